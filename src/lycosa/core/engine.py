@@ -1,0 +1,329 @@
+"""The loop. Everything in Lycosa is these six steps (Gouriten et al. 2014, Algorithm 1):
+
+1. pick     the strategy takes the most promising node of the frontier whose lane is ready
+2. visit    the space fetches it: a page and its links
+3. judge    the topic says how relevant the page is (beta) and how promising each link looks (alpha)
+4. learn    the estimator sees how its prediction turned out
+5. rank     the links join the frontier; only the rows that changed are scored again
+6. record   the visit is appended to the log
+
+Several visits are in flight at once, but steps 3 to 6 run after every page, in one go and in one thread: no batch.
+Whatever is learned (4, 5) is learned by `fold`, from the Visit alone; resuming is folding the log again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lycosa.core.frontier import Frontier
+from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import MAX_HOPS, OPEN, Table
+from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit
+
+
+@dataclass(slots=True, frozen=True)
+class Budget:
+    """How much a crawl may spend. 0 means no limit; time is per run, pages and bytes are per crawl."""
+
+    pages: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a crawl has got so far; a fold over the log like everything else."""
+
+    picks: int = 0
+    pages: int = 0
+    relevant: int = 0
+    bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    settings: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def harvest(self) -> float:
+        """Share of the pages fetched that are relevant."""
+        return self.relevant / self.pages if self.pages else 0.0
+
+
+class Engine:
+    """One crawl. Feed it the log with `fold`, then iterate over `run()`."""
+
+    def __init__(
+        self,
+        space: Space,
+        topic: Topic,
+        strategy: Greedy,
+        log: Log,
+        *,
+        clock: Clock,
+        budget: Budget | None = None,
+        archive: Archive | None = None,
+        reader: Reader | None = None,
+        concurrency: int = 16,
+        host_budget: int = 0,
+        patience: float = 300.0,
+        scope: Callable[[str, int], bool] = lambda node, depth: True,
+        judge_name: str = "",
+    ) -> None:
+        self.space, self.topic, self.strategy = space, topic, strategy
+        self.log, self.archive, self.reader = log, archive, reader
+        self.clock, self.budget, self.patience = clock, budget or Budget(), patience
+        self.concurrency = concurrency
+        self.judge_name = judge_name
+        self.table = Table(space.lane, scope)
+        self.frontier = Frontier(self.table, space.ready, host_budget)
+        self.tally = Tally()
+        self.ending = ""
+        """Why the last run ended; empty while it runs."""
+        self.in_flight: dict[asyncio.Task[None], Task] = {}
+        self._under_way = 0  # pages launched and not yet absorbed
+        self._arrived: deque[tuple[Task, Page]] = deque()
+        self._wake = asyncio.Event()
+        self._stopping = False
+
+    # -- what is learned ---------------------------------------------------------------------------------------
+
+    def replay(self, events: Iterable[Event]) -> None:
+        """Bring a new engine to where the log ends."""
+        for event in events:
+            self.fold(event)
+
+    def fold(self, event: Event) -> None:
+        """Learn from one event: the only way in which anything is learned, live or replayed."""
+        if isinstance(event, Visit):
+            self._fold_visit(event)
+        elif isinstance(event, Seed):
+            row = self.table.add_seed(event.node)
+            if row >= 0 and self.table.state[row] == OPEN:
+                self.strategy.admit(row, self.table, self.frontier)
+        elif isinstance(event, Setting):
+            self.tally.settings[event.key] = event.value
+        else:
+            assert isinstance(event, Label)
+
+    def _fold_visit(self, visit: Visit) -> None:
+        tally = self.tally
+        tally.picks = max(tally.picks, visit.pick)
+        tally.bytes += visit.size
+        if self.reader is not None:
+            self.reader.learn(visit)
+        self.topic.learn(visit)
+        self.space.learn(visit)
+        if visit.kind in ("page", "redirect"):
+            tally.outcomes[visit.outcome] += 1
+        step = self.table.absorb(visit)
+        if step is not None:
+            self.strategy.learn(step, self.table, self.frontier)
+        if visit.is_page:
+            tally.pages += 1
+            tally.relevant += visit.beta >= self.topic.threshold
+            if step is not None:
+                self.frontier.lanes[self.table.lane[step.row]].pages += 1
+
+    # -- the loop ----------------------------------------------------------------------------------------------
+
+    async def run(self) -> AsyncIterator[Visit]:
+        """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yields each visit."""
+        self._wake = asyncio.Event()
+        self._stopping, self.ending = False, ""
+        deadline = self.clock() + self.budget.seconds if self.budget.seconds else math.inf
+        try:
+            while True:
+                self._launch(deadline)
+                while self._arrived:
+                    yield self._absorb(*self._arrived.popleft())
+                    self._launch(deadline)
+                if not self.in_flight and not self._arrived:
+                    self.ending = self._why_over(deadline)
+                    if self.ending:
+                        break
+                await self._wait(deadline)
+            self._record(Setting("end", {"reason": self.ending, "pages": self.tally.pages}, self.clock()))
+        finally:
+            await self._abandon()
+
+    def stop(self) -> None:
+        """Pick nothing more; what is in flight may still arrive."""
+        self._stopping = True
+        self._wake.set()
+
+    async def _abandon(self) -> None:
+        """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
+        tasks = list(self.in_flight)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.in_flight.clear()
+        self._under_way = 0
+
+    def _launch(self, deadline: float) -> None:
+        """Steps 1 and 2, for as many nodes as there is room for."""
+        while len(self.in_flight) < self.concurrency and not self._over(deadline):
+            now = self.clock()
+            # 1. pick
+            row, arm = self.strategy.pick(self.tally.picks + 1, self.frontier, now)
+            if row < 0:
+                break
+            table, node = self.table, self.table.nodes[row]
+            errand = self.space.errand(node)
+            if isinstance(errand, Task):  # the node stays in the frontier; something else has to come first
+                until, why = self.space.ready(self.space.lane(errand.node))
+                if until > now:
+                    self.frontier.postpone(row, min(until, now + 1.0), why)
+                    continue
+                self.frontier.untake(row)
+                self._start(errand)
+                continue
+            self.tally.picks += 1
+            self._under_way += 1
+            task = Task(
+                node=node,
+                row=row,
+                pick=self.tally.picks,
+                arm=arm,
+                score=float(self.frontier.score[row]),
+                attempt=int(table.attempts[row]) + 1,
+                hops=int(table.hops[row]),
+            )
+            if errand is None:
+                self._start(task)
+            else:
+                outcome, why = errand
+                self._arrived.append((task, Page(outcome, started=now, ended=now, note=why)))
+        self.space.expect(self.frontier.head(8))
+
+    def _start(self, task: Task) -> None:
+        # 2. visit, in the background
+        running = asyncio.ensure_future(self._visit(task, self.space.visit(task)))
+        self.in_flight[running] = task
+
+    async def _visit(self, task: Task, visiting: object) -> None:
+        try:
+            page = await visiting  # type: ignore[misc]  # any awaitable will do
+        except Exception as bug:  # a space reports failures as outcomes; this is one it did not foresee
+            now = self.clock()
+            page = Page("crashed", started=now, ended=now, note=f"{type(bug).__name__}: {bug}"[:500])
+        current = asyncio.current_task()
+        assert current is not None
+        if self.in_flight.pop(current, None) is not None:
+            self._arrived.append((task, page))
+            self._wake.set()
+
+    def _absorb(self, task: Task, page: Page) -> Visit:
+        """Steps 3 to 6 for one page."""
+        self._under_way -= task.kind == "page"
+        if page.kind == "redirect" and task.hops >= MAX_HOPS:
+            page.kind, page.outcome, page.links = "page", "loop", Links()
+            page.note = f"more than {MAX_HOPS} redirects in a row"
+        visit = self._judged(task, page)  # 3. judge
+        self.fold(visit)  # 4. learn, 5. rank
+        if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event
+            visit.place = self.archive.append(visit, page.exchange)
+        self._record(visit)
+        if task.row >= 0:
+            self.frontier.untake(task.row)
+        self.frontier.wake(self.space.lane(task.node))
+        if task.origin:
+            self.frontier.wake(self.space.lane(task.origin))
+        return visit
+
+    def _judged(self, task: Task, page: Page) -> Visit:
+        """Build the Visit as it is stored: from here on nobody looks at the page."""
+        visit = Visit(
+            node=task.node,
+            kind=page.kind if task.kind == "page" else task.kind,
+            outcome=page.outcome,
+            pick=task.pick or self.tally.picks,
+            arm=task.arm,
+            score=task.score,
+            attempt=task.attempt,
+            retry_at=page.retry_at,
+            hops=task.hops,
+            origin=task.origin,
+            started=page.started,
+            ended=page.ended,
+            address=page.address,
+            status=page.status,
+            size=page.size,
+            title=page.title,
+            language=page.language,
+            etag=page.etag,
+            modified=page.modified,
+            flags=page.flags,
+            note=page.note,
+            data=page.data,
+            digest=page.exchange.digest if page.exchange is not None else b"",
+            links=page.links,
+        )
+        if visit.is_page:
+            reading = self.reader.read(page) if self.reader is not None else None
+            if reading is not None:
+                visit.terms, visit.simhash = reading.terms, reading.simhash
+            judgement = self.topic.judge(page, reading)
+            visit.beta = judgement.beta if math.isfinite(judgement.beta) else 0.0
+            visit.judge = self.judge_name
+            visit.links.alphas = np.nan_to_num(judgement.alphas.astype(np.float32, copy=False))
+            if judgement.data:
+                visit.data = {**visit.data, **judgement.data}
+        return visit
+
+    def _record(self, event: Event) -> None:
+        self.log.append(event)
+        if isinstance(event, Setting):
+            self.fold(event)
+
+    # -- when to wait, when to end -----------------------------------------------------------------------------
+
+    def _over(self, deadline: float) -> bool:
+        budget, tally = self.budget, self.tally
+        return (
+            self._stopping
+            or bool(budget.pages and tally.pages + self._under_way >= budget.pages)
+            or bool(budget.bytes and tally.bytes >= budget.bytes)
+            or self.clock() >= deadline
+        )
+
+    def _why_over(self, deadline: float) -> str:
+        """Asked when nothing is in flight: why the crawl is over, or empty if it only has to wait."""
+        budget, tally = self.budget, self.tally
+        if self._stopping:
+            return "stopped"
+        if budget.pages and tally.pages >= budget.pages:
+            return "page budget spent"
+        if budget.bytes and tally.bytes >= budget.bytes:
+            return "byte budget spent"
+        if self.clock() >= deadline:
+            return "time budget spent"
+        until = self.frontier.next_ready()
+        if until == NEVER:
+            return "host budgets spent" if self.frontier.waiting() else "nothing left to fetch"
+        if until > self.clock() + self.patience:
+            return "only hosts that want to be left alone remain"
+        return ""
+
+    async def _wait(self, deadline: float) -> None:
+        """Sleep until something arrives or a lane becomes ready."""
+        self._wake.clear()
+        if self._arrived:
+            return
+        until = NEVER
+        if len(self.in_flight) < self.concurrency and not self._over(deadline):
+            until = min(self.frontier.next_ready(), deadline)
+        timer = None
+        if until < NEVER:
+            delay = max(0.0, until - self.clock()) + 1e-4
+            timer = asyncio.get_running_loop().call_later(delay, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()

@@ -1,0 +1,45 @@
+"""Every error that Lycosa raises on purpose. A message says what happened, to what, and what to do next.
+
+    LycosaError
+    ├── InputError        the user asked for something that can't be done (bad seed, empty topic, ...)
+    ├── StoreError        the crawl's directory, log or archive can't be read or written
+    │   ├── LockedError     another process is crawling in the directory, or holds the log
+    │   └── DamagedError    what is on disk contradicts itself
+    └── FetchError        one request failed; never leaves the space: it becomes the outcome of a visit
+
+A FetchError is data (its outcome is recorded); the others end the crawl with their message and no traceback.
+"""
+
+from __future__ import annotations
+
+from lycosa.core.types import Outcome
+
+
+class LycosaError(Exception):
+    """Base of all errors raised on purpose; the command line prints its message and exits non-zero."""
+
+
+class InputError(LycosaError):
+    """What the user asked for can't be done as asked."""
+
+
+class StoreError(LycosaError):
+    """The crawl's directory, log or archive can't be read or written."""
+
+
+class LockedError(StoreError):
+    """Someone else holds the crawl's directory or its log."""
+
+
+class DamagedError(StoreError):
+    """What is on disk contradicts itself; going on could lose something."""
+
+
+class FetchError(Exception):
+    """One request failed: `outcome` says how, `again` whether trying later makes sense."""
+
+    def __init__(self, outcome: Outcome, detail: str, *, again: bool = False, address: str = "") -> None:
+        super().__init__(detail)
+        self.outcome = outcome
+        self.again = again
+        self.address = address

@@ -1,0 +1,223 @@
+"""Every option of a crawl, once: the command line, `crawl.toml`, the Python API and the reference are made from this."""
+
+from __future__ import annotations
+
+import tomllib
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import InputError
+
+
+def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str = "") -> Any:
+    """A field with its help; `flag` is its name on the command line where that differs."""
+    metadata = {"help": help, "group": group, "flag": flag, "metavar": metavar}
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass
+class Options:
+    """What to hunt, from where, how far, how politely."""
+
+    topic: str = option("", "The topic as words, for example 'coral reef bleaching'.", group="Topic")
+    terms: str = option(
+        "",
+        "The topic as a file of terms: one a line, a weight after a tab if it matters more or less than 1.",
+        group="Topic",
+        metavar="FILE",
+    )
+    examples: list[str] = option(
+        [],
+        "The topic by an example page, a URL or an HTML or text file; repeat it for more.",
+        group="Topic",
+        flag="--example",
+        metavar="PAGE",
+    )
+    regex: str = option(
+        "", "The topic as a regular expression: pages that match are wanted.", group="Topic", metavar="PATTERN"
+    )
+    judge: str = option("", "The topic as a Python class of your own, module:Class.", group="Topic", metavar="NAME")
+    threshold: float = option(
+        0.0,
+        "Pages that score at least this count as found. 0: the topic's own (.1 for words, .5 for patterns).",
+        group="Topic",
+    )
+    seeds: list[str] = option(
+        [], "A page to start from; repeat it for more.", group="Start", flag="--seed", metavar="URL"
+    )
+    seed_files: list[str] = option(
+        [],
+        "A file of pages to start from, one URL a line; # starts a comment.",
+        group="Start",
+        flag="--seeds",
+        metavar="FILE",
+    )
+    strategy: str = option(
+        "best-first",
+        "What to fetch next: best-first, best-first-page, best-first-anchor, breadth-first, random, or module:Class.",
+        group="Hunt",
+        metavar="NAME",
+    )
+    random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.", group="Hunt")
+    budget: int = option(1000, "Pages to fetch at most; redirects and robots.txt don't count.", group="Budget")
+    max_bytes: int = option(0, "Bytes to receive at most. 0: no limit.", group="Budget")
+    max_time: float = option(0.0, "Seconds to crawl at most in one run. 0: no limit.", group="Budget")
+    host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.", group="Budget")
+    hosts: list[str] = option(
+        [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", group="Scope", flag="--host",
+        metavar="HOST",
+    )
+    domains: list[str] = option(
+        [], "Stay in this domain and below it; repeat it for more.", group="Scope", flag="--domain", metavar="DOMAIN"
+    )
+    include: list[str] = option(
+        [], "Only URLs that match this regular expression; repeat it for more.", group="Scope", metavar="PATTERN"
+    )
+    exclude: list[str] = option(
+        [], "No URLs that match this regular expression; repeat it for more.", group="Scope", metavar="PATTERN"
+    )
+    max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.", group="Scope")
+    concurrency: int = option(16, "Requests in flight at once, over all hosts.", group="Politeness")
+    delay: float = option(
+        1.0, "Seconds to leave a host alone after each answer; more if it is slow or asks for more.", group="Politeness"
+    )
+    per_host: int = option(1, "Requests at once to one host.", group="Politeness")
+    address_delay: float = option(
+        0.25,
+        "Seconds between requests to one address, whatever the host; at most the delay, and not in allowed networks.",
+        group="Politeness",
+    )
+    patience: float = option(
+        300.0, "End the run when every host left wants to be left alone for more than so many seconds.",
+        group="Politeness",
+    )
+    attempts: int = option(3, "Times to try a page whose host is busy or does not answer.", group="Politeness")
+    follow_nofollow: bool = option(False, "Follow links marked nofollow, too.", group="Politeness")
+    user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.", group="Politeness")
+    contact: str = option(
+        "", "A URL or mail address that hosts can turn to; becomes part of the user agent.", group="Politeness"
+    )
+    allow_network: list[str] = option(
+        [],
+        "A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more.",
+        group="Fetching",
+        metavar="CIDR",
+    )
+    languages: list[str] = option(
+        [], "Only pages in this language (en, de, ...) count as found; repeat it for more.", group="Fetching",
+        flag="--language", metavar="CODE",
+    )
+    accept: list[str] = option(
+        [], "Archive this content type, too (its text is not read); repeat it for more.", group="Fetching", metavar="TYPE"
+    )
+    timeout: float = option(60.0, "Seconds that one request may take.", group="Fetching")
+    min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.", group="Fetching")
+    max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.", group="Fetching")
+    archive: bool = option(True, "Keep what was fetched as WARC files.", group="Keeping")
+    rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.", group="Keeping")
+
+    def check(self) -> None:
+        """Refuse values that can't work, each with its remedy."""
+        least: dict[str, float] = {
+            "budget": 1, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0, "concurrency": 1, "delay": 0,
+            "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1, "timeout": 0.1, "min_rate": 0,
+            "max_body": 1, "rotate": 1, "threshold": 0,
+        }  # fmt: skip
+        for name, low in least.items():
+            value = getattr(self, name)
+            if not low <= value < float("inf"):
+                raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
+        """Options from a parsed TOML file; a wrong key or type is an error that names it."""
+        kinds = typing.get_type_hints(cls)
+        known = {f.name for f in fields(cls)}
+        for key, value in values.items():
+            if key not in known:
+                raise InputError(f"{source}: unknown option {key!r}; the options are: {', '.join(sorted(known))}")
+            values = {**values, key: _typed(value, kinds[key], f"{source}: {key}")}
+        return cls(**values)
+
+    @classmethod
+    def load(cls, path: Path) -> Options:
+        """Read a configuration file."""
+        try:
+            with open(path, "rb") as file:
+                return cls.from_mapping(tomllib.load(file), str(path))
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is not valid TOML: {error}") from error
+
+    def to_toml(self) -> str:
+        """The options as a file that explains itself: what is set, and, commented out, what could be."""
+        lines = ["# A crawl by Lycosa. Change what you like, then go on with: lycosa resume <this directory>"]
+        group = ""
+        for item in fields(self):
+            if item.metadata["group"] != group:
+                group = item.metadata["group"]
+                lines += ["", f"# -- {group} --"]
+            value = getattr(self, item.name)
+            mark = "# " if value == default_of(item) else ""
+            lines += [f"# {item.metadata['help']}", f"{mark}{item.name} = {_toml(value)}"]
+        return "\n".join(lines) + "\n"
+
+
+def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:
+    """Name, flag, type, default, group and help of each option."""
+    kinds = typing.get_type_hints(Options)
+    for item in fields(Options):
+        yield (
+            item.name,
+            flag_of(item.name),
+            kinds[item.name],
+            default_of(item),
+            item.metadata["group"],
+            item.metadata["help"],
+        )
+
+
+def flag_of(name: str) -> str:
+    """The option's name on the command line.
+
+    >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive")
+    ('--per-host', '--host', '--archive')
+    """
+    return Options.__dataclass_fields__[name].metadata["flag"] or "--" + name.replace("_", "-")
+
+
+def default_of(item: Field[Any]) -> Any:
+    """A field's default, made if it has to be."""
+    return [] if isinstance(item.default_factory, types.FunctionType) else item.default
+
+
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind == list[str]:
+        if isinstance(value, str):
+            return [value]
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return value
+        raise InputError(f"{where} is {value!r}: it has to be a list of strings")
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise InputError(f"{where} is {value!r}: it has to be of type {kind.__name__}")
+    return value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
+    return repr(value)

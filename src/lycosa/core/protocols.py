@@ -1,0 +1,134 @@
+"""What the engine asks of its parts. Each is a few methods; most have sensible defaults in the base classes.
+
+    Space      where nodes are visited        (web, recorded crawl, graph, ...)
+    Reader     turns a page into terms, once  (text/)
+    Topic      says what is relevant          (beta of a page, alpha of a link)
+    Estimator  says what to fetch next        (learn, score)
+    Archive    keeps the bytes                (WARC)
+    Log        keeps the events               (SQLite, memory)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from lycosa.core.types import (
+    Event,
+    Exchange,
+    Judgement,
+    Outcome,
+    Page,
+    Place,
+    Rows,
+    Scores,
+    Step,
+    Task,
+    Terms,
+    Visit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lycosa.core.table import Table
+
+Clock: TypeAlias = "Callable[[], float]"
+"""Seconds since the epoch; never goes backwards within a run."""
+
+NEVER = math.inf
+
+
+class Space:
+    """Anything that can be visited. Subclasses need `visit` only; the rest is for spaces that can be hurt.
+
+    A *lane* is what must not be hurried: on the web, the host. `ready` is asked before each pick.
+    """
+
+    def visit(self, task: Task) -> Awaitable[Page]:
+        """Look at a node: a page and its links. Failures are outcomes, not exceptions."""
+        raise TypeError(f"{type(self).__name__} has no visit(task): a space needs that one method")
+
+    def lane(self, node: str) -> str:
+        """The lane of a node."""
+        return ""
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        """When the lane may be used next and what it waits for; NEVER while it is fully busy."""
+        return 0.0, ""
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
+        return None
+
+    def learn(self, visit: Visit) -> None:
+        """See a recorded visit, live or replayed: robots rules, hosts' delays."""
+
+    def expect(self, lanes: Iterable[str]) -> None:
+        """A hint: these lanes come next (resolve their names ahead)."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class Reading(Protocol):
+    """A page's text, tokenised once for everyone who needs it."""
+
+    terms: Terms
+    simhash: int
+
+
+class Reader(Protocol):
+    """Turns a page into terms; its vocabulary grows with the log."""
+
+    def read(self, page: Page) -> Reading: ...
+
+    def learn(self, visit: Visit) -> None: ...
+
+
+class Topic(Protocol):
+    """Anything that can judge."""
+
+    threshold: float
+    """A page with beta at or above it counts as found."""
+
+    def judge(self, page: Page, reading: Any) -> Judgement: ...
+
+    def learn(self, visit: Visit) -> None: ...
+
+
+class Estimator(Protocol):
+    """What to fetch next, as two functions over the shared table."""
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """See a visit; return the rows whose score may have changed."""
+        ...
+
+    def score(self, rows: Rows, table: Table) -> Scores | NDArray[np.float32]:
+        """Score rows; no side effects."""
+        ...
+
+
+class Archive(Protocol):
+    """Keeps the bytes of what was fetched."""
+
+    def append(self, visit: Visit, exchange: Exchange) -> Place: ...
+
+    def close(self) -> None: ...
+
+
+class Log(Protocol):
+    """Keeps the events, in order."""
+
+    def append(self, event: Event) -> None: ...
+
+    def together(self) -> AbstractContextManager[None]: ...
+
+    def __iter__(self) -> Iterator[Event]: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,214 @@
+"""The table of all nodes ever seen: one row each, columns that every estimator shares, and the crawled edges.
+
+Columns are arrays that grow by doubling, so `table.beta_sum[rows]` is a plain array access. Rows are numbered in
+the order of discovery, which is also the order in which ties are broken. All of it is a fold over the log.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.types import Rows, Step, Visit
+
+OPEN, DONE = 0, 1
+"""A row is open until its node has been visited for good."""
+
+MAX_HOPS = 10
+"""Redirects in a row that are followed."""
+
+_COLUMNS: dict[str, type] = {
+    "state": np.uint8,
+    "attempts": np.uint8,
+    "is_seed": np.bool_,
+    "hops": np.uint8,
+    "depth": np.int32,
+    "lane": np.int32,
+    "parent": np.int32,
+    "in_degree": np.int32,
+    "alpha_sum": np.float64,
+    "alpha_max": np.float64,
+    "beta_sum": np.float64,
+    "beta_max": np.float64,
+    "product_sum": np.float64,
+    "product_max": np.float64,
+}
+
+
+class Table:
+    """Rows and edges. `scope` says which nodes may join, `lane_of` which lane a node belongs to."""
+
+    state: NDArray[np.uint8]
+    attempts: NDArray[np.uint8]
+    is_seed: NDArray[np.bool_]
+    hops: NDArray[np.uint8]
+    depth: NDArray[np.int32]
+    lane: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    in_degree: NDArray[np.int32]
+    alpha_sum: NDArray[np.float64]
+    alpha_max: NDArray[np.float64]
+    beta_sum: NDArray[np.float64]
+    beta_max: NDArray[np.float64]
+    product_sum: NDArray[np.float64]
+    product_max: NDArray[np.float64]
+
+    def __init__(
+        self,
+        lane_of: Callable[[str], str] = lambda node: "",
+        scope: Callable[[str, int], bool] = lambda node, depth: True,
+    ) -> None:
+        self.lane_of = lane_of
+        self.scope = scope
+        self.nodes: list[str] = []
+        self.row_of: dict[str, int] = {}
+        self.lanes: list[str] = []
+        self.lane_number: dict[str, int] = {}
+        self.open_rows = 0
+        self.edge_parent = array("i")
+        self.edge_child = array("i")
+        self.edge_alpha = array("f")
+        self._capacity = 1024
+        for name, dtype in _COLUMNS.items():
+            setattr(self, name, np.zeros(self._capacity, dtype))
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def add(self, node: str, depth: int, parent: int = -1) -> int:
+        """The node's row, made if it is new; -1 if it is out of scope."""
+        row = self.row_of.get(node)
+        if row is not None:
+            return row
+        if not self.scope(node, depth):
+            return -1
+        row = len(self.nodes)
+        if row == self._capacity:
+            self._grow()
+        self.nodes.append(node)
+        self.row_of[node] = row
+        lane = self.lane_of(node)
+        number = self.lane_number.get(lane)
+        if number is None:
+            number = self.lane_number[lane] = len(self.lanes)
+            self.lanes.append(lane)
+        self.lane[row] = number
+        self.depth[row] = depth
+        self.parent[row] = parent
+        self.open_rows += 1
+        return row
+
+    def add_seed(self, node: str) -> int:
+        """A node to start from: depth 0, taken before everything else; a page already known stays as it is."""
+        row = self.add(node, 0)
+        if row >= 0 and self.state[row] == OPEN:
+            self.is_seed[row] = True
+            self.depth[row] = 0
+        return row
+
+    def absorb(self, visit: Visit) -> Step | None:
+        """Fold a visit of a node: close its row (or leave it open for a retry), let its links join.
+
+        None for a visit that isn't of a row (robots.txt and other errands).
+        """
+        if visit.kind not in ("page", "redirect"):
+            return None
+        row = self.row_of.get(visit.node, -1)
+        if row < 0:  # an event from another scope than the present one
+            return None
+        if visit.retry_at:
+            self.attempts[row] = min(255, visit.attempt)
+        elif self.state[row] == OPEN:
+            self.state[row] = DONE
+            self.open_rows -= 1
+        if visit.kind == "redirect":
+            return self._inherit(visit, row)
+        return self._join(visit, row)
+
+    def _join(self, visit: Visit, row: int) -> Step:
+        """The links of a page join: new rows, and sums and maxima over parents brought up to date."""
+        row_of, add = self.row_of, self.add
+        depth = int(self.depth[row]) + 1
+        best: dict[int, float] = {}
+        for url, alpha in zip(visit.links.urls, visit.links.alphas.tolist(), strict=True):
+            child = row_of.get(url)
+            if child is None:
+                child = add(url, depth, row)
+                if child < 0:
+                    continue
+            if child == row:
+                continue
+            known = best.get(child)
+            if known is None or alpha > known:
+                best[child] = alpha
+        children = np.fromiter(best.keys(), np.int32, len(best))
+        alphas = np.fromiter(best.values(), np.float32, len(best))
+        if len(best):
+            beta = visit.beta
+            self.in_degree[children] += 1
+            self.depth[children] = np.minimum(self.depth[children], depth)
+            self.alpha_sum[children] += alphas
+            self.alpha_max[children] = np.maximum(self.alpha_max[children], alphas)
+            if beta > 0:
+                product = alphas * beta
+                self.beta_sum[children] += beta
+                self.beta_max[children] = np.maximum(self.beta_max[children], beta)
+                self.product_sum[children] += product
+                self.product_max[children] = np.maximum(self.product_max[children], product)
+            self.edge_parent.extend([row] * len(best))
+            self.edge_child.extend(best)
+            self.edge_alpha.extend(best.values())
+        return Step(visit, row, children, alphas)
+
+    def _inherit(self, visit: Visit, row: int) -> Step:
+        """A redirect's target stands in for its source: same depth, same parents' sums, one hop further."""
+        target = -1
+        if visit.links.urls and self.hops[row] < MAX_HOPS:
+            target = self.add(visit.links.urls[0], int(self.depth[row]), int(self.parent[row]))
+        if target < 0 or target == row:
+            return Step(visit, row, np.zeros(0, np.int32), np.zeros(0, np.float32))
+        if self.state[target] == OPEN:
+            self.is_seed[target] |= self.is_seed[row]
+            self.hops[target] = max(int(self.hops[target]), int(self.hops[row]) + 1)
+        self.depth[target] = min(self.depth[target], self.depth[row])
+        for name in ("in_degree", "alpha_sum", "beta_sum", "product_sum"):
+            getattr(self, name)[target] += getattr(self, name)[row]
+        for name in ("alpha_max", "beta_max", "product_max"):
+            column = getattr(self, name)
+            column[target] = max(column[target], column[row])
+        return Step(visit, row, np.array([target], np.int32), visit.links.alphas[:1])
+
+    def path(self, row: int) -> list[int]:
+        """The rows from a seed to this one, by first discovery."""
+        path = [row]
+        while (row := int(self.parent[row])) >= 0 and len(path) < 1000:
+            path.append(row)
+        return path[::-1]
+
+    def rows(self) -> Rows:
+        """All open rows."""
+        return np.flatnonzero(self.state[: len(self)] == OPEN).astype(np.int32)
+
+    def _grow(self) -> None:
+        self._capacity *= 2
+        for name in _COLUMNS:
+            old = getattr(self, name)
+            new = np.zeros(self._capacity, old.dtype)
+            new[: len(old)] = old
+            setattr(self, name, new)
+
+
+def fit(column: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """A column of an estimator's own, long enough for so many rows (grows by doubling, new rows are 0).
+
+    >>> len(fit(np.zeros(4), 3)), len(fit(np.zeros(4), 5))
+    (4, 1024)
+    """
+    if rows <= len(column):
+        return column
+    grown = np.zeros(max(1024, rows, 2 * len(column)))
+    grown[: len(column)] = column
+    return grown

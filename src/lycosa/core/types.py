@@ -1,0 +1,247 @@
+"""The nouns of the loop. A Task goes out, a Page comes back, a Visit is what the log keeps of it.
+
+Everything that is learned is learned from events (Visit, Seed, Label, Setting), never from a Page: live and
+replayed crawls run the same code on the same values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Rows: TypeAlias = NDArray[np.int32]
+"""Row numbers of the frontier's table."""
+
+Scores: TypeAlias = NDArray[np.float64]
+
+Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit"]
+
+Outcome = Literal[
+    "ok",  # a page with content
+    "redirect",  # a 3xx with somewhere to go
+    "gone",  # 4xx
+    "broken",  # 5xx
+    "busy",  # 429 or 503
+    "denied",  # robots.txt says no; nothing was sent
+    "refused",  # the address guard says no; nothing was sent
+    "unknown-host",  # DNS has no such name
+    "unreachable",  # no connection, or it broke
+    "timeout",  # the deadline passed
+    "slow",  # fewer bytes a second than we put up with
+    "loop",  # too many redirects in a row
+    "unwanted",  # of a content type nobody asked for; its body was not read
+    "invalid",  # not HTTP, or a redirect to nowhere
+    "crashed",  # the space itself failed: a bug, recorded so that nothing is lost
+]
+
+
+@dataclass(slots=True)
+class Links:
+    """The links of one page, column by column, in page order."""
+
+    urls: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+    contexts: list[str] = field(default_factory=list)
+    rels: list[str] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    """Which of the page's link elements each one is: its markers in the text are the pair of that number."""
+    alphas: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    @classmethod
+    def to(cls, *urls: str, anchors: Sequence[str] | None = None) -> Links:
+        """Plain links to some nodes, for spaces without text and for tests.
+
+        >>> Links.to("b", "c").positions
+        [0, 1]
+        """
+        n = len(urls)
+        return cls(
+            list(urls), list(anchors or [""] * n), [""] * n, [""] * n, list(range(n)), np.zeros(n, np.float32)
+        )
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The bytes of one request and its answer, for the archive."""
+
+    request: bytes
+    status_line: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    digest: bytes
+    truncated: str = ""
+
+
+@dataclass(slots=True)
+class Page:
+    """What a space found at a node. Only `outcome` is required; the rest depends on the space."""
+
+    outcome: Outcome
+    status: int = 0
+    kind: Kind = "page"
+    title: str = ""
+    marked: str = ""
+    """The text, with U+E000 and U+E001 around each link, in the order of `links`."""
+    language: str = ""
+    links: Links = field(default_factory=Links)
+    started: float = 0.0
+    ended: float = 0.0
+    address: str = ""
+    size: int = 0
+    etag: str = ""
+    modified: str = ""
+    retry_at: float = 0.0
+    """When a failed node may be tried again (seconds since the epoch); 0: never."""
+    flags: list[str] = field(default_factory=list)
+    note: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    """Whatever the space wants to find again when the log is replayed (robots rules, true scores, ...)."""
+    exchange: Exchange | None = None
+
+    @property
+    def text(self) -> str:
+        """The text as a reader sees it.
+
+        >>> Page("ok", marked="see \\ue000coral reefs\\ue001.").text
+        'see coral reefs.'
+        """
+        return self.marked.replace("\ue000", "").replace("\ue001", "")
+
+
+@dataclass(slots=True, frozen=True)
+class Task:
+    """One thing to visit: a node of the frontier, or an errand (robots.txt) that has to come first."""
+
+    node: str
+    kind: Kind = "page"
+    row: int = -1
+    pick: int = 0
+    arm: str = ""
+    score: float = 0.0
+    attempt: int = 1
+    hops: int = 0
+    origin: str = ""
+    """For an errand: the node it is run for."""
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What a topic says: beta of the page, alpha of each link, and what it wants to remember of the page."""
+
+    beta: float
+    alphas: NDArray[np.float32]
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Terms:
+    """The page as a bag of terms: sorted ids, their counts, and the stems that were new to the vocabulary."""
+
+    ids: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    counts: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    new: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Place:
+    """Where the archive keeps a record."""
+
+    file: str = ""
+    offset: int = 0
+    length: int = 0
+
+
+@dataclass(slots=True)
+class Visit:
+    """One turn of the loop, as the log keeps it. Numbers are already rounded to what is stored."""
+
+    node: str
+    kind: Kind
+    outcome: Outcome
+    pick: int
+    arm: str = ""
+    score: float = 0.0
+    attempt: int = 1
+    retry_at: float = 0.0
+    hops: int = 0
+    origin: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    address: str = ""
+    status: int = 0
+    size: int = 0
+    title: str = ""
+    language: str = ""
+    etag: str = ""
+    modified: str = ""
+    flags: list[str] = field(default_factory=list)
+    note: str = ""
+    digest: bytes = b""
+    simhash: int = 0
+    judge: str = ""
+    beta: float = 0.0
+    data: dict[str, Any] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
+    links: Links = field(default_factory=Links)
+    place: Place = field(default_factory=Place)
+
+    @property
+    def url(self) -> str:
+        """The node, under the name it has on the web."""
+        return self.node
+
+    @property
+    def is_page(self) -> bool:
+        """Whether this counts as a page: content was received. Budgets and harvest count these only."""
+        return self.kind == "page" and self.outcome == "ok"
+
+
+@dataclass(slots=True)
+class Seed:
+    """A node to start from."""
+
+    node: str
+    at: float = 0.0
+
+
+@dataclass(slots=True)
+class Label:
+    """A person's word on a node."""
+
+    node: str
+    relevant: bool
+    at: float = 0.0
+    by: str = ""
+
+
+@dataclass(slots=True)
+class Setting:
+    """Something decided once and needed again: the resolved topic, a threshold, how a run ended."""
+
+    key: str
+    value: Any
+    at: float = 0.0
+
+
+Event: TypeAlias = Visit | Seed | Label | Setting
+
+
+@dataclass(slots=True)
+class Step:
+    """One visit as the estimators see it: rows in place of names."""
+
+    visit: Visit
+    row: int
+    children: Rows
+    """Rows of the page's links, each once, in page order; for a redirect its target."""
+    alphas: NDArray[np.float32]
+    """For each child the largest alpha among the page's links to it."""

@@ -1,0 +1,380 @@
+"""Put a crawl together and run it: `lycosa.crawl(...)`, `lycosa.resume(...)`. The command line is a skin over this."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from lycosa.core.engine import Budget, Engine
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Page, Seed, Setting, Task, Visit
+from lycosa.estimators import estimator
+from lycosa.spaces.web import WebSpace, check_seed
+from lycosa.store.directory import Directory
+from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.store.warc import WarcArchive
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.examples import centroid
+from lycosa.topics.making import make_topic
+from lycosa.version import SOFTWARE
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport, Limits
+from lycosa.web.guard import Guard
+from lycosa.web.html import extract, plain
+from lycosa.web.politeness import Politeness
+from lycosa.web.scope import Scope
+from lycosa.web.urls import is_http
+
+
+def crawl(
+    topic: str | Topic = "",
+    seeds: Iterable[str] = (),
+    *,
+    out: str | Path | None = None,
+    strategy: str | Estimator = "best-first",
+    space: Space | None = None,
+    clock: Clock | None = None,
+    config: str | Path | None = None,
+    **options: Any,
+) -> Crawl:
+    """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
+
+    `topic`, `strategy` and `space` may be objects of your own. Without `out` nothing is written to disk. The other
+    options are those of `lycosa crawl --help`, with underscores.
+
+    >>> from lycosa.spaces.graph import Given, GraphSpace
+    >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
+    >>> [visit.node for visit in crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
+    ['a', 'b', 'c', 'd']
+    """
+    base = Options.load(Path(config)) if config is not None else Options()
+    chosen = replace(base, seeds=[*base.seeds, *([seeds] if isinstance(seeds, str) else seeds)])
+    if isinstance(topic, str) and topic:
+        chosen.topic = topic
+    if isinstance(strategy, str) and strategy != "best-first":
+        chosen.strategy = strategy
+    return Crawl(
+        Options.from_mapping({**vars(chosen), **options}, "crawl()"),
+        Path(out) if out is not None else None,
+        topic=None if isinstance(topic, str) else topic,
+        guide=None if isinstance(strategy, str) else strategy,
+        space=space,
+        clock=clock,
+    )
+
+
+def resume(
+    out: str | Path,
+    *,
+    topic: Topic | None = None,
+    strategy: Estimator | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Go on with the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
+
+    A crawl made with objects of your own needs them again.
+    """
+    path = Path(out)
+    options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, "resume()")
+    return Crawl(options, path, topic=topic, guide=strategy, space=space, clock=clock, resuming=True)
+
+
+class Crawl:
+    """One crawl, new or resumed: an iterator over its visits, for `async for` as well as for plain `for`.
+
+    While it runs, `engine` tells how it goes: `engine.tally`, `engine.frontier`, `engine.in_flight`.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        path: Path | None,
+        *,
+        topic: Topic | None = None,
+        guide: Estimator | None = None,
+        space: Space | None = None,
+        clock: Clock | None = None,
+        resuming: bool = False,
+    ) -> None:
+        self.options = options
+        self.path = path
+        self.resuming = resuming
+        self.engine: Engine | None = None
+        self.notes: list[str] = []
+        """What a person should know: what was moved aside, seeds that lie out of scope."""
+        self._clock = clock or wall_clock()
+        self._topic = topic
+        self._stopping = False
+        # What can be wrong with the request is found here, before anything is written or sent.
+        options.check()
+        self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
+        self._guard = _guard(options)
+        self._seeds = self._read_seeds() if space is None else list(options.seeds)
+        if not self._seeds:
+            raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
+        self._guide = guide or estimator(options.strategy, random_seed=options.random_seed)
+        if topic is None and not options.examples:
+            self._topic = make_topic(options)
+        self._space = space
+        self._directory: Directory | None = None
+        self._log: Log | None = None
+        self._archive: Archive | None = None
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    async def __aiter__(self) -> AsyncIterator[Visit]:
+        """Run it; each turn gives a recorded visit."""
+        try:
+            engine = await self._open()
+            if self._stopping:
+                engine.stop()
+            async for visit in engine.run():
+                yield visit
+        finally:
+            await self._close()
+
+    def __iter__(self) -> Iterator[Visit]:
+        """Run it without asyncio."""
+        with asyncio.Runner() as runner:
+            visits = aiter(self)
+            try:
+                while True:
+                    try:
+                        yield runner.run(anext(visits))  # type: ignore[arg-type]  # an awaitable is enough
+                    except StopAsyncIteration:
+                        break
+            finally:
+                runner.run(visits.aclose())  # type: ignore[attr-defined]  # it is an async generator
+
+    def stop(self) -> None:
+        """End after what is in flight has arrived."""
+        self._stopping = True
+        if self.engine is not None:
+            self.engine.stop()
+
+    # -- putting it together -----------------------------------------------------------------------------------
+
+    async def _open(self) -> Engine:
+        options = self.options
+        space = self._space = self._space or self._web()
+        examples: list[Visit] = []
+        learned: dict[str, float] = {}
+        if self._topic is None and not self.resuming:
+            learned, examples = await self._read_examples(space)
+        archive: WarcArchive | None = None
+        log: Log = MemoryLog()
+        if self.path is not None:
+            opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, options)
+            self._directory = opened
+            if self.resuming and vars(opened.options) != vars(options):
+                opened.options = options
+                opened.save()
+            log = self._log = opened.log()
+            if options.archive:
+                assert isinstance(log, SqliteLog)
+                archive = opened.archive(log, SOFTWARE, options.rotate)
+                self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
+        self._log, self._archive = log, archive
+        known = {event.key: event.value for event in log if isinstance(event, Setting)} if self.resuming else {}
+        topic = self._topic or make_topic(options, learned or known.get("learned"))
+        engine = self.engine = Engine(
+            space,
+            topic,
+            Greedy(self._guide, options.strategy),
+            log,
+            clock=self._clock,
+            budget=Budget(options.budget, options.max_bytes, options.max_time),
+            archive=archive,
+            reader=Vocabulary(),
+            concurrency=options.concurrency,
+            host_budget=options.host_budget,
+            patience=options.patience,
+            scope=self._scope if isinstance(space, WebSpace) else lambda node, depth: True,
+            judge_name=_fingerprint(options, topic),
+        )
+        seen: set[str] = set()
+        for event in log:
+            engine.fold(event)
+            if isinstance(event, Seed):
+                seen.add(event.node)
+            elif isinstance(event, Visit) and archive is not None:
+                archive.remember(event)
+        now = self._clock()
+        start: list[Any] = [Setting("threshold", topic.threshold, now)]
+        if learned:
+            start.append(Setting("learned", learned, now))
+        start += examples
+        start += [Seed(node, now) for node in self._seeds if node not in seen]
+        with log.together():
+            for event in start:
+                log.append(event)
+        for event in start:
+            engine.fold(event)
+        return engine
+
+    def _web(self) -> WebSpace:
+        options, guard = self.options, self._guard
+        names = Names(self._clock)
+        politeness = Politeness(
+            self._clock,
+            delay=options.delay,
+            at_once=options.per_host,
+            address_delay=options.address_delay,
+            free=guard.in_allowed_network,
+        )
+        limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
+        return WebSpace(
+            HttpTransport(self._clock, guard, names, politeness, limits),
+            politeness,
+            self._clock,
+            names,
+            user_agent=user_agent(options),
+            accept=options.accept,
+            languages=options.languages,
+            attempts=options.attempts,
+            follow_nofollow=options.follow_nofollow,
+        )
+
+    def _read_seeds(self) -> list[str]:
+        """All seeds in canonical form, each once, in order."""
+        named = list(self.options.seeds)
+        for name in self.options.seed_files:
+            named += _lines(Path(name))
+        seeds: dict[str, None] = {}
+        for text in named:
+            url = check_seed(text)
+            if url is None:
+                raise InputError(f"the seed {text!r} is not a web address: write it like https://example.org/page")
+            if not self._scope(url, 0):
+                self.notes.append(f"the seed {url} lies outside the scope and is left out")
+                continue
+            seeds[url] = None
+        if named and not seeds:
+            raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
+        return list(seeds)
+
+    async def _read_examples(self, space: Space) -> tuple[dict[str, float], list[Visit]]:
+        """The words of the example pages, and the visits it took to get them."""
+        pages: list[Page] = []
+        visits: list[Visit] = []
+        for name in self.options.examples:
+            if is_http(name):
+                pages.append(await self._fetch_example(space, name, visits))
+                continue
+            try:
+                body = Path(name).read_bytes()
+            except OSError as error:
+                raise InputError(f"cannot read the example {name}: {error.strerror}") from error
+            text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
+            pages.append(Page("ok", title=text.title, marked=text.marked))
+        return centroid(pages), visits
+
+    async def _fetch_example(self, space: Space, name: str, visits: list[Visit]) -> Page:
+        """Fetch one page outside the loop, as politely as inside it."""
+        node = check_seed(name)
+        for _ in range(20):
+            if node is None:
+                break
+            errand = space.errand(node)
+            if isinstance(errand, tuple):
+                raise InputError(f"cannot use the example {name}: {errand[1]}")
+            task = errand or Task(node, "page")
+            while (wait := space.ready(space.lane(task.node))[0] - self._clock()) > 0:
+                if wait > self.options.patience:
+                    raise InputError(f"cannot fetch the example {name}: its host can't be asked now")
+                await asyncio.sleep(wait)
+            page = await space.visit(task)
+            visit = Visit(
+                task.node,
+                "robots" if errand else "example",
+                page.outcome,
+                0,
+                origin=task.origin,
+                attempt=task.attempt,
+                retry_at=page.retry_at,
+                started=page.started,
+                ended=page.ended,
+                address=page.address,
+                status=page.status,
+                size=page.size,
+                note=page.note,
+                data=page.data,
+            )
+            space.learn(visit)
+            visits.append(visit)
+            if errand:
+                continue
+            if page.kind == "redirect":
+                node = page.links.urls[0]
+                continue
+            if page.outcome != "ok":
+                raise InputError(f"cannot fetch the example {name}: {page.outcome} {page.status or ''} {page.note}".rstrip())
+            return page
+        raise InputError(f"cannot fetch the example {name}: it is not a web address, or redirects without end")
+
+    async def _close(self) -> None:
+        if self._space is not None:
+            await self._space.close()
+        for part in (self._archive, self._log, self._directory):
+            if part is not None:
+                part.close()
+        self._archive = self._log = self._directory = None
+
+
+def wall_clock() -> Clock:
+    """The time of day, but it never goes backwards: read once, then counted by the monotonic clock."""
+    ahead = time.time() - time.monotonic()
+    return lambda: ahead + time.monotonic()
+
+
+def user_agent(options: Options) -> str:
+    """How we introduce ourselves: by name, and with someone to turn to if the user named one."""
+    agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
+    if options.contact:
+        agent = f"{agent} (+{options.contact})"
+    if not agent.strip() or not re.fullmatch(r"[\x20-\x7e]+", agent):
+        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII")
+    return agent
+
+
+def _guard(options: Options) -> Guard:
+    try:
+        return Guard(options.allow_network)
+    except ValueError as error:
+        raise InputError(f"--allow-network: {error}") from error
+
+
+def _fingerprint(options: Options, topic: Topic) -> str:
+    """Short name of a judge: changes when the topic does."""
+    told = repr((type(topic).__name__, getattr(topic, "weights", ""), options.topic, options.regex, options.judge))
+    return xxhash.xxh3_64_hexdigest(told.encode())[:12]
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a seed file that say something."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read the seeds in {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the seeds in {path} are not text: expected one URL a line") from error
+    lines = [line.split(" #")[0].strip() for line in text.split("\n")]
+    found = [line for line in lines if line and not line.startswith("#")]
+    if not found:
+        raise InputError(f"{path} names no seeds: write one URL a line")
+    return found
+
+
+__all__ = ["Crawl", "LycosaError", "crawl", "resume"]

@@ -1,0 +1,33 @@
+"""Random order: what a strategy that knows nothing would get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+
+
+@dataclass
+class Random:
+    """Each row gets a number drawn from (seed, row): the same seed gives the same crawl, resumed or not.
+
+    >>> Random(seed=1).score(np.array([0, 1]), Table()).round(3).tolist()
+    [0.823, 0.687]
+    """
+
+    seed: int = 0
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """The links of the page are new."""
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """A hash of seed and row (splitmix64), between 0 and 1."""
+        x = rows.astype(np.uint64) + np.uint64(self.seed % 2**32) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)
+        x *= np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return (x ^ (x >> np.uint64(31))).astype(np.float64) / 2.0**64

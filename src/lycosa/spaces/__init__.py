@@ -1,0 +1,1 @@
+"""Spaces: anything that can be visited."""

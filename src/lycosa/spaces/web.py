@@ -1,0 +1,385 @@
+"""The web as a space: robots first, politely, one exchange a visit, and a page with its links.
+
+A lane is a host (name and port). Before the first page of an origin its robots.txt is fetched, as an errand: a visit of
+its own kind, recorded like any other, so that a resumed crawl knows the rules without asking again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from lycosa.core.errors import FetchError
+from lycosa.core.protocols import Clock, Space
+from lycosa.core.types import Exchange, Links, Outcome, Page, Task, Visit
+from lycosa.web.dns import Names
+from lycosa.web.fetch import Response, Transport
+from lycosa.web.html import Document, extract, language_of, plain
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.politeness import Politeness
+from lycosa.web.robots import Rules, verdict
+from lycosa.web.urls import canonical, host, origin, resolve
+
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+TEXT = frozenset({"text/plain"})
+
+ROBOTS_KEEP = 24 * 3600.0
+ROBOTS_HOPS = 5
+ROBOTS_SIZE = 512_000
+
+BACKOFF = (5.0, 30.0, 180.0)
+"""Seconds before the second, third, fourth attempt at a node."""
+
+ROBOTS_BACKOFF = (5.0, 30.0, 3600.0)
+"""The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+BUSY = frozenset({429, 503})
+
+
+@dataclass(slots=True)
+class _Robots:
+    """What is known of an origin's robots.txt."""
+
+    rules: Rules | None = None
+    until: float = 0.0
+    """Rules: when they expire. No rules: when to ask again."""
+    attempts: int = 0
+    next_hop: str = ""
+    hops: int = 0
+
+
+class WebSpace(Space):
+    """Fetch pages over a transport, politely."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        politeness: Politeness,
+        clock: Clock,
+        names: Names | None = None,
+        *,
+        user_agent: str = "Lycosa",
+        accept: Iterable[str] = (),
+        languages: Iterable[str] = (),
+        inflated: int = 20_000_000,
+        attempts: int = 3,
+        follow_nofollow: bool = False,
+    ) -> None:
+        self.transport = transport
+        self.politeness = politeness
+        self.clock = clock
+        self.names = names
+        self.agent = user_agent.split("/")[0].split()[0]
+        self.wanted = HTML | TEXT | frozenset(accept)
+        self.languages = frozenset(languages)
+        self.inflated = inflated
+        self.attempts = attempts
+        self.follow_nofollow = follow_nofollow
+        self.headers = {
+            "User-Agent": user_agent,
+            "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
+            "Accept-Encoding": "gzip, deflate, br, zstd",
+        }
+        if self.languages:
+            self.headers["Accept-Language"] = ", ".join(self.languages)
+        self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
+        self._opened = clock()
+        self._robots: dict[str, _Robots] = {}
+        self._asking: set[str] = set()
+
+    # -- lanes and readiness -----------------------------------------------------------------------------------
+
+    def lane(self, node: str) -> str:
+        """The host with its port."""
+        start = node.index("//") + 2
+        end = node.find("/", start)
+        return node[start:] if end < 0 else node[start:end]
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        """When the host may be asked next."""
+        if lane in self._asking:
+            return float("inf"), "robots.txt"
+        address = self.names.peek(_name(lane)) if self.names is not None else ""
+        return self.politeness.ready(lane, address)
+
+    def expect(self, lanes: Iterable[str]) -> None:
+        """Resolve the names of the hosts that come next."""
+        if self.names is not None:
+            for lane in lanes:
+                self.names.ahead(_name(lane))
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        """robots.txt has to be known, and to allow the node."""
+        base = origin(node)
+        known = self._robots.get(base)
+        if known is not None and known.rules is not None and self.clock() < known.until:
+            if known.rules.allowed(node):
+                return None
+            return "denied", f"{base}/robots.txt does not allow it"
+        if known is not None and known.next_hop:
+            return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
+        return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
+
+    # -- visiting ----------------------------------------------------------------------------------------------
+
+    def visit(self, task: Task) -> Awaitable[Page]:
+        """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
+        self.politeness.begin(self.lane(task.node))
+        if task.kind == "robots":
+            self._asking.add(self.lane(task.origin))
+        return self._visit(task)
+
+    async def _visit(self, task: Task) -> Page:
+        lane, started = self.lane(task.node), self.clock()
+        wanted = frozenset[str]() if task.kind == "robots" else self.wanted
+        try:
+            response = await self.transport.fetch(task.node, self.headers, wanted)
+            page = self._page(task, response)
+        except FetchError as error:
+            page = Page(error.outcome, address=error.address, note=str(error))
+            if task.kind != "robots" and error.again and task.attempt < self.attempts:
+                page.retry_at = self.clock() + _step(BACKOFF, task.attempt)
+        finally:
+            self.politeness.end(lane, self.clock() - started)
+            if task.kind == "robots":
+                self._asking.discard(self.lane(task.origin))
+        page.started, page.ended = started, self.clock()
+        if task.kind == "robots":
+            self._finish_robots(task, page)
+        return page
+
+    def _page(self, task: Task, response: Response) -> Page:
+        """An answer as a page; every branch keeps the exchange for the archive."""
+        fields = response.fields
+        page = Page(
+            "ok",
+            status=response.status,
+            address=response.address,
+            size=len(response.body),
+            etag=fields.get("etag", "")[:200],
+            modified=fields.get("last-modified", "")[:100],
+            exchange=self._exchange(task.node, response),
+        )
+        if response.truncated:
+            page.flags.append(f"truncated:{response.truncated}")
+        if response.status in REDIRECTS:
+            self._redirect(task, response, page)
+        elif response.status in BUSY:
+            page.outcome = "busy"
+            if task.attempt < self.attempts:
+                page.retry_at = self.clock() + max(
+                    _step(BACKOFF, task.attempt), retry_after(fields.get("retry-after", ""), self.clock())
+                )
+        elif response.status >= 500 or response.status < 200:
+            page.outcome = "broken"
+        elif response.status >= 300:
+            page.outcome = "gone"
+        elif response.truncated == "unwanted":
+            page.outcome, page.exchange = "unwanted", None
+            page.note = fields.get("content-type", "")[:100]
+        elif task.kind == "page":
+            self._read(task, response, page)
+        return page
+
+    def _redirect(self, task: Task, response: Response, page: Page) -> None:
+        target = resolve(task.node, [_latin(response.fields.get("location", ""))])[0]
+        if target is None or not response.fields.get("location"):
+            page.outcome, page.note = "invalid", "a redirect to nowhere"
+        else:
+            page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)
+
+    def _read(self, task: Task, response: Response, page: Page) -> None:
+        """Inflate and parse the body, and do as its robots directives say."""
+        fields = response.fields
+        try:
+            body, whole = inflate(response.body, fields.get("content-encoding", ""), self.inflated)
+        except BadEncoding as error:
+            page.outcome, page.note = "invalid", str(error)
+            return
+        if not whole and "truncated" not in " ".join(page.flags):
+            page.flags.append("truncated:inflated")
+        kind, _, parameters = fields.get("content-type", "").partition(";")
+        kind = kind.strip().lower()
+        if not kind:
+            kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
+        charset = _charset(parameters)
+        if kind in HTML:
+            document = extract(body, task.node, charset, self.agent)
+        elif kind.startswith("text/"):
+            document = plain(body, charset)
+        else:
+            document = Document()
+        directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
+        page.title, page.marked, page.links = document.title, document.marked, document.links
+        page.language = document.language or fields.get("content-language", "").lower()[:20]
+        if self.languages:
+            if not page.language:
+                page.language = language_of(page.text)
+            if page.language and page.language.split("-")[0] not in self.languages:
+                page.flags.append("language")
+        for directive in ("noindex", "noarchive"):
+            if directive in directives:
+                page.flags.append(directive)
+        if document.canonical and document.canonical != task.node:
+            page.data["canonical"] = document.canonical
+        if not self.follow_nofollow:
+            if "nofollow" in directives:
+                page.flags.append("nofollow")
+                page.links = Links()
+            elif any("nofollow" in rel for rel in page.links.rels):
+                page.links = _without_nofollow(page)
+
+    def _exchange(self, url: str, response: Response) -> Exchange:
+        path = url[len(origin(url)) :] or "/"
+        request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(url)}\r\n{self._request_tail}"
+        return Exchange(
+            request.encode("utf-8", "replace"),
+            response.status_line,
+            response.headers,
+            response.body,
+            hashlib.sha256(response.body).digest(),
+            response.truncated,
+        )
+
+    # -- robots.txt --------------------------------------------------------------------------------------------
+
+    def _finish_robots(self, task: Task, page: Page) -> None:
+        """Say in the page, and so in the log, what this answer means: `learn` reads it from there."""
+        hops = task.hops
+        if page.kind == "redirect" and hops < ROBOTS_HOPS:
+            page.data = {"next": page.links.urls[0], "hops": hops + 1}
+            return
+        status = page.status or None
+        if page.kind == "redirect" or page.outcome == "invalid":
+            status = 404  # led nowhere: the same as having none
+        if page.outcome == "refused" and not hops:
+            status = 404  # the address guard will refuse every page of this host anyway, each by its own name
+        decision = verdict(status)
+        if decision == "forbid":
+            page.retry_at = max(
+                page.retry_at,
+                self.clock() + (3600.0 if page.outcome == "unknown-host" else _step(ROBOTS_BACKOFF, task.attempt)),
+            )
+        elif decision == "allow":
+            page.data = {"body": b""}
+        else:
+            assert page.exchange is not None
+            encoding = next(
+                (v.decode("latin-1") for k, v in page.exchange.headers if k.lower() == b"content-encoding"), ""
+            )
+            try:
+                body, _ = inflate(page.exchange.body, encoding, ROBOTS_SIZE + 1)
+            except BadEncoding:
+                body = b""
+            page.data = {"body": body}
+
+    def learn(self, visit: Visit) -> None:
+        """Robots rules, Retry-After and failures, live and replayed alike."""
+        if visit.ended < self._opened:  # replayed: what was in flight when that run ended is not known
+            self.politeness.not_before = self._opened + self.politeness.delay
+        if visit.kind == "robots":
+            self._learn_robots(visit)
+        elif visit.retry_at:
+            why = "asked to come back later" if visit.outcome == "busy" else visit.outcome
+            self.politeness.hold(self.lane(visit.node), visit.retry_at, why)
+
+    def _learn_robots(self, visit: Visit) -> None:
+        base, lane = origin(visit.origin), self.lane(visit.origin)
+        known = self._robots.setdefault(base, _Robots())
+        if "next" in visit.data:
+            known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None
+            return
+        known.next_hop, known.hops = "", 0
+        if visit.retry_at:
+            known.rules, known.attempts, known.until = None, visit.attempt, visit.retry_at
+            self.politeness.hold(lane, visit.retry_at, "robots.txt can't be read")
+            return
+        known.rules = Rules.parse(visit.data.get("body", b""), self.agent)
+        known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
+        if known.rules.crawl_delay:
+            self.politeness.obey(lane, known.rules.crawl_delay)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.transport.close()
+
+
+def retry_after(value: str, now: float) -> float:
+    """Seconds that a Retry-After header asks for; 0 if it says nothing sensible.
+
+    >>> retry_after("120", 0.0), retry_after("soon", 0.0)
+    (120.0, 0.0)
+    >>> retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10.0)
+    50.0
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value), ROBOTS_KEEP)
+    try:
+        return min(max(0.0, parsedate_to_datetime(value).timestamp() - now), ROBOTS_KEEP)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def check_seed(url: str) -> str | None:
+    """The canonical form of what a person typed as a seed; a bare host name gets https."""
+    url = url.strip()
+    if "://" not in url and "." in url.split("/")[0]:
+        url = "https://" + url
+    return canonical(url)
+
+
+def _without_nofollow(page: Page) -> Links:
+    """Links that the page vouches for."""
+    links = page.links
+    keep = [i for i, rel in enumerate(links.rels) if "nofollow" not in rel]
+    page.flags.append("nofollow-links")
+    kept = Links(*([column[i] for i in keep] for column in (links.urls, links.anchors, links.contexts, links.rels)))
+    kept.positions = [links.positions[i] for i in keep]
+    return kept
+
+
+def _tag_directives(value: str, agent: str) -> frozenset[str]:
+    """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
+    found: set[str] = set()
+    applies = True
+    for part in value.lower().split(","):
+        name, colon, rest = part.partition(":")
+        if colon and name.strip() not in ("unavailable_after", "max-snippet", "max-image-preview"):
+            applies = name.strip() == agent.lower()
+            part = rest
+        if applies:
+            found.add(part.strip())
+    if "none" in found:
+        found |= {"noindex", "nofollow"}
+    return frozenset(found)
+
+
+def _charset(parameters: str) -> str:
+    """The charset parameter of a content type."""
+    lower = parameters.lower()
+    at = lower.find("charset=")
+    return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
+
+
+def _latin(value: str) -> str:
+    """A header with raw bytes beyond ASCII, as UTF-8 if it can be read so."""
+    try:
+        return value.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return value.encode("utf-8", "replace").decode()
+
+
+def _step(steps: tuple[float, ...], attempt: int) -> float:
+    return steps[min(attempt, len(steps)) - 1]
+
+
+def _name(lane: str) -> str:
+    """A lane without its port."""
+    return lane if lane.endswith("]") else lane.rpartition(":")[0] or lane
+
+
+__all__ = ["WebSpace", "check_seed", "host", "retry_after"]

@@ -1,0 +1,1 @@
+"""What is kept: the log of events, the archive of bytes."""

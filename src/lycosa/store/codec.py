@@ -1,0 +1,112 @@
+"""Events to bytes and back, exactly: `decode(encode(event)) == event` to the last bit, because a resumed crawl learns
+from decoded events and a running one from the originals. Columnar msgpack, zstd level 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgpack
+import numpy as np
+import zstandard
+
+from lycosa.core.types import Event, Label, Links, Place, Seed, Setting, Terms, Visit
+
+VERSION = 1
+"""Of the format; a log of another version is refused with a clear error, not misread."""
+
+_compress = zstandard.ZstdCompressor(level=1).compress
+_decompress = zstandard.ZstdDecompressor().decompress
+_LARGEST = 256 * 2**20
+
+
+def encode_visit(visit: Visit) -> bytes:
+    """All of a visit but where its bytes are kept (that has columns of its own)."""
+    links, terms = visit.links, visit.terms
+    packed: bytes = msgpack.packb(
+        (
+            visit.node,
+            visit.kind,
+            visit.outcome,
+            visit.pick,
+            visit.arm,
+            visit.score,
+            visit.attempt,
+            visit.retry_at,
+            visit.hops,
+            visit.origin,
+            visit.started,
+            visit.ended,
+            visit.address,
+            visit.status,
+            visit.size,
+            visit.title,
+            visit.language,
+            visit.etag,
+            visit.modified,
+            visit.flags,
+            visit.note,
+            visit.digest,
+            visit.simhash,
+            visit.judge,
+            visit.beta,
+            visit.data,
+            _deltas(terms.ids),
+            terms.counts.tobytes(),
+            terms.new,
+            links.urls,
+            links.anchors,
+            links.contexts,
+            links.rels,
+            links.positions,
+            links.alphas.tobytes(),
+        ),
+        unicode_errors="surrogatepass",
+    )
+    return _compress(packed)
+
+
+def decode_visit(blob: bytes, place: Place) -> Visit:
+    """The visit as it was when it was recorded."""
+    fields: list[Any] = msgpack.unpackb(
+        _decompress(blob, max_output_size=_LARGEST), unicode_errors="surrogatepass"
+    )
+    ids, counts, new = fields[26:29]
+    urls, anchors, contexts, rels, positions, alphas = fields[29:35]
+    return Visit(
+        *fields[:26],
+        terms=Terms(
+            np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new
+        ),
+        links=Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32)),
+        place=place,
+    )
+
+
+def encode_other(event: Seed | Label | Setting) -> bytes:
+    """A small event."""
+    match event:
+        case Seed(node, at):
+            fields: tuple[Any, ...] = (node, at)
+        case Label(node, relevant, at, by):
+            fields = (node, relevant, at, by)
+        case Setting(key, value, at):
+            fields = (key, value, at)
+    packed: bytes = msgpack.packb(fields, unicode_errors="surrogatepass")
+    return packed
+
+
+def decode_other(kind: str, blob: bytes) -> Event:
+    """A small event, by its kind."""
+    fields = msgpack.unpackb(blob, unicode_errors="surrogatepass")
+    return {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
+
+
+def _deltas(ids: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> bytes:
+    """Sorted ids as differences: small numbers, which compress."""
+    if not len(ids):
+        return b""
+    deltas = np.empty_like(ids)
+    deltas[0] = ids[0]
+    np.subtract(ids[1:], ids[:-1], out=deltas[1:])
+    return deltas.tobytes()

@@ -1,0 +1,88 @@
+"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, and a lock while someone writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.options import Options
+from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.warc import WarcArchive
+
+CONFIG = "crawl.toml"
+
+
+class Directory:
+    """The right to write in a crawl's directory. Make a new one with `create`, go on in one with `open`."""
+
+    def __init__(self, path: Path, options: Options, lock: Lock) -> None:
+        self.path = path
+        self.options = options
+        self.moved: list[str] = []
+        """What `recover` found beyond the log and moved aside."""
+        self._lock = lock
+
+    @classmethod
+    def create(cls, path: Path, options: Options) -> Directory:
+        """Start a directory; it must not hold a crawl yet."""
+        if (path / CONFIG).exists() or (path / NAME).exists():
+            raise InputError(
+                f"{path} already holds a crawl: go on with it by 'lycosa resume {path}', "
+                "or choose another directory with --out"
+            )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot create {path}: {error.strerror}; choose another directory with --out"
+            ) from error
+        lock = Lock(path)
+        directory = cls(path, options, lock)
+        directory.save()
+        return directory
+
+    @classmethod
+    def open(cls, path: Path) -> Directory:
+        """Take over a directory that holds a crawl."""
+        options = cls.read_options(path)
+        return cls(path, options, Lock(path))
+
+    @staticmethod
+    def read_options(path: Path) -> Options:
+        """The options of the crawl in a directory."""
+        if not (path / CONFIG).is_file():
+            raise InputError(f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made")
+        return Options.load(path / CONFIG)
+
+    def save(self) -> None:
+        """Write crawl.toml, all of it or nothing."""
+        temporary = self.path / (CONFIG + ".new")
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(self.options.to_toml())
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path / CONFIG)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise StoreError(f"cannot write {self.path / CONFIG}: {error.strerror}; make room or choose --out") from error
+
+    def log(self) -> SqliteLog:
+        """The log, for writing."""
+        return SqliteLog(self.path / NAME)
+
+    def archive(self, log: SqliteLog, software: str, rotate: int) -> WarcArchive:
+        """The archive, brought to where the log ends."""
+        archive = WarcArchive(
+            self.path / "archive",
+            rotate=rotate,
+            software=software,
+            description=f"topic: {self.options.topic}" if self.options.topic else "",
+        )
+        self.moved = archive.recover(log.archived())
+        return archive
+
+    def close(self) -> None:
+        """Let others write."""
+        self._lock.release()

@@ -1,0 +1,279 @@
+"""The archive: WARC 1.1, one gzip member per record, files rotated at a size.
+
+Each visit is a response record and the request that brought it, written with one `write`; a payload that was archived
+before becomes a revisit record. Bodies are kept as received (dechunked; the header that says otherwise is renamed).
+The log knows the last byte of every file that counts: what lies beyond (a torn write, a record whose commit did not
+happen, the tail behind a restored older log) is moved aside when the archive is opened again, never deleted.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import struct
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.types import Exchange, Place, Visit
+
+_STORED_BLOCK = 65535
+_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
+
+
+class WarcArchive:
+    """Append records to `directory/PREFIX-NNNNN.warc.gz`.
+
+    Lifecycle: `recover` once with what the log knows, then `append`, then `close`. Invariant: every file is a valid
+    WARC whenever no `append` is running.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        rotate: int = 1_000_000_000,
+        software: str = "Lycosa",
+        description: str = "",
+    ) -> None:
+        self.directory = directory
+        self.rotate = rotate
+        self.software = software
+        self.description = description
+        self._number = 0
+        self._file = -1
+        self._size = 0
+        self._name = ""
+        self._info_id = ""
+        self._seen: dict[bytes, tuple[str, float]] = {}
+
+    def recover(self, archived: Mapping[str, int]) -> list[str]:
+        """Bring the files to where the log ends; says what was moved aside."""
+        moved: list[str] = []
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            on_disk = {path.name: path for path in sorted(self.directory.glob("*.warc.gz"))}
+            for name, end in archived.items():
+                size = on_disk[name].stat().st_size if name in on_disk else 0
+                if size < end:
+                    raise DamagedError(
+                        f"{self.directory / name} holds {size} bytes, but the log knows of {end}: restore the file "
+                        "from a backup, or restore a log that is as old as the file"
+                    )
+            for name, path in on_disk.items():
+                end = archived.get(name, 0)
+                if path.stat().st_size == 0:
+                    path.unlink()
+                elif path.stat().st_size > end:
+                    moved.append(self._set_aside(path, end))
+                self._number = max(self._number, _number_of(name))
+            if archived and self._number:
+                last = max(archived, key=_number_of)
+                self._open(last)
+        except OSError as error:
+            raise self._explained(error) from error
+        return moved
+
+    def remember(self, visit: Visit) -> None:
+        """A recorded visit, so that its payload is known when it comes again."""
+        if visit.place.file and visit.digest and "revisit" not in visit.flags:
+            self._seen.setdefault(visit.digest, (visit.node, visit.started))
+
+    def append(self, visit: Visit, exchange: Exchange) -> Place:
+        """Write the records of one visit; returns where the response is. All of it or nothing."""
+        if self._file < 0 or self._size >= self.rotate:
+            self._next_file()
+        date = _date(visit.started)
+        response_id = _record_id()
+        packed = any(
+            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED
+            for key, value in exchange.headers
+        )
+        head = _http_head(exchange)
+        common = (
+            f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
+            f"WARC-Payload-Digest: {_digest(exchange.digest)}\r\n"
+            + (f"WARC-IP-Address: {visit.address}\r\n" if visit.address else "")
+            + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
+            + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
+        )
+        original = self._seen.get(exchange.digest) if exchange.body else None
+        if original is not None:
+            fields = (
+                "WARC-Type: revisit\r\n"
+                "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
+                f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
+            )
+            response = _member(response_id, fields + common, "response", head, b"", packed)
+        else:
+            response = _member(
+                response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed
+            )
+        request = _member(
+            _record_id(),
+            f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
+            f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
+            "request",
+            exchange.request,
+            b"",
+            False,
+        )
+        place = Place(self._name, self._size, len(response) + len(request))
+        self._write(response + request)
+        if original is None:
+            self._seen[exchange.digest] = (visit.node, visit.started)
+        else:
+            visit.flags = [*visit.flags, "revisit"]
+        return place
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _write(self, data: bytes) -> None:
+        """Append all of it, or leave the file as it was and say why."""
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+        except OSError as error:
+            os.ftruncate(self._file, self._size)
+            raise self._explained(error) from error
+        self._size += len(data)
+
+    def _next_file(self) -> None:
+        self.close()
+        self._number += 1
+        name = f"lycosa-{self._number:05d}.warc.gz"
+        try:
+            self._open(name)
+        except OSError as error:
+            raise self._explained(error) from error
+        fields = (
+            f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n"
+            f"conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
+            + (f"description: {self.description}\r\n" if self.description else "")
+            + "robots: obey\r\n"
+        )
+        info = _member(
+                self._info_id,
+                f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
+                f"WARC-Filename: {name}\r\n",
+                "",
+                fields.encode(),
+                b"",
+                False,
+            )
+        try:
+            self._write(info)
+        except StoreError:
+            self.close()
+            (self.directory / name).unlink()  # an empty file is not a WARC
+            raise
+
+    def _open(self, name: str) -> None:
+        self._file = os.open(self.directory / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._size = os.fstat(self._file).st_size
+        self._name = name
+        self._info_id = _first_id(self.directory / name) if self._size else _record_id()
+
+    def _set_aside(self, path: Path, end: int) -> str:
+        """Move what lies beyond `end` into `aside/`, then cut the file; a file the log does not know goes whole."""
+        aside = self.directory / "aside"
+        aside.mkdir(exist_ok=True)
+        target = aside / f"{path.name}.from-{end}"
+        number = 1
+        while target.exists():
+            number += 1
+            target = aside / f"{path.name}.from-{end}.{number}"
+        if end == 0:
+            path.rename(target)
+            return f"{path.name} (whole file) to {target.relative_to(self.directory)}"
+        with open(path, "rb") as source:
+            source.seek(end)
+            with open(target, "wb") as copy:
+                while block := source.read(1 << 20):
+                    copy.write(block)
+                copy.flush()
+                os.fsync(copy.fileno())
+        os.truncate(path, end)
+        return f"the tail of {path.name} from byte {end} to {target.relative_to(self.directory)}"
+
+    def _explained(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot write the archive in {self.directory}: {error.strerror or error}. Nothing recorded is lost: "
+            f"make room or give access, then go on with: lycosa resume {self.directory.parent}"
+        )
+
+
+def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool) -> bytes:
+    """One record as one gzip member. A body that is compressed already is stored, not compressed again."""
+    kind = f"Content-Type: application/http; msgtype={http}\r\n" if http else "Content-Type: application/warc-fields\r\n"
+    front = (
+        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}"
+        f"Content-Length: {len(head) + len(body)}\r\n\r\n"
+    ).encode() + head
+    compressor = zlib.compressobj(1, zlib.DEFLATED, -15)
+    if packed and len(body) > 512:
+        parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
+        for start in range(0, len(body), _STORED_BLOCK):
+            block = body[start : start + _STORED_BLOCK]
+            parts += [struct.pack("<BHH", 0, len(block), 0xFFFF ^ len(block)), block]
+        last = b"\r\n\r\n"
+        parts += [struct.pack("<BHH", 1, len(last), 0xFFFF ^ len(last)), last]
+        whole = (front, body, last)
+    else:
+        parts = [_GZIP_HEAD, compressor.compress(front + body + b"\r\n\r\n"), compressor.flush()]
+        whole = (front, body, b"\r\n\r\n")
+    crc = 0
+    for part in whole:
+        crc = zlib.crc32(part, crc)
+    parts.append(struct.pack("<II", crc, sum(map(len, whole)) & 0xFFFFFFFF))
+    return b"".join(parts)
+
+
+def _http_head(exchange: Exchange) -> bytes:
+    """Status line and headers, true of the body as it is kept."""
+    lines = [exchange.status_line]
+    for key, value in exchange.headers:
+        lower = key.lower()
+        if lower == b"transfer-encoding":
+            key = b"X-Archive-Orig-Transfer-Encoding"
+        elif lower == b"content-length" and exchange.truncated:
+            key = b"X-Archive-Orig-Content-Length"
+        # A stray line break in a header would end it early in the archive.
+        lines.append(key + b": " + value.replace(b"\r", b" ").replace(b"\n", b" "))
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def _record_id() -> str:
+    random = os.urandom(16).hex()
+    variant = "89ab"[int(random[16], 16) & 3]
+    return f"<urn:uuid:{random[:8]}-{random[8:12]}-4{random[13:16]}-{variant}{random[17:20]}-{random[20:]}>"
+
+
+def _first_id(path: Path) -> str:
+    """The id of a file's first record, its warcinfo."""
+    with open(path, "rb") as file:
+        head = zlib.decompressobj(31).decompress(file.read(4096), 4096)
+    found = re.search(rb"WARC-Record-ID: (<[^>]+>)", head)
+    return found[1].decode() if found else _record_id()
+
+
+def _digest(digest: bytes) -> str:
+    return "sha256:" + base64.b32encode(digest).decode()
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _number_of(name: str) -> int:
+    """The number in a file's name; 0 for a file that isn't ours."""
+    digits = name.removesuffix(".warc.gz").rpartition("-")[2]
+    return int(digits) if digits.isdigit() else 0

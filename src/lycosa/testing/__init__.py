@@ -1,0 +1,19 @@
+"""An embedded web: small or huge, deterministic, served over real HTTP on loopback.
+
+A page is a function of the web's seed and the page's URL.  The web knows the truth about every page, so that
+what a crawler gathers can be scored, and the server remembers every request, so that how it behaved can be
+proved.
+
+>>> web = Web(seed=7, pages=500, hosts=20, traps=())
+>>> web.query("marine biology/coral reefs")
+'coral reef bleaching'
+>>> web.topic(next(web.relevant("marine biology/coral reefs")))
+'marine biology/coral reefs'
+"""
+
+from .reply import Response
+from .server import Hit, Server, gaps, most_at_once, serve
+from .traps import Trap
+from .web import Web
+
+__all__ = ["Hit", "Response", "Server", "Trap", "Web", "gaps", "most_at_once", "serve"]

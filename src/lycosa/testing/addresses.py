@@ -1,0 +1,100 @@
+"""Where pages live: page numbers to URLs and back.
+
+Hosts differ in the style of their URLs, as sites do: some put the topic and the title into the path, some a
+bare number, some a query string.  Every style carries the page's number on its host, so that a URL is looked
+up by computation; it is a page's URL only if it is exactly the one the page would be given.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from .chance import stir
+from .graph import Graph
+from .prose import slug, subject_name, title, topic_label, topic_slug
+
+__all__ = ["AddressBook"]
+
+_NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|/)?$")
+
+
+class AddressBook:
+    """The URLs of a graph's pages on a port, which may become known only when the web is served."""
+
+    def __init__(self, graph: Graph, port: int) -> None:
+        self.graph = graph
+        self.port = port
+        self._index = {name: number for number, name in enumerate(graph.names)}
+        self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
+
+    def base(self, name: str) -> str:
+        """Give the scheme and authority of a host."""
+        return f"http://{name}" if self.port in (0, 80) else f"http://{name}:{self.port}"
+
+    def host(self, name: str) -> int | None:
+        """Find a clean host's number by its name."""
+        return self._index.get(name)
+
+    def title(self, page: int) -> str:
+        """Give a page's title."""
+        section = self.graph.section(page)
+        if section.topic < 0:
+            words = self.graph.names[section.host].removesuffix(".localhost").split("-")
+            return f"{' '.join(words).title()}: {subject_name(self.graph.subject[section.host])}"
+        if page == section.start:
+            return topic_label(section.topic)
+        return title(section.topic, self.graph.seed, page)
+
+    def path(self, page: int) -> str:
+        """Give a page's path, with its query if it has one."""
+        return self.name(page)[0]
+
+    def name(self, page: int) -> tuple[str, str]:
+        """Give a page's path and its title together, since the one is made of the other."""
+        section = self.graph.section(page)
+        head = self.title(page)
+        number = page - self.graph.front(section.host)
+        if number == 0:
+            return "/", head
+        style = self._style[section.host]
+        if style == 0:
+            tail = "index" if page == section.start else slug(head)
+            return f"/{topic_slug(section.topic)}/{tail}-{number}.html", head
+        if style == 1:
+            return f"/articles/{number}", head
+        if style == 2:
+            return f"/index.php?page={number}", head
+        return f"/{topic_slug(section.topic)}/{number}/", head
+
+    def url(self, page: int) -> str:
+        """Give a page's canonical URL."""
+        return self.base(self.graph.names[self.graph.section(page).host]) + self.path(page)
+
+    def find(self, name: str, path: str) -> int | None:
+        """Find the page that lives at exactly this path of a host."""
+        host = self._index.get(name)
+        if host is None:
+            return None
+        front = self.graph.front(host)
+        if path == "/":
+            return front
+        match = _NUMBER.search(path)
+        if match is None:
+            return None
+        number = int(match[1])
+        if 0 < number < self.graph.size(host) and self.path(front + number) == path:
+            return front + number
+        return None
+
+    @staticmethod
+    def split(url: str) -> tuple[str, str]:
+        """Take a URL apart into host name and path with query; ("", "") if it is not an http URL."""
+        try:
+            parts = urlsplit(url)
+            name = parts.hostname or ""
+        except ValueError:
+            return "", ""
+        if parts.scheme != "http":
+            return "", ""
+        return name, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -1,0 +1,332 @@
+"""What the hosts of the traps answer.
+
+Most of them hold the same kind of pages, `/<topic>/<number>.html`, a dozen to a topic.  Their URLs, their
+titles and the links to them promise the topic; their text keeps to the wider subject, so that it is true to
+say that they are not on the topic.  They link on to clean pages, and differ in how they are served.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .addresses import AddressBook
+from .chance import dice, stir
+from .pages import Aside, sheet
+from .prose import TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
+from .reply import Document, compress
+from .tongues import CHARSETS, SENTENCES
+from .traps import PAGES_PER_TOPIC, TRAP_HOSTS, Trap, with_session
+
+__all__ = ["Mischief"]
+
+_PLAIN = re.compile(
+    r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$"
+)
+_CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")
+_GO = re.compile(r"/go/(?:(\d{1,2})-(\d{1,9})|round-([0-2])|(self))$")
+_STATUS = (301, 302, 307, 308, 303)
+_BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
+_COUNTING = ("flaky.localhost", "newsroom.localhost")
+_RULES = {
+    "keep-out.localhost": "User-agent: *\nDisallow: /private/\n",
+    "slow-lane.localhost": "User-agent: *\nCrawl-delay: 1\nDisallow: /private/\n",
+    "no-follow.localhost": "User-agent: *\nAllow: /\n",
+}
+_FORBIDDEN = {
+    "keep-out.localhost": ("/private/",),
+    "slow-lane.localhost": ("/private/",),
+    "robots-moved.localhost": ("/private/", "/behind/"),
+    "no-follow.localhost": ("/behind/",),  # not by rule, but no link there may be followed
+}
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page of a trap's host, as its URL names it."""
+
+    host: str
+    area: str  # "", "/private" or "/behind"
+    topic: int
+    number: int
+    kind: str  # the extension
+    path: str
+
+
+class Mischief:
+    """Answers for everything that is not a clean page."""
+
+    def __init__(self, book: AddressBook, traps: frozenset[Trap], slowness: float) -> None:
+        self.book = book
+        self.graph = book.graph
+        self.traps = traps
+        self.slowness = slowness
+        self._trap_of = {name: trap for trap in traps for name in TRAP_HOSTS[trap]}
+
+    # -- what Web asks --------------------------------------------------------------------------------
+
+    def document(self, name: str, path: str, version: int) -> Document | None:
+        """Answer for a trap, or None if the URL is none of ours."""
+        if Trap.REDIRECTS in self.traps and path.startswith("/go/") and self.book.host(name) is not None:
+            return self._redirect(name, path)
+        trap = self._trap_of.get(name)
+        if trap is None:
+            return None
+        if path in ("/robots.txt", "/robots-file.txt"):
+            return self._rules(name, path)
+        if trap is Trap.CALENDAR:
+            return self._calendar(name, path)
+        place = self._place(name, path)
+        if place is None:
+            return self._missing(name, path) if trap is Trap.SOFT404 else None
+        serve: dict[Trap, Callable[[Place, int], Document]] = {
+            Trap.SESSION: self._session,
+            Trap.SOFT404: self._lossy,
+            Trap.SLOW: self._slow,
+            Trap.FAILING: self._failing,
+            Trap.ROBOTS: self._robots,
+            Trap.CHARSETS: self._charsets,
+            Trap.ENCODINGS: self._encodings,
+            Trap.CHANGING: self._changing,
+            Trap.MEDIA: self._media,
+        }
+        return serve[trap](place, version)
+
+    def counts(self, name: str, path: str) -> bool:
+        """Tell whether the answer depends on the number of fetches."""
+        return name in _COUNTING and self._place(name, path) is not None
+
+    def forbidden(self, name: str, path: str) -> bool:
+        """Tell whether a crawler must not come here."""
+        if name == "robots-error.localhost":
+            return path != "/robots.txt"
+        return path.startswith(_FORBIDDEN.get(name, ()))
+
+    def destination(self, name: str, path: str) -> int | None:
+        """Find the page to which a chain of redirects leads in the end."""
+        match = _GO.match(path)
+        page = int(match[2]) if match and match[2] and self.book.host(name) is not None else -1
+        return page if 0 <= page < self.graph.pages else None
+
+    # -- common to the hosts --------------------------------------------------------------------------
+
+    def _place(self, name: str, path: str) -> Place | None:
+        if name not in self._trap_of:
+            return None
+        match = _PLAIN.match(path)
+        if match is None:
+            return None
+        area, word, number, kind = match.groups()
+        topic = _BY_SLUG.get(word, -1)
+        if topic < 0 or int(number) >= PAGES_PER_TOPIC or (kind != "html" and name != "depository.localhost"):
+            return None
+        if area and name not in TRAP_HOSTS[Trap.ROBOTS]:
+            return None
+        return Place(name, area, topic, int(number), kind, path)
+
+    def _url(self, place: Place, number: int, area: str = "") -> str:
+        return f"{area}/{topic_slug(place.topic)}/{number % PAGES_PER_TOPIC}.html"
+
+    def _title(self, place: Place) -> str:
+        return title(place.topic, self.graph.seed, place.host, place.area, place.number)
+
+    def _text(self, place: Place, *more: object) -> list[str]:
+        rng = dice(self.graph.seed, "trap", place.host, place.area, place.topic, place.number, *more)
+        return paragraphs(rng, -1, 120 + int(rng.random() * 200), subject_of(place.topic))
+
+    def _clean_links(self, key: str, topic: int) -> list[Aside]:
+        rng = dice(self.graph.seed, "ways out", key)
+        pages = dict.fromkeys(self.graph.mainland(rng, topic) for _ in range(3))
+        return [Aside(self.book.url(page), self.book.title(page)) for page in pages]
+
+    def _links(self, place: Place) -> list[Aside]:
+        numbers = (place.number + 1, place.number + 5)
+        near = [Aside(self._url(place, number), f"Part {number}") for number in numbers]
+        return near + self._clean_links(f"{place.host}{place.path}", place.topic)
+
+    def _page(self, place: Place) -> Document:
+        """Serve an ordinary page."""
+        return Document(sheet(self._title(place), self._text(place), self._links(place)).encode())
+
+    # -- one host after the other ---------------------------------------------------------------------
+
+    def _calendar(self, name: str, path: str) -> Document | None:
+        match = _CALENDAR.match(path)
+        if match is None or match[1] not in _BY_SLUG or not 1 <= int(match[3]) <= 12:
+            return None
+        word, year, month, day = match[1], int(match[2]), int(match[3]), match[4]
+        topic = _BY_SLUG[word]
+        months = [divmod(year * 12 + month - 1 + step, 12) for step in (1, -1, 12)]
+        links = [
+            Aside(f"/{word}/{y:04d}/{m + 1:02d}/", label)
+            for (y, m), label in zip(months, ("Next month", "Previous month", "Next year"), strict=True)
+            if 1 <= y <= 9999
+        ]
+        if day is None:
+            links += [Aside(f"/{word}/{year:04d}/{month:02d}/{d:02d}.html", f"Day {d}") for d in range(1, 29)]
+        rng = dice(self.graph.seed, "calendar", path)
+        text = ["No events have been entered for this date yet.", *paragraphs(rng, -1, 40)]
+        links += self._clean_links(f"{name}{path}", topic)[:1]
+        heading = f"{topic_label(topic)} events {year}-{month:02d}" + (f"-{day}" if day else "")
+        return Document(sheet(heading, text, links).encode())
+
+    def _session(self, place: Place, version: int) -> Document:
+        key = stir(self.graph.seed, "session", place.path)
+        links = [replace(link, href=with_session(link.href, key)) for link in self._links(place)]
+        html = sheet(self._title(place), self._text(place), links)
+        return Document(html.encode(), headers=(("Set-Cookie", f"PHPSESSID={key:016x}; path=/"),))
+
+    def _invented(self, key: str, topic: int, count: int) -> list[Aside]:
+        codes = [stir(self.graph.seed, "invented", key, i) for i in range(count)]
+        return [
+            Aside(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes
+        ]
+
+    def _lossy(self, place: Place, version: int) -> Document:
+        links = self._links(place) + self._invented(place.path, place.topic, 3)
+        return Document(sheet(self._title(place), self._text(place), links).encode())
+
+    def _missing(self, name: str, path: str) -> Document:
+        word = path.strip("/").split("/")[0]
+        topic = _BY_SLUG.get(word, stir(path) % len(TOPICS))
+        text = ["Sorry, the page you are looking for could not be found.", "It may have been moved."]
+        home = [Aside(f"/{topic_slug(topic)}/0.html", "Back to the start")]
+        return Document(sheet("Page not found", text, home + self._invented(path, topic, 4)).encode())
+
+    def _slow(self, place: Place, version: int) -> Document:
+        factor = 20.0 if place.number == PAGES_PER_TOPIC - 1 else 0.5 + stir(place.path) % 100 / 100
+        return replace(self._page(place), delay=self.slowness * factor)
+
+    def _failing(self, place: Place, version: int) -> Document:
+        if place.host == "flaky.localhost":
+            if version < 1 + place.number % 2:
+                return Document(b"Busy", "text/plain", 503, (("Retry-After", "1"),))
+            return self._page(place)
+        if place.host == "broken.localhost":
+            return Document(b"<h1>Internal Server Error</h1>", status=500)
+        page = replace(self._page(place), codec="")
+        return replace(page, cut=-1 if place.host == "hang-up.localhost" else len(page.body) // 2)
+
+    def _rules(self, name: str, path: str) -> Document | None:
+        kind = "text/plain; charset=utf-8"
+        if path == "/robots-file.txt":
+            rules = "User-agent: *\nDisallow: /private/\nDisallow: /behind/\n"
+            return Document(rules.encode(), kind, codec="") if name == "robots-moved.localhost" else None
+        if name == "no-robots.localhost":
+            return None
+        if name == "robots-error.localhost":
+            return Document(b"Internal Server Error", kind, 500)
+        if name == "robots-moved.localhost":
+            return Document(b"", "", 301, (("Location", "/robots-file.txt"),))
+        return Document(_RULES.get(name, "User-agent: *\nAllow: /\n").encode(), kind, codec="")
+
+    def _robots(self, place: Place, version: int) -> Document:
+        links = self._links(place)
+        if place.host == "no-follow.localhost":
+            numbers = range(place.number, place.number + 3)
+            behind = [Aside(self._url(place, number, "/behind"), "Behind the door") for number in numbers]
+            way = place.number % 3
+            if place.area:
+                return self._page(place)
+            head = '<meta charset="utf-8">' + (
+                '\n<meta name="robots" content="nofollow">' if way == 0 else ""
+            )
+            behind = [replace(link, rel="nofollow" if way == 2 else "") for link in behind]
+            html = sheet(self._title(place), self._text(place), links + behind, head=head)
+            return Document(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
+        numbers = range(place.number, place.number + 3)
+        private = [Aside(self._url(place, number, "/private"), self._title(place)) for number in numbers]
+        return Document(sheet(self._title(place), self._text(place), links + private).encode())
+
+    def _charsets(self, place: Place, version: int) -> Document:
+        charset = CHARSETS[place.number]
+        own = SENTENCES[charset.lang]
+        text = [
+            f"{line} {' '.join(own[(place.number + i + j) % len(own)] for j in range(3))}"
+            for i, line in enumerate(self._text(place))
+        ]
+        head = f'<meta charset="{charset.meta}">' if charset.meta else '<meta name="generator" content="pen">'
+        heading = f"{self._title(place)} - {own[0]}"
+        links = [
+            replace(link, text=f"{link.text} ({own[i % len(own)]})")
+            for i, link in enumerate(self._links(place))
+        ]
+        html = sheet(heading, text, links, head=head, lang=charset.lang)
+        kind = f"text/html; charset={charset.header}" if charset.header else "text/html"
+        return Document(html.encode(charset.actual, "replace"), kind)
+
+    def _encodings(self, place: Place, version: int) -> Document:
+        plain = self._page(place).body
+        half = len(plain) // 2
+        squeezed = compress(plain, "gzip")
+        raw = zlib.compressobj(6, zlib.DEFLATED, -15)
+        ways: tuple[tuple[str, Callable[[], bytes]], ...] = (
+            ("deflate", lambda: raw.compress(plain) + raw.flush()),
+            ("deflate", lambda: zlib.compress(plain)),
+            ("br", lambda: compress(plain, "br")),
+            ("zstd", lambda: compress(plain, "zstd")),
+            ("gzip", lambda: compress(plain[:half], "gzip") + compress(plain[half:], "gzip")),
+            ("gzip", lambda: squeezed[: len(squeezed) * 2 // 3]),
+            ("gzip", lambda: plain),
+            ("gzip, gzip", lambda: compress(squeezed, "gzip")),
+            ("x-gzip", lambda: squeezed),
+            ("identity", lambda: plain),
+            ("gzip", lambda: squeezed + b"\0trailing rubbish"),
+            ("gzip", lambda: gzip.compress(plain + b" " * 8_000_000, 6, mtime=0)),
+        )
+        label, make = ways[place.number]
+        # Sent whatever the client accepts: that is part of the trap.
+        return Document(make(), headers=(("Content-Encoding", label),), codec="")
+
+    def _changing(self, place: Place, version: int) -> Document:
+        text = [f"Edition {version + 1}.", *self._text(place, version)]
+        html = sheet(self._title(place), text, self._links(place))
+        tag = f"{stir(self.graph.seed, 'edition', place.path, version):x}"
+        return Document(html.encode(), tag=tag, modified=1_600_000_000 + 3600 * version)
+
+    def _media(self, place: Place, version: int) -> Document:
+        text = "\n\n".join(self._text(place))
+        if place.kind == "txt":
+            return Document(text.encode(), "text/plain")
+        if place.kind == "png":
+            return Document(_PIXEL, "image/png", codec="")
+        if place.kind == "pdf":
+            noise = b"".join(stir(place.path, i).to_bytes(8, "big") for i in range(200))
+            body = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + noise + b"\n%%EOF\n"
+            return Document(body, "application/pdf", codec="")
+        page = Document(sheet(self._title(place), self._text(place), ()).encode())
+        return page if place.number % 2 else replace(page, type="")
+
+    def _redirect(self, name: str, path: str) -> Document | None:
+        match = _GO.match(path)
+        if match is None:
+            return None
+        hops, number, turn, own = match.groups()
+        code = stir(self.graph.seed, "redirect", name, path)
+        if own:
+            there = path
+        elif turn:
+            there = f"/go/round-{(int(turn) + 1) % 3}"
+        else:
+            page = int(number)
+            if page >= self.graph.pages or not 1 <= int(hops) <= 40:
+                return None
+            if int(hops) == 1:
+                return self._moved(code, self.book.url(page))
+            there = f"/go/{int(hops) - 1}-{page}"
+            if code // 16 % 3 == 0:
+                # Some hops lead over another host on the way.
+                other = self.graph.names[self.graph.section(page).host]
+                return self._moved(code, self.book.base(other) + there)
+        return self._moved(code, there if code % 2 else self.book.base(name) + there)
+
+    @staticmethod
+    def _moved(code: int, location: str) -> Document:
+        return Document(b"Moved", "text/plain", _STATUS[code // 2 % 5], (("Location", location),))

@@ -1,0 +1,163 @@
+"""What pages look like: HTML for the graph's pages and a plainer sheet for the traps'.
+
+The layout is that of ordinary sites: head, navigation bar, heading, paragraphs with links in them, a list of
+related pages, footer.  Whatever traps add to a clean page goes into one <aside> before the footer, so that
+a page with traps differs from the same page without only there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from .addresses import AddressBook
+from .chance import dice, pick, stir
+from .prose import paragraphs, subject_name, subject_of, topic_label
+
+__all__ = ["Aside", "Composer", "sheet"]
+
+_VAGUE = ("read more", "here", "this page", "more", "continue reading", "details", "the full story", "link")
+_INLINE = (
+    "See also %s.",
+    "More on this in %s.",
+    "This follows from %s, which we discussed before.",
+    "A longer treatment is %s.",
+    "Compare %s.",
+    "Readers also asked about %s.",
+    "As we wrote before: %s.",
+)
+_STYLE = (
+    "body{font:16px/1.5 Georgia,serif;margin:0 auto;max-width:46em;color:#222}"
+    "nav a{margin-right:1em}aside{border-top:1px solid #ccc}footer{font-size:small;color:#666}"
+)
+_NAMES = ("A. Marsh", "Ines Holt", "P. Okafor", "Lena Brandt", "T. Sato", "M. Quill", "Jo Farrow", "R. Vance")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A link that a trap adds to a clean page."""
+
+    href: str
+    text: str
+    rel: str = ""
+
+    def html(self) -> str:
+        """Write the link."""
+        rel = f' rel="{self.rel}"' if self.rel else ""
+        return f'<li><a href="{escape(self.href)}"{rel}>{escape(self.text)}</a></li>'
+
+
+class Composer:
+    """Writes the HTML of the clean pages."""
+
+    def __init__(self, book: AddressBook) -> None:
+        self.book = book
+        self.graph = book.graph
+
+    def html(self, page: int, asides: Sequence[Aside] = ()) -> str:
+        """Write a page; it depends on nothing but the seed, the page's number and the port."""
+        graph, seed = self.graph, self.graph.seed
+        section = graph.section(page)
+        topic = graph.topic(page)
+        bare = topic < 0
+        title = self.book.title(page)
+        host = graph.names[section.host]
+        site = self.site(section.host)
+        rng = dice(seed, "text", page)
+        if bare:
+            words = 90 + int(rng.random() * 120)
+            subject = graph.subject[section.host] if page != section.start or section.topic < 0 else -1
+            text = paragraphs(rng, -1, words, subject)
+        else:
+            # A long tail: most pages some hundred words, a few of them thousands.
+            words = int(130 + 260 * rng.random() + 2400 * rng.random() ** 7)
+            text = paragraphs(rng, topic, words)
+        links = graph.links(page)
+        inline = [] if bare else links[: min(len(text), len(links) // 2)]
+        body = []
+        for number, paragraph in enumerate(text):
+            if number < len(inline):
+                anchor = self._anchor(page, inline[number], host)
+                line = pick(_INLINE, seed, "inline", page, number) % anchor
+                body.append(f"<p>{paragraph} {line}</p>")
+            else:
+                body.append(f"<p>{paragraph}</p>")
+        related = "\n".join(f"<li>{self._anchor(page, target, host)}</li>" for target in links[len(inline) :])
+        code = stir(seed, "byline", page)
+        byline = f"{_NAMES[code % 8]}, {code // 8 % 28 + 1}.{code // 224 % 12 + 1}.{2012 + code // 2688 % 12}"
+        canonical = f'<link rel="canonical" href="{escape(self.book.url(page))}">\n' if code % 10 < 3 else ""
+        extra = "\n".join(aside.html() for aside in asides)
+        extra = f"<aside>\n<h2>Elsewhere</h2>\n<ul>\n{extra}\n</ul>\n</aside>\n" if asides else ""
+        summary = text[0].split(".", 1)[0]
+        return (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f"<title>{escape(title)} - {site}</title>\n"
+            f'<meta name="description" content="{escape(summary)}">\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n{canonical}'
+            f"<style>{_STYLE}</style>\n</head>\n<body>\n"
+            f"{self._navigation(section.host)}"
+            f'<main>\n<h1>{escape(title)}</h1>\n<p class="byline">{byline}</p>\n' + "\n".join(body) + "\n"
+            f"<h2>{'Directory' if bare else 'Related pages'}</h2>\n<ul>\n{related}\n</ul>\n</main>\n"
+            f"{extra}<footer><p>{site}, about {subject_name(graph.subject[section.host])}. "
+            f"All texts by their authors.</p></footer>\n</body>\n</html>\n"
+        )
+
+    def site(self, host: int) -> str:
+        """Give the name a host goes by on its pages."""
+        return self.graph.names[host].removesuffix(".localhost").replace("-", " ").title()
+
+    def _navigation(self, host: int) -> str:
+        items = []
+        for number, target in enumerate(self.graph.navigation(host)):
+            section = self.graph.section(target)
+            label = topic_label(section.topic) if section.topic >= 0 else self.site(section.host)
+            base = "" if section.host == host else self.book.base(self.graph.names[section.host])
+            href = escape(base + self.book.path(target))
+            items.append(f'<a href="{href}">{label if number else "Home"}</a>')
+        return f"<nav>{' '.join(items)}</nav>\n"
+
+    def _anchor(self, page: int, target: int, host: str) -> str:
+        """Write a link: usually it says what it leads to, sometimes it does not."""
+        path, title = self.book.name(target)
+        there = self.graph.names[self.graph.section(target).host]
+        code = stir(self.graph.seed, "anchor", page, target)
+        if there != host:
+            path = self.book.base(there) + path
+            if code % 16 == 3:
+                path = path.removeprefix("http:")
+        elif code % 16 < 4:
+            path = self.book.base(there) + path
+        href = escape(path)
+        kind = code // 16 % 100
+        if kind < 72 and code // 1600 % 2 and target in self.graph.bridges.get(page, ()):
+            kind = 80  # bridges seldom advertise where they lead
+        if kind < 72:
+            return f'<a href="{href}">{escape(title)}</a>'
+        if kind < 87:
+            return f'<a href="{href}">{_VAGUE[code // 1600 % len(_VAGUE)]}</a>'
+        if kind < 94:
+            alt = escape(title) if kind < 90 else ""
+            return f'<a href="{href}"><img src="/pictures/{target}.jpg" alt="{alt}"></a>'
+        topic = self.graph.topic(target)
+        if topic >= 0:
+            return f'<a href="{href}">{subject_name(subject_of(topic)).capitalize()}</a>'
+        return f'<a href="{href}">{there.removesuffix(".localhost")}</a>'
+
+
+def sheet(
+    title: str,
+    text: Iterable[str],
+    links: Iterable[Aside],
+    *,
+    head: str = '<meta charset="utf-8">',
+    lang: str = "en",
+) -> str:
+    """Write a plain page, as the hosts of the traps use."""
+    body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)
+    items = "\n".join(link.html() for link in links)
+    listing = f"<ul>\n{items}\n</ul>\n" if items else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n{head}\n<title>{escape(title)}</title>\n</head>\n'
+        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n{listing}</body>\n</html>\n"
+    )

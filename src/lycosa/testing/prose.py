@@ -1,0 +1,186 @@
+"""Sentences, titles and slugs on a topic, made from the vocabulary.
+
+A topic is known here by its number in `TOPICS`; NOWHERE stands for text on nothing in particular.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from random import Random
+
+from .chance import stir
+from .vocabulary import GENERAL, PATTERNS, SUBJECTS, SubTopic, Words
+
+__all__ = [
+    "NOWHERE",
+    "TOPICS",
+    "by_name",
+    "paragraphs",
+    "query",
+    "siblings",
+    "slug",
+    "subject_name",
+    "subject_of",
+    "title",
+    "topic_label",
+    "topic_slug",
+]
+
+NOWHERE = -1
+
+_SUBS: tuple[SubTopic, ...] = tuple(sub for subject in SUBJECTS for sub in subject.subtopics)
+_SUBJECT: tuple[int, ...] = tuple(i for i, subject in enumerate(SUBJECTS) for _ in subject.subtopics)
+TOPICS: tuple[str, ...] = tuple(
+    f"{SUBJECTS[subject].name}/{sub.name}" for subject, sub in zip(_SUBJECT, _SUBS, strict=True)
+)
+_EMPTY = Words((), (), ())
+
+# How much of the text comes from (sub-topic, subject, filler): some pages stick to the point, some ramble.
+# The last blend is that of titles.
+_BLENDS = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))
+
+_COMPILED: tuple[tuple[str, str], ...] = tuple(
+    (re.sub(r"\{[nav]\}", "%s", pattern), "".join(re.findall(r"\{([nav])\}", pattern)))
+    for pattern in PATTERNS
+)
+
+_TITLES = (
+    ("%s and the %s", "nn"),
+    ("The %s %s", "an"),
+    ("What we know about %s", "n"),
+    ("%s: a short guide to %s", "nn"),
+    ("On %s and %s", "nn"),
+    ("Notes on %s %s", "an"),
+    ("%s in practice", "n"),
+    ("A year of %s", "n"),
+    ("Understanding %s", "n"),
+    ("%s, %s and other questions", "nn"),
+)
+_BLAND_TITLES = (
+    "Notes, part %d",
+    "From the archive, no. %d",
+    "Untitled page %d",
+    "Letter %d",
+    "Miscellany %d",
+)
+
+Pools = dict[str, tuple[str, ...]]
+
+
+def subject_of(topic: int) -> int:
+    """Give the parent subject's number, or NOWHERE."""
+    return _SUBJECT[topic] if topic >= 0 else NOWHERE
+
+
+def siblings(topic: int) -> list[int]:
+    """List the other sub-topics of the same subject."""
+    return [t for t, subject in enumerate(_SUBJECT) if subject == _SUBJECT[topic] and t != topic]
+
+
+def by_name(name: str) -> int:
+    """Find a topic's number; raise KeyError for a name that is none."""
+    try:
+        return TOPICS.index(name)
+    except ValueError:
+        raise KeyError(f"no topic {name!r} in this web") from None
+
+
+def query(topic: int) -> str:
+    """Give the words somebody looking for the topic would type."""
+    return _SUBS[topic].query
+
+
+def slug(text: str) -> str:
+    """Make a path segment of a phrase.
+
+    >>> slug("Coral reefs, and more")
+    'coral-reefs-and-more'
+    """
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+@lru_cache(maxsize=128)
+def topic_slug(topic: int) -> str:
+    """Make a path segment of a topic's name."""
+    return slug(_SUBS[topic].name) if topic >= 0 else "general"
+
+
+def topic_label(topic: int) -> str:
+    """Give the sub-topic's name as a heading."""
+    return _SUBS[topic].name.capitalize() if topic >= 0 else "General"
+
+
+def subject_name(subject: int) -> str:
+    """Give the parent subject's name."""
+    return SUBJECTS[subject].name if subject >= 0 else "general interest"
+
+
+def _weighted(groups: list[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
+    """Repeat each word about as often as its share and rank deserve."""
+    pool: list[str] = []
+    for share, words in groups:
+        total = sum(1 / (rank + 3) for rank in range(len(words)))
+        for rank, word in enumerate(words):
+            pool.extend([word] * round(1200 * share / (rank + 3) / total))
+    return tuple(pool)
+
+
+@lru_cache(maxsize=256)
+def _pools(topic: int, subject: int, blend: int) -> Pools:
+    own, parent, filler = _BLENDS[blend]
+    sub_words = _SUBS[topic].words if topic >= 0 else _EMPTY
+    subject_words = SUBJECTS[subject].words if subject >= 0 else _EMPTY
+    # A user's words are also the writer's: the query's words lead the list.
+    nouns = tuple(_SUBS[topic].query.split()) + sub_words.nouns if topic >= 0 else ()
+    lists = (
+        ("n", nouns, subject_words.nouns, GENERAL.nouns),
+        ("a", sub_words.adjectives, subject_words.adjectives, GENERAL.adjectives),
+        ("v", sub_words.verbs, subject_words.verbs, GENERAL.verbs),
+    )
+    return {slot: _weighted([(own, a), (parent, b), (filler, c)]) for slot, a, b, c in lists}
+
+
+def _sentence(rng: Random, pools: Pools) -> str:
+    draw = rng.random
+    shape, slots = _COMPILED[int(draw() * len(_COMPILED))]
+    words = []
+    for slot in slots:
+        pool = pools[slot]
+        words.append(pool[int(draw() * len(pool))])
+    text = shape % tuple(words)
+    return text[0].upper() + text[1:] + "."
+
+
+def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None) -> list[str]:
+    """Write paragraphs of about so many words, straying now and then to a second topic."""
+    draw = rng.random
+    main = _pools(topic, subject_of(topic) if subject is None else subject, int(draw() * 3))
+    second_topic = int(draw() * len(TOPICS))
+    second = _pools(second_topic, _SUBJECT[second_topic], 0)
+    result: list[str] = []
+    written = 0
+    while written < words:
+        lines = [_sentence(rng, second if draw() < 0.06 else main) for _ in range(3 + int(draw() * 5))]
+        text = " ".join(lines)
+        written += text.count(" ") + 1
+        result.append(text)
+    return result
+
+
+def title(topic: int, *key: object) -> str:
+    """Compose the title that goes with the key: nearly always telling, now and then bland."""
+    code = stir("title", *key)
+    if code % 100 < 7:
+        return _BLAND_TITLES[code // 100 % len(_BLAND_TITLES)] % (code // 700 % 90 + 1)
+    code //= 100
+    shape, slots = _TITLES[code % len(_TITLES)]
+    code //= len(_TITLES)
+    pools = _pools(topic, subject_of(topic), 3)
+    words = []
+    for slot in slots:
+        pool = pools[slot]
+        words.append(pool[code % len(pool)])
+        code //= len(pool)
+    text = shape % tuple(words)
+    return text[0].upper() + text[1:]

@@ -1,0 +1,121 @@
+"""From a document to the response as sent: content coding, validators and conditional requests."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import formatdate, parsedate_to_datetime
+
+import brotli  # type: ignore[import-untyped, unused-ignore]
+import zstandard
+
+__all__ = ["CODECS", "Document", "Response", "compress", "finish"]
+
+CODECS = ("gzip", "br", "zstd", "deflate")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What there is at a URL, before anyone asked for it in a particular way."""
+
+    body: bytes
+    type: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    codec: str = "gzip"  # the coding the host likes best; "" for none
+    tag: str = ""  # the validator, without quotes; "" for none
+    modified: int = 0  # seconds since the epoch; 0 for no Last-Modified
+    delay: float = 0.0
+    cut: int | None = None
+    chunked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the server sends, and how it misbehaves while sending.
+
+    `body` has its content coding applied and no transfer coding.  The server waits `delay` seconds before
+    the first byte; with `cut` it closes the connection after so many bytes of the body, and with a negative
+    `cut` before any byte at all; with `chunked` it sends the body in chunks.
+    """
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+    delay: float = 0.0
+    cut: int | None = None
+    chunked: bool = False
+
+    def header(self, name: str) -> str | None:
+        """Give the first header of that name."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+
+def compress(body: bytes, codec: str) -> bytes:
+    """Apply a content coding, fast rather than small."""
+    if codec == "gzip":
+        return gzip.compress(body, 1, mtime=0)
+    if codec == "br":
+        return bytes(brotli.compress(body, quality=1))
+    if codec == "zstd":
+        return zstandard.ZstdCompressor(level=1).compress(body)
+    if codec == "deflate":
+        return zlib.compress(body, 1)
+    return body
+
+
+def _accepted(offer: str) -> set[str]:
+    """Read an Accept-Encoding header.
+
+    >>> sorted(_accepted("gzip, br;q=0.5, zstd;q=0"))
+    ['br', 'gzip']
+    """
+    result = set()
+    for part in offer.split(","):
+        name, _, quality = part.partition(";")
+        if quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000"):
+            result.add(name.strip().lower())
+    return result
+
+
+def _unchanged(document: Document, headers: Mapping[str, str]) -> bool:
+    """Decide whether a conditional request deserves a 304; If-None-Match beats If-Modified-Since."""
+    matches = headers.get("if-none-match")
+    if matches is not None:
+        tags = [tag.strip().removeprefix("W/").strip('"').split("-")[0] for tag in matches.split(",")]
+        return bool(document.tag) and (document.tag in tags or matches.strip() == "*")
+    since = headers.get("if-modified-since")
+    if since is None or not document.modified:
+        return False
+    try:
+        return document.modified <= parsedate_to_datetime(since).timestamp()
+    except ValueError:
+        return False
+
+
+def finish(document: Document, headers: Mapping[str, str]) -> Response:
+    """Answer a request with a document; header names in any case."""
+    asked = {key.lower(): value for key, value in headers.items()}
+    codec = document.codec if document.status == 200 else ""
+    if codec:
+        accepted = _accepted(asked.get("accept-encoding", ""))
+        if codec not in accepted and "*" not in accepted:
+            codec = "gzip" if "gzip" in accepted else ""
+    out: list[tuple[str, str]] = []
+    if document.tag:
+        out.append(("ETag", f'"{document.tag}-{codec}"' if codec else f'"{document.tag}"'))
+    if document.modified:
+        out.append(("Last-Modified", formatdate(document.modified, usegmt=True)))
+    if document.status == 200 and _unchanged(document, asked):
+        return Response(304, out + list(document.headers), b"", document.delay)
+    if document.type:
+        out.append(("Content-Type", document.type))
+    if codec:
+        out.append(("Content-Encoding", codec))
+    if document.codec:
+        out.append(("Vary", "Accept-Encoding"))
+    out.extend(document.headers)
+    body = compress(document.body, codec)
+    return Response(document.status, out, body, document.delay, document.cut, document.chunked)

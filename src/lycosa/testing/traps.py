@@ -1,0 +1,141 @@
+"""The nasty things a web can hold, each of which can be switched on or off.
+
+A trap adds links to clean pages (in an <aside>), and hosts, pages or behaviours of its own.  It never
+changes the topic, the text or the links that clean pages have anyway; so the same hunt can be run with it
+and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from .addresses import AddressBook
+from .chance import roll, stir
+from .pages import Aside
+from .prose import TOPICS, title, topic_slug
+
+__all__ = ["PAGES_PER_TOPIC", "TRAP_HOSTS", "Trap", "TrapLinks", "choose"]
+
+PAGES_PER_TOPIC = 12  # on the host of a trap
+
+
+class Trap(StrEnum):
+    """A nasty thing."""
+
+    CALENDAR = "calendar"  # endless next-month links
+    SESSION = "session"  # session ids in URLs, a new one on every page
+    SOFT404 = "soft404"  # a host that says 200 for pages it does not have
+    DUPLICATES = "duplicates"  # copies, mirrors and print versions
+    REDIRECTS = "redirects"  # chains, loops and redirects to other hosts
+    SLOW = "slow"  # a host that takes its time
+    FAILING = "failing"  # hosts that answer 503 at first, or 500 always, or hang up
+    ROBOTS = "robots"  # hosts with rules, and pages that ask not to be followed
+    CHARSETS = "charsets"  # pages in many encodings, some wrongly labelled
+    ENCODINGS = "encodings"  # content codings other than gzip, some wrongly labelled
+    CHANGING = "changing"  # pages that are different each time
+    DEAD = "dead"  # links to pages that are not there
+    MEDIA = "media"  # plain text, PDF, pictures, pages without links
+
+
+TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
+    Trap.CALENDAR: ("whats-on.localhost",),
+    Trap.SESSION: ("shop-window.localhost",),
+    Trap.SOFT404: ("lost-property.localhost",),
+    Trap.DUPLICATES: (),
+    Trap.REDIRECTS: (),
+    Trap.SLOW: ("tortoise.localhost",),
+    Trap.FAILING: ("flaky.localhost", "broken.localhost", "cut-short.localhost", "hang-up.localhost"),
+    Trap.ROBOTS: (
+        "keep-out.localhost",
+        "slow-lane.localhost",
+        "no-robots.localhost",
+        "robots-error.localhost",
+        "robots-moved.localhost",
+        "no-follow.localhost",
+    ),
+    Trap.CHARSETS: ("babel.localhost",),
+    Trap.ENCODINGS: ("squeeze.localhost",),
+    Trap.CHANGING: ("newsroom.localhost",),
+    Trap.DEAD: (),
+    Trap.MEDIA: ("depository.localhost",),
+}
+
+# The share of clean pages that carry a link into the trap.
+_RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06}
+_RATE = 0.04
+_MEDIA = ("txt", "pdf", "html", "png")
+
+
+def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
+    """Read a choice of traps: "all", one name, or any number of names.
+
+    >>> sorted(choose(("slow", "calendar")))
+    [<Trap.CALENDAR: 'calendar'>, <Trap.SLOW: 'slow'>]
+    """
+    if traps == "all":
+        return frozenset(Trap)
+    return frozenset(Trap(name) for name in ((traps,) if isinstance(traps, str) else traps))
+
+
+def with_session(url: str, key: int) -> str:
+    """Add a session id to a URL."""
+    return f"{url}{'&' if '?' in url else '?'}PHPSESSID={key:016x}"
+
+
+class TrapLinks:
+    """Decides which clean pages carry links into traps."""
+
+    def __init__(self, book: AddressBook, traps: frozenset[Trap]) -> None:
+        self.book = book
+        self.graph = book.graph
+        self.traps = [trap for trap in Trap if trap in traps]
+
+    def asides(self, page: int) -> list[Aside]:
+        """List the links that the traps add to a clean page."""
+        seed = self.graph.seed
+        return [
+            self.into(trap, page)
+            for trap in self.traps
+            if roll(seed, "aside", trap.value, page) < _RATES.get(trap, _RATE)
+        ]
+
+    def into(self, trap: Trap, page: int) -> Aside:
+        """Make the link by which a page leads into a trap."""
+        seed, code = self.graph.seed, stir(self.graph.seed, "into", trap.value, page)
+        topic = self.graph.topic(page)
+        topic = topic if topic >= 0 else code % len(TOPICS)
+        text = title(topic, seed, "into", trap.value, page)
+        # They lead only where the page leads anyway, lest a trap open a way to an island.
+        targets = self.graph.links(page)
+        target = targets[code // 64 % len(targets)] if targets else self.graph.front(0)
+        host = self.graph.names[self.graph.section(target).host]
+        match trap:
+            case Trap.SESSION if code % 2:
+                return Aside(with_session(self.book.url(target), code), text)
+            case Trap.REDIRECTS:
+                what = code % 12
+                hops = 30 if what == 2 else (1, 1, 2, 3, 5)[what % 5]
+                go = "round-0" if what == 0 else "self" if what == 1 else f"{hops}-{target}"
+                return Aside(f"{self.book.base(host)}/go/{go}", text)
+            case Trap.DUPLICATES:
+                return Aside(self._duplicate(page, code), text)
+            case Trap.DEAD:
+                return Aside(f"{self.book.base(host)}/gone/{topic_slug(topic)}-{code % 4096:03x}.html", text)
+        names = TRAP_HOSTS[trap]
+        base = self.book.base(names[code // 8 % len(names)]) + f"/{topic_slug(topic)}/"
+        number = code // 1024 % PAGES_PER_TOPIC
+        if trap is Trap.CALENDAR:
+            return Aside(f"{base}{2015 + code % 10}/{code // 16 % 12 + 1:02d}/", text)
+        if trap is Trap.MEDIA:
+            return Aside(f"{base}{number}.{_MEDIA[number % 4]}", text)
+        rel = "nofollow" if trap is Trap.ROBOTS and code % 5 == 0 else ""
+        return Aside(f"{base}{number}.html", text, rel)
+
+    def _duplicate(self, page: int, code: int) -> str:
+        """Name another URL of a page: its print version, a copy, or its place on a mirror."""
+        host = self.graph.section(page).host
+        name, path = self.graph.names[host], self.book.path(page)
+        if host % 4 == 1 and code % 2:
+            return self.book.base(f"mirror.{name}") + path
+        return self.book.base(name) + ("/print" if code // 2 % 2 else "/copy") + path

@@ -1,0 +1,233 @@
+"""The embedded web as one object: what is where, what is true of it, and what it answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from .addresses import AddressBook
+from .chance import dice, stir
+from .graph import Graph
+from .mischief import Mischief
+from .pages import Composer
+from .prose import TOPICS, by_name, query
+from .reply import CODECS, Document, Response, finish
+from .traps import TRAP_HOSTS, Trap, TrapLinks, choose
+
+__all__ = ["Web"]
+
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_SESSION = re.compile(r"([?&])PHPSESSID=[0-9a-f]*(?:&|$)")
+_NOT_FOUND = (
+    b"<!DOCTYPE html><html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>"
+)
+_EPOCH = 1_500_000_000
+
+
+class Web:
+    """A web grown from a seed: every page is a function of the seed and its URL, and none is stored.
+
+    `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
+    about how many seconds the slow host takes to answer.
+    """
+
+    def __init__(
+        self,
+        seed: int = 7,
+        pages: int = 3000,
+        hosts: int = 40,
+        traps: str | Iterable[str] = "all",
+        port: int = 0,
+        slowness: float = 0.5,
+    ) -> None:
+        self.seed = seed
+        self.traps: frozenset[Trap] = choose(traps)
+        self._graph = Graph(seed, pages, hosts)
+        self._book = AddressBook(self._graph, port)
+        self._composer = Composer(self._book)
+        self._trap_links = TrapLinks(self._book, self.traps)
+        self._mischief = Mischief(self._book, self.traps, slowness)
+        self._salt = stir(seed, pages, hosts, sorted(self.traps))
+
+    def __len__(self) -> int:
+        """Count the clean pages."""
+        return self._graph.pages
+
+    @property
+    def port(self) -> int:
+        """The port that URLs carry."""
+        return self._book.port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        self._book.port = port
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of the clean hosts."""
+        return tuple(self._graph.names)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that have pages, named "subject/sub-topic"."""
+        filled = {section.topic for section in self._graph.sections}
+        return tuple(name for number, name in enumerate(TOPICS) if number in filled)
+
+    def query(self, topic: str) -> str:
+        """Give the words a user would type for a topic."""
+        return query(by_name(topic))
+
+    def seeds(self, topic: str, n: int = 3, on_topic: bool = False) -> list[str]:
+        """Choose start URLs: front pages of portals and pages off the topic, or else pages on the topic."""
+        number = by_name(topic)
+        rng = dice(self.seed, "seeds", number, on_topic)
+        pages: dict[int, None] = {}
+        if not on_topic:
+            pages.update(dict.fromkeys(self._graph.front(host) for host in range(self._graph.portals)))
+        for _ in range(20 * n):
+            if len(pages) >= n:
+                break
+            pages[self._graph.mainland(rng, number) if on_topic else self._graph.stray(rng, number)] = None
+        return [self._book.url(page) for page in list(pages)[:n]]
+
+    def topic(self, url: str) -> str | None:
+        """Say what a clean page is about: None for unknown URLs, traps, front pages and directories."""
+        page = self._book.find(*self._book.split(url))
+        topic = -1 if page is None else self._graph.topic(page)
+        return TOPICS[topic] if topic >= 0 else None
+
+    def canonical(self, url: str) -> str | None:
+        """Find the clean page behind a URL: itself, or of which it is a copy or to which it redirects."""
+        page = self._resolve(*self._book.split(url))
+        return None if page is None else self._book.url(page)
+
+    def relevant(self, topic: str) -> Iterator[str]:
+        """Stream the URLs of all clean pages on a topic."""
+        return (self._book.url(page) for page in self._graph.on_topic(by_name(topic)))
+
+    def islands(self, topic: str) -> Iterator[str]:
+        """Stream the URLs of those pages on a topic to which only off-topic pages lead."""
+        number = by_name(topic)
+        for section in self._graph.sections:
+            if section.island and section.topic == number:
+                yield from (self._book.url(section.start + i) for i in range(section.length))
+
+    def urls(self) -> Iterator[str]:
+        """Stream the URLs of all clean pages."""
+        return (self._book.url(page) for page in range(self._graph.pages))
+
+    def trap_urls(self, trap: str) -> list[str]:
+        """List some URLs that lead into a trap, on or off."""
+        kind = Trap(trap)
+        step = max(1, len(self) // 40)
+        pages = range(0, len(self), step)
+        return list(dict.fromkeys(self._trap_links.into(kind, page).href for page in pages))
+
+    def trap(self, url: str) -> Trap | None:
+        """Say which trap a URL belongs to, on or off; None for clean pages and unknown URLs."""
+        name, path = self._book.split(url)
+        for trap, names in TRAP_HOSTS.items():
+            if name in names:
+                return trap
+        if self._book.find(name, path) is not None:
+            return None
+        if name.startswith("mirror.") or path.startswith(("/print/", "/copy/")):
+            return Trap.DUPLICATES
+        if path.startswith("/go/"):
+            return Trap.REDIRECTS
+        if path.startswith("/gone/"):
+            return Trap.DEAD
+        return Trap.SESSION if "PHPSESSID=" in path else None
+
+    def forbidden(self, url: str) -> bool:
+        """Tell whether the rules of the URL's host forbid crawlers to fetch it, or to have found it."""
+        return Trap.ROBOTS in self.traps and self._mischief.forbidden(*self._book.split(url))
+
+    def counts(self, url: str) -> bool:
+        """Tell whether the answer depends on how often the URL was fetched."""
+        return self._mischief.counts(*self._book.split(url))
+
+    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
+        """Answer a request for a URL; `version` is how often it was fetched before, for the few that care."""
+        name, path = self._book.split(url)
+        return finish(self._document(name, path, version), headers)
+
+    def _document(self, name: str, path: str, version: int) -> Document:
+        page = self._book.find(name, path)
+        if page is None and Trap.SESSION in self.traps and self._book.host(name) is not None:
+            page = self._book.find(name, _without_session(path))
+        if page is None and Trap.DUPLICATES in self.traps and not path.startswith("/print/"):
+            page = self._copied(name, path)
+        if page is not None:
+            return self._clean(page)
+        if Trap.DUPLICATES in self.traps and path.startswith("/print/"):
+            page = self._copied(name, path)
+            if page is not None:
+                return self._printed(page)
+        document = self._mischief.document(name, path, version)
+        if document is not None:
+            return document
+        if path == "/robots.txt" and (self._book.host(name) is not None or self._mirrored(name) is not None):
+            return Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+        return Document(_NOT_FOUND, status=404, codec="")
+
+    def _clean(self, page: int) -> Document:
+        """Serve a clean page, with the manners of its host."""
+        html = self._composer.html(page, self._trap_links.asides(page))
+        code = stir(self.seed, "manners", page)
+        codec = "gzip" if code % 100 < 85 else ""
+        if Trap.ENCODINGS in self.traps and code % 100 >= 70:
+            codec = CODECS[code // 100 % len(CODECS)]
+        host = stir(self.seed, "host manners", self._graph.section(page).host) % 10
+        return Document(
+            html.encode(),
+            "text/html; charset=utf-8" if host % 3 else "text/html",
+            codec=codec,
+            # Of ten hosts, seven send both validators, one each only one, and one none.
+            tag=f"{stir(self._salt, self.port, page):x}" if host < 8 else "",
+            modified=_EPOCH + code // 1000 % 200_000_000 if host < 7 or host == 8 else 0,
+            chunked=host % 3 == 2,
+        )
+
+    def _printed(self, page: int) -> Document:
+        html = self._composer.html(page)
+        html = re.sub(r"<nav>.*?</nav>\n", "", html, count=1)
+        html = html.replace("</h1>", " (print version)</h1>", 1)
+        html = html.replace("All texts by their authors.", "Printed from the web; all rights reserved.", 1)
+        return Document(html.encode())
+
+    def _mirrored(self, name: str) -> str | None:
+        """Find which clean host a mirror shows."""
+        host = self._book.host(name.removeprefix("mirror."))
+        mirror = name.startswith("mirror.") and host is not None and host % 4 == 1
+        return name.removeprefix("mirror.") if mirror and Trap.DUPLICATES in self.traps else None
+
+    def _copied(self, name: str, path: str) -> int | None:
+        """Find the page of which a URL is a copy."""
+        original = self._mirrored(name)
+        if original is not None:
+            return self._book.find(original, path)
+        for prefix in ("/copy", "/print"):
+            if path.startswith(f"{prefix}/"):
+                return self._book.find(name, path.removeprefix(prefix))
+        return None
+
+    def _resolve(self, name: str, path: str) -> int | None:
+        page = self._book.find(name, path)
+        if page is None and Trap.SESSION in self.traps:
+            page = self._book.find(name, _without_session(path))
+        if page is None and Trap.DUPLICATES in self.traps:
+            page = self._copied(name, path)
+        if page is None and Trap.REDIRECTS in self.traps:
+            page = self._mischief.destination(name, path)
+        return page
+
+
+def _without_session(path: str) -> str:
+    """Strip a session id from a path with query.
+
+    >>> _without_session("/index.php?page=3&PHPSESSID=ab12")
+    '/index.php?page=3'
+    """
+    return _SESSION.sub(lambda match: match[1], path).rstrip("?&")

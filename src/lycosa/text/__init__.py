@@ -1,0 +1,1 @@
+"""Words: tokens, stems, vocabularies, fingerprints."""

@@ -1,0 +1,130 @@
+"""Words to term ids: a page is tokenised once, and everyone who needs words takes slices of the same array.
+
+One dictionary from raw token to term id stands in for stop list, stemmer and vocabulary. Ids are given in the order in
+which the log met the terms, so the vocabulary is a fold over the log like everything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.types import Page, Terms, Visit
+from lycosa.text.fingerprint import Signs
+from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, stem, tokens
+
+SKIP, OPENS, CLOSES = -1, -2, -3
+"""Ids of what is not a term: stop words and single letters, the start of a link, its end."""
+
+_MEMO_LIMIT = 1_000_000
+
+
+@dataclass(slots=True)
+class Reading:
+    """A page's words as ids in order, links marked; and as a bag."""
+
+    ids: NDArray[np.int32]
+    terms: Terms
+    simhash: int
+    vocabulary: Vocabulary
+
+    def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where each link's words begin and end in `ids`, by the link's position on the page.
+
+        Empty if the marks do not pair up: then anchors have to be read from the links themselves.
+        """
+        opens = np.flatnonzero(self.ids == OPENS)
+        closes = np.flatnonzero(self.ids == CLOSES)
+        if len(opens) != len(closes) or (opens > closes).any():
+            opens = closes = opens[:0]
+        return opens + 1, closes
+
+
+class _Memo(dict[bytes, int]):
+    """Raw token to id; what is missing is worked out by the vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+
+    def __missing__(self, token: bytes) -> int:
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        number = self[token] = self.vocabulary.number(token)
+        return number
+
+
+class Vocabulary:
+    """All terms met so far, and in how many pages each occurs.
+
+    >>> words = Vocabulary()
+    >>> reading = words.read(Page("ok", marked="Corals bleach; the \\ue000bleaching reef\\ue001 too."))
+    >>> [words.terms[i] for i in reading.terms.ids], reading.terms.counts.tolist()
+    (['coral', 'bleach', 'reef'], [1, 2, 1])
+    >>> starts, ends = reading.spans()
+    >>> [words.terms[i] for i in reading.ids[starts[0] : ends[0]]]
+    ['bleach', 'reef']
+    """
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self.id_of: dict[str, int] = {}
+        self.pages = 0
+        self.frequency = np.zeros(4096, np.uint32)
+        """In how many pages of the log each term occurs."""
+        self._memo = _Memo(self)
+        self._signs = Signs()
+
+    def read(self, page: Page) -> Reading:
+        """Tokenise a page. New words get the next free ids."""
+        known = len(self.terms)
+        raw = tokens(f"{page.title} {page.marked}")
+        ids = np.fromiter(map(self._memo.__getitem__, raw), np.int32, len(raw))
+        words = ids[ids >= 0]
+        words.sort()
+        bag = Terms()
+        if len(words):
+            first = np.flatnonzero(np.concatenate(([True], words[1:] != words[:-1])))
+            counts = np.diff(first, append=len(words))
+            bag = Terms(
+                words[first].astype(np.uint32), np.minimum(counts, 65535).astype(np.uint16), self.terms[known:]
+            )
+        self._fit()
+        self._signs.extend(self.terms)
+        return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self)
+
+    def learn(self, visit: Visit) -> None:
+        """Take in a recorded visit: the words it was the first to use, and which words it has."""
+        for term in visit.terms.new:
+            self._add(term)
+        if len(visit.terms.ids):
+            self._fit()
+            self.pages += 1
+            self.frequency[visit.terms.ids] += 1
+
+    def idf(self, ids: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
+        return np.log((self.pages + 1) / (self.frequency[ids] + 0.5)) + 1.0
+
+    def number(self, token: bytes) -> int:
+        """The id of a raw token, made if it is new."""
+        if token == OPEN_TOKEN:
+            return OPENS
+        if token == CLOSE_TOKEN:
+            return CLOSES
+        term = stem(token)
+        return self._add(term) if term else SKIP
+
+    def _add(self, term: str) -> int:
+        number = self.id_of.setdefault(term, len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(term)
+        return number
+
+    def _fit(self) -> None:
+        if len(self.terms) > len(self.frequency):
+            grown = np.zeros(max(len(self.terms), 2 * len(self.frequency)), np.uint32)
+            grown[: len(self.frequency)] = self.frequency
+            self.frequency = grown

@@ -1,0 +1,1 @@
+"""Topics: anything that can judge. beta of a page, alpha of each of its links."""

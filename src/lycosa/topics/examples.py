@@ -1,0 +1,38 @@
+"""Example pages: the words they share, as a weighted query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page
+from lycosa.text.vocabulary import Vocabulary
+
+TERMS = 60
+"""Words kept of the centroid."""
+
+
+def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
+    """The mean of the pages' unit vectors (1 + log tf), its heaviest terms; a term of all pages beats one of a few.
+
+    >>> centroid([Page("ok", marked="coral reef"), Page("ok", marked="coral fish")], terms=1)
+    {'coral': 0.707}
+    """
+    words = Vocabulary()
+    total: Counter[str] = Counter()
+    read = 0
+    for page in pages:
+        bag = words.read(page).terms
+        if not len(bag.ids):
+            continue
+        read += 1
+        vector = 1.0 + np.log(bag.counts)
+        vector /= np.sqrt(vector @ vector)
+        for number, value in zip(bag.ids.tolist(), vector.tolist(), strict=True):
+            total[words.terms[number]] += value
+    if not read:
+        raise InputError("none of the example pages has any text: name pages with words on them")
+    return {term: round(value / read, 3) for term, value in total.most_common(terms)}

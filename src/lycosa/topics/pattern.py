@@ -1,0 +1,48 @@
+"""A regular expression: pages that match it are wanted."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Judgement, Page, Visit
+
+READ = 200_000
+"""Characters of a page that are searched: the time an expression takes is its author's affair, within this."""
+
+
+class Pattern:
+    """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 around it or in the URL.
+
+    >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
+    >>> round(Pattern(r"10\\.\\d{4}/\\d+").judge(page, None).beta, 3)
+    0.667
+    """
+
+    def __init__(self, expression: str, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        try:
+            self.expression = re.compile(expression, re.IGNORECASE)
+        except re.error as error:
+            raise InputError(f"the topic {expression!r} is not a regular expression: {error}") from error
+        if self.expression.search(""):
+            raise InputError(f"the expression {expression!r} matches the empty text, so it would match every page")
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Count matches."""
+        find, links = self.expression.search, page.links
+        matches = sum(1 for _ in self.expression.finditer(f"{page.title}\n{page.text}"[:READ]))
+        alphas = np.array(
+            [
+                1.0 if find(anchor) else 0.5 if find(context) or find(url) else 0.0
+                for anchor, context, url in zip(links.anchors, links.contexts, links.urls, strict=True)
+            ],
+            np.float32,
+        )
+        return Judgement(matches / (matches + 1), alphas)
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""

@@ -1,0 +1,4 @@
+"""Which Lycosa this is."""
+
+__version__ = "0.1.0"
+SOFTWARE = f"Lycosa/{__version__}"

@@ -1,0 +1,197 @@
+"""One HTTP request: guarded, bounded in bytes and in time, archived as received.
+
+Redirects are not followed here, nothing is inflated here, no cookies are kept. Whatever goes wrong is a FetchError
+whose outcome is recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import aiohttp
+from yarl import URL
+
+from lycosa.core.errors import FetchError
+from lycosa.core.protocols import Clock
+from lycosa.web.dns import Names, Resolver
+from lycosa.web.guard import AddressRefused, Guard, is_refusal
+from lycosa.web.politeness import Politeness
+from lycosa.web.urls import host
+
+
+@dataclass(slots=True)
+class Response:
+    """An answer as received: headers in order, body still encoded."""
+
+    status: int
+    status_line: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    address: str = ""
+    truncated: str = ""
+    """Why the body is not whole: `length` (our cap), `disconnect`, or empty."""
+    fields: dict[str, str] = field(default_factory=dict)
+    """The headers by lower-case name, the last of each."""
+
+
+@dataclass(slots=True, frozen=True)
+class Limits:
+    """What one request may take."""
+
+    body: int = 10_000_000
+    seconds: float = 60.0
+    connect_seconds: float = 15.0
+    rate: float = 500.0
+    """Bytes a second that a body must keep up after the first ten seconds."""
+
+
+class Transport(Protocol):
+    """Sends one request. The real one speaks HTTP; a simulated one makes tests exact."""
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response: ...
+
+    async def close(self) -> None: ...
+
+
+class HttpTransport:
+    """Requests over aiohttp. Every connection passes the guard, at resolution and again when it is dialled."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        guard: Guard,
+        names: Names,
+        politeness: Politeness,
+        limits: Limits | None = None,
+    ) -> None:
+        self.clock = clock
+        self.guard = guard
+        self.names = names
+        self.politeness = politeness
+        self.limits = limits or Limits()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
+        """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""
+        limits = self.limits
+        address = ""
+        try:
+            async with asyncio.timeout(limits.seconds):
+                addresses = await self.names.resolve(host(url))
+                address = next(filter(self.guard.allows, addresses), "")
+                if not address:
+                    self.guard.check(addresses[0])
+                await self.politeness.enter(address)
+                return await self._exchange(url, headers, wanted, address)
+        except AddressRefused as error:
+            raise FetchError("refused", str(error)) from error
+        except TimeoutError as error:
+            why = f"no complete answer within {limits.seconds:.0f} s"
+            if isinstance(error, aiohttp.ServerTimeoutError):
+                why = f"silent for {limits.connect_seconds:.0f} s"
+            raise FetchError("timeout", why, again=True, address=address) from error
+        except aiohttp.ClientConnectorError as error:
+            if is_refusal(error):
+                raise FetchError("refused", str(error.os_error)) from error
+            raise FetchError("unreachable", _brief(error), again=True, address=address) from error
+        except ssl.SSLError as error:
+            raise FetchError("unreachable", _brief(error), address=address) from error
+        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError) as error:
+            raise FetchError("unreachable", _brief(error), again=True, address=address) from error
+        except (aiohttp.ClientError, ValueError) as error:
+            raise FetchError("invalid", _brief(error), address=address) from error
+
+    async def _exchange(
+        self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str
+    ) -> Response:
+        session = self._session or self._open()
+        async with session.get(URL(url, encoded=True), headers=headers, allow_redirects=False) as answer:
+            fields = {key.lower(): value for key, value in answer.headers.items()}
+            kind = fields.get("content-type", "").partition(";")[0].strip().lower()
+            version = answer.version
+            line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
+            connection = answer.connection
+            if connection is not None and connection.transport is not None:
+                peer = connection.transport.get_extra_info("peername")
+                address = str(peer[0]) if peer else address
+            response = Response(
+                status=answer.status,
+                status_line=line.rstrip().encode("latin-1", "replace"),
+                headers=list(answer.raw_headers),
+                body=b"",
+                address=address,
+                fields=fields,
+            )
+            if wanted and kind and kind not in wanted and 200 <= answer.status < 300:
+                response.truncated = "unwanted"
+                answer.close()  # reading on would only be waste
+                return response
+            await self._read(answer, response)
+            return response
+
+    async def _read(self, answer: aiohttp.ClientResponse, response: Response) -> None:
+        """Read the body under the cap and above the minimum rate; what came before a break is kept."""
+        limits, content = self.limits, answer.content
+        chunks: list[bytes] = []
+        size = 0
+        begun = self.clock()
+        try:
+            while chunk := await content.readany():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > limits.body:
+                    chunks[-1] = chunk[: len(chunk) - (size - limits.body)]
+                    response.truncated = "length"
+                    answer.close()
+                    break
+                seconds = self.clock() - begun
+                if seconds > 10.0 and size < limits.rate * seconds:
+                    answer.close()
+                    raise FetchError(
+                        "slow", f"{size / seconds:.0f} bytes a second", address=response.address
+                    )
+        except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError) as error:
+            if not chunks:
+                raise
+            response.truncated = "disconnect"
+            del error
+        response.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _open(self) -> aiohttp.ClientSession:
+        limits = self.limits
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                resolver=Resolver(self.names),
+                use_dns_cache=False,
+                limit=0,
+                keepalive_timeout=30.0,
+                socket_factory=self.guard.socket_factory,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=limits.connect_seconds, sock_read=limits.connect_seconds
+            ),
+            max_line_size=16_384,
+            max_field_size=16_384,
+        )
+        # aiohttp sends a GET again at once when a kept connection turns out to be closed: a second request that the
+        # host's pause knows nothing of. We retry by ourselves, after a pause and on record.
+        self._session._retry_connection = False
+        return self._session
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+        await self.names.close()
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:300]

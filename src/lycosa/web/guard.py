@@ -1,0 +1,226 @@
+"""The address guard: only global unicast addresses may be dialled, unless the user names a network.
+
+A crawler follows links that strangers wrote. A link to `http://127.0.0.1/`, to a router's page or to the
+metadata service of a cloud must never be followed, however it is spelled and whatever a name server answers.
+So the guard looks at the last thing before the connection: the socket address itself. It hooks into the
+connector, not the resolver, since literal addresses skip the resolver and names may resolve anew each time.
+
+The lists are written out, after the IANA special-purpose registries, because `ipaddress.is_global` answers
+differently between Python versions. IPv6 addresses that carry an IPv4 address are judged as follows:
+
+1. IPv4-mapped (`::ffff:a.b.c.d`): the same host as a.b.c.d, judged as that, also by the allowed networks.
+2. NAT64 (`64:ff9b::a.b.c.d`): how an IPv6-only network reaches the IPv4 web; passes when a.b.c.d is global.
+3. ISATAP (`...:[02]00:5efe:a.b.c.d` as the interface part): passes when a.b.c.d is global and the prefix too.
+4. 6to4, Teredo, IPv4-compatible, IPv4-translated, local NAT64: obsolete or local, always refused.
+
+>>> guard = Guard(allow=["127.0.0.0/8"])
+>>> guard.allows("127.0.0.1"), guard.allows("::ffff:127.0.0.1"), guard.allows("::1")
+(True, True, False)
+"""
+
+import errno
+import socket
+from collections.abc import Iterable
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import Any
+
+_MEMO_LIMIT = 65_536
+_MARK = "refused to connect to"
+
+_REFUSED_V4 = [
+    (IPv4Network(network), why)
+    for network, why in [
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "carrier-grade NAT"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "cloud platform service"),  # Azure's, on a public address
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "IETF protocol assignments"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.88.99.0/24", "6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("255.255.255.255/32", "broadcast"),
+        ("240.0.0.0/4", "reserved"),
+    ]
+]
+
+_MAPPED = IPv6Network("::ffff:0:0/96")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_ISATAP = {0x00005EFE, 0x02005EFE}
+_GLOBAL_V6 = IPv6Network("2000::/3")
+
+# First those outside 2000::/3, only to say what they are; then the holes inside it.
+_REFUSED_V6 = [
+    (IPv6Network(network), why)
+    for network, why in [
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("::/96", "IPv4-compatible"),
+        ("::ffff:0:0:0/96", "IPv4-translated"),
+        ("64:ff9b:1::/48", "local NAT64"),
+        ("100::/64", "discard"),
+        ("fc00::/7", "unique local"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+        ("2001::/32", "Teredo"),
+        ("2001:2::/48", "benchmarking"),
+        ("2001:10::/28", "ORCHID"),
+        ("2001:20::/28", "ORCHID"),
+        ("2001::/23", "IETF protocol assignments"),
+        ("2001:db8::/32", "documentation"),
+        ("2002::/16", "6to4"),
+        ("3fff::/20", "documentation"),
+    ]
+]
+
+
+class AddressRefused(OSError):
+    """A connection the guard did not let happen; says which address, why, and how to allow it."""
+
+    def __init__(self, address: str, why: str, remedy: str = "") -> None:
+        self.address = address
+        self.why = why
+        self.remedy = remedy
+        # An errno and a text, so that the message survives the wrapping of HTTP clients.
+        super().__init__(errno.EACCES, f"{_MARK} {address}: {why}" + (f"; {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[type["AddressRefused"], tuple[str, str, str]]:
+        return type(self), (self.address, self.why, self.remedy)
+
+
+def is_refusal(error: BaseException | None) -> bool:
+    """Tell whether an error, or one it was raised from, comes from the guard.
+
+    A name with several refused addresses ends in one plain OSError that joins their texts: those count too.
+    """
+    seen = 0
+    while error is not None and seen < 16:
+        if isinstance(error, AddressRefused):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.EACCES and _MARK in str(error):
+            return True
+        error, seen = error.__cause__ or error.__context__, seen + 1
+    return False
+
+
+class Guard:
+    """Judges addresses; `allow` lists networks (CIDR or single addresses) that may be dialled besides."""
+
+    def __init__(self, allow: Iterable[str] = ()) -> None:
+        self.allow = tuple(_network(text) for text in allow)
+        self._memo: dict[str, tuple[str, str] | None] = {}
+
+    def check(self, address: str) -> None:
+        """Raise AddressRefused unless the address may be dialled."""
+        try:
+            verdict = self._memo[address]
+        except KeyError:
+            verdict = self._judge(address)
+            if len(self._memo) >= _MEMO_LIMIT:
+                self._memo.clear()
+            self._memo[address] = verdict
+        if verdict is not None:
+            raise AddressRefused(address, *verdict)
+
+    def allows(self, address: str) -> bool:
+        """Tell whether the address may be dialled."""
+        try:
+            self.check(address)
+        except AddressRefused:
+            return False
+        return True
+
+    def in_allowed_network(self, address: str) -> bool:
+        """Tell whether the address lies in a network that the user named, global or not."""
+        try:
+            ip = _parse(address)
+        except ValueError:
+            return False
+        return any(ip in network for network in self.allow)
+
+    def socket_factory(self, addr_info: tuple[Any, ...]) -> socket.socket:
+        """Check the socket address, then make its socket: for `aiohttp.TCPConnector(socket_factory=...)`."""
+        family, kind, proto, _, sockaddr = addr_info
+        if family not in (socket.AF_INET, socket.AF_INET6):
+            raise AddressRefused(str(sockaddr), "not an internet address")
+        self.check(sockaddr[0])
+        made = socket.socket(family=family, type=kind, proto=proto)
+        made.setblocking(False)
+        return made
+
+    def _judge(self, address: str) -> tuple[str, str] | None:
+        """Return why the address is refused and how to allow it, or None when it may be dialled."""
+        try:
+            ip = _parse(address)
+        except ValueError:
+            # Fail closed: the system might read as an address what Python does not (`0177.0.0.1`, `127.1`).
+            return "not an IP address in its usual form", ""
+        if any(ip in network for network in self.allow):
+            return None
+        refused = _refused_v4(ip) if isinstance(ip, IPv4Address) else _refused_v6(ip)
+        if refused is None:
+            return None
+        network, why = refused
+        return f"{why} address", f"allow it with --allow-network {network}"
+
+
+def _refused_v4(ip: IPv4Address) -> tuple[IPv4Network, str] | None:
+    return next((entry for entry in _REFUSED_V4 if ip in entry[0]), None)
+
+
+def _refused_v6(ip: IPv6Address) -> tuple[IPv6Network, str] | None:
+    value = int(ip)
+    if ip in _NAT64:
+        inner = _refused_v4(IPv4Address(value & 0xFFFFFFFF))
+        return None if inner is None else (IPv6Network(ip), f"NAT64 of a {inner[1]}")
+    for entry in _REFUSED_V6:
+        if ip in entry[0]:
+            return entry
+    if ip not in _GLOBAL_V6:
+        return IPv6Network(ip), "non-global"
+    if (value >> 32) & 0xFFFFFFFF in _ISATAP:
+        inner = _refused_v4(IPv4Address(value & 0xFFFFFFFF))
+        return None if inner is None else (IPv6Network(ip), f"ISATAP of a {inner[1]}")
+    return None
+
+
+def _parse(address: str) -> IPv4Address | IPv6Address:
+    """Read an address without its scope and brackets; an IPv4-mapped one becomes the IPv4 address."""
+    if address.startswith("[") and address.endswith("]"):
+        address = address[1:-1]
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address) and ip in _MAPPED:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    """Read a network the user allows, an IPv4-mapped one as the IPv4 network it stands for."""
+    try:
+        network = ip_network(text.strip())
+    except ValueError as error:
+        try:
+            meant = ip_network(text.strip(), strict=False)
+        except ValueError:
+            hint = "write it as 10.0.0.0/8, 127.0.0.1, fd00::/8 or ::1"
+        else:
+            hint = f"bits are set beyond the prefix, did you mean {meant}?"
+        raise ValueError(f"not a network to allow: {text!r}; {hint}") from error
+    if isinstance(network, IPv6Network) and network.prefixlen >= 96 and network.subnet_of(_MAPPED):
+        inner = IPv4Address(int(network.network_address) & 0xFFFFFFFF)
+        return IPv4Network((inner, network.prefixlen - 96))
+    return network

@@ -1,0 +1,227 @@
+"""HTML to text and links. The only file that knows the parser.
+
+One pass: private-use markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts),
+and anchors and contexts are cut out of it. Linear in the size of the page whatever the markup.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from turbohtml import Document as Tree
+from turbohtml import Element, PlainText, Text, parse
+from turbohtml.detect import detect, detect_language
+
+from lycosa.core.types import Links
+from lycosa.web.urls import resolve
+
+OPEN, CLOSE = "\ue000", "\ue001"
+
+WINDOW = 20
+"""Words in a link's context, the anchor included."""
+
+MOST_LINKS = 10_000
+"""Links taken from one page; a page with more is a machine's, not a reader's."""
+
+_MARKERS = re.compile("[\ue000\ue001]")
+_RENDER = PlainText(images=True, bullet="")
+_REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Document:
+    """What a page says and where it points."""
+
+    title: str = ""
+    marked: str = ""
+    language: str = ""
+    links: Links = field(default_factory=Links)
+    directives: frozenset[str] = frozenset()
+    """Of meta robots: noindex, nofollow, ..."""
+    canonical: str = ""
+    """Where the page says it really lives: a hint for display, never an identity."""
+
+
+def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
+    """Read an HTML page: any charset, any markup, never an exception for what a page contains.
+
+    >>> page = extract(b"<title>Reefs</title><p>On <a href=/b>bleached coral</a> today", "http://a.test/")
+    >>> page.title, page.links.urls, page.links.anchors, page.links.contexts
+    ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
+    """
+    tree = _tree(body, charset)
+    if b"<template" in body or b"<TEMPLATE" in body:  # never shown, so its links must not be counted either
+        for template in tree.select("template"):
+            template.decompose()
+    document = Document()
+    base, refresh = _head(tree, url, document, agent)
+
+    hrefs: list[str] = []
+    rels: list[str] = []
+    elements: list[Element] = []
+    for element in tree.select("a[href],area[href],frame[src],iframe[src]")[:MOST_LINKS]:
+        attributes = element.attrs
+        if element.tag == "a":
+            element.insert(0, Text(OPEN))
+            element.append(Text(CLOSE))
+            hrefs.append(_text_of(attributes["href"]))
+        else:
+            element.insert_before(Text(OPEN + _label(element) + CLOSE))
+            hrefs.append(_text_of(attributes.get("href") or attributes.get("src")))
+        rel = attributes.get("rel")
+        rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
+        elements.append(element)
+
+    root = tree.find("body") or tree.root
+    marked = root.to_text(_RENDER) if root is not None else ""
+    spans = _spans(marked)
+    if len(spans) == len(elements):
+        anchors, contexts = _cut(marked, spans)
+    else:  # the page writes our markers itself, or does not show some of its links: anchors without context
+        marked = marked.replace(OPEN, "").replace(CLOSE, "")
+        anchors = [_words(element.text) for element in elements]
+        contexts = [""] * len(elements)
+    if refresh:
+        hrefs.append(refresh)
+        rels.append("refresh")
+        anchors.append("")
+        contexts.append("")
+    document.marked = marked
+    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts)
+    return document
+
+
+def plain(body: bytes, charset: str = "") -> Document:
+    """Read a text file: no links, the text as it is."""
+    try:
+        text = body.decode(charset or "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        text = body.decode("utf-8", "replace")
+    return Document(marked=text.replace(OPEN, "").replace(CLOSE, ""))
+
+
+def language_of(text: str) -> str:
+    """The language a text is written in, as a two-letter code, or empty."""
+    match = detect_language(text[:2000])
+    return (match.language or "").split("-")[0] if match is not None else ""
+
+
+def _tree(body: bytes, charset: str) -> Tree:
+    """Parse: header's charset, BOM, meta, then a look at the bytes. A declaration that is plainly wrong is dropped."""
+    try:
+        tree = parse(body, encoding=charset or None, detect_encoding=True, positions=False)
+    except LookupError:
+        tree = parse(body, detect_encoding=True, positions=False)
+    if (tree.encoding or "").lower() == "utf-8" and not body.isascii():
+        try:
+            body.decode("utf-8")
+        except UnicodeDecodeError as wrong:
+            # Cut in the middle of a character is not a wrong declaration; anything else is.
+            if wrong.start < len(body) - 4:
+                guess = detect(body).encoding or "windows-1252"
+                if guess.lower() in ("utf-8", "ascii"):
+                    guess = "windows-1252"
+                tree = parse(body, encoding=guess, positions=False)
+    return tree
+
+
+def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, str]:
+    """Title, language and meta elements; returns the base for links, and where a refresh leads."""
+    base, refresh = url, ""
+    title = tree.find("title")
+    if title is not None:
+        document.title = _words(title.text)[:500]
+    if tree.root is not None:
+        document.language = _text_of(tree.root.attrs.get("lang")).lower()[:20]
+    directives: set[str] = set()
+    for element in tree.select("meta[name],meta[http-equiv],base[href],link[rel=canonical]"):
+        attributes = element.attrs
+        if element.tag == "base":
+            if base is url:  # only the first one counts
+                base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
+        elif element.tag == "link":
+            document.canonical = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
+        else:
+            name = _text_of(attributes.get("name") or attributes.get("http-equiv")).lower()
+            content = _text_of(attributes.get("content"))
+            if name == "robots" or (agent and name == agent.lower()):
+                directives.update(word.strip().lower() for word in content.split(","))
+            elif name == "refresh" and (match := _REFRESH_URL.match(content)):
+                refresh = match[1].strip()
+    if "none" in directives:
+        directives |= {"noindex", "nofollow"}
+    document.directives = frozenset(directives)
+    return base, refresh
+
+
+def _spans(marked: str) -> list[tuple[int, int]]:
+    """Where each link begins and ends, in page order; markers that don't pair up are passed over."""
+    spans: list[tuple[int, int]] = []
+    start = -1
+    for match in _MARKERS.finditer(marked):
+        if match[0] == OPEN:
+            start = match.start()
+        elif start >= 0:
+            spans.append((start, match.start()))
+            start = -1
+    return spans
+
+
+def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str]]:
+    """Anchor and context of each link, out of the marked text."""
+    anchors: list[str] = []
+    contexts: list[str] = []
+    clean = marked.replace(OPEN, " ").replace(CLOSE, " ")  # same places, other links in the window unmarked
+    for start, end in spans:
+        inside = clean[start:end].split()
+        anchor = " ".join(inside)[:1000]
+        anchors.append(anchor)
+        around = WINDOW - len(inside)
+        if around < 2:
+            contexts.append(anchor)
+            continue
+        # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
+        half = around // 2
+        reach = 10 * half + 30
+        before = clean[max(0, start - reach) : start].split()
+        if len(before) <= half and start > reach:
+            before = before[1:]  # its first word is cut
+        after = clean[end : end + reach].split()
+        if len(after) <= half and end + reach < len(clean):
+            after = after[:-1]
+        contexts.append(" ".join([*before[-half:], anchor, *after[:half]]))
+    return anchors, contexts
+
+
+def _keep(
+    links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str]
+) -> None:
+    """Keep what can be followed; a link repeated with the same words says nothing new."""
+    seen: set[tuple[str, str]] = set()
+    for position, url in enumerate(urls):
+        if url is None or (url, anchors[position]) in seen:
+            continue
+        seen.add((url, anchors[position]))
+        links.urls.append(url)
+        links.anchors.append(anchors[position])
+        links.contexts.append(contexts[position])
+        links.rels.append(rels[position])
+        links.positions.append(position)
+
+
+def _label(element: Element) -> str:
+    """What an image map or a frame says of where it leads."""
+    attributes = element.attrs
+    return _words(_text_of(attributes.get("alt") or attributes.get("title")))
+
+
+def _words(text: str) -> str:
+    return " ".join(text.replace(OPEN, " ").replace(CLOSE, " ").split())[:1000]
+
+
+def _text_of(value: str | list[str] | None) -> str:
+    """An attribute as text: the parser splits some into lists."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else " ".join(value)

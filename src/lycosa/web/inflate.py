@@ -1,0 +1,248 @@
+"""Content encodings, undone under a cap: a body of a few kilobytes may claim to be gigabytes of text.
+
+Bodies are archived as received and inflated here, so nothing upstream has bounded them. No stage of a stack
+of encodings makes more than `cap` bytes and one block (at most 256 KiB) of output; for the moment in which
+its pieces are joined they are there twice. Servers get encodings wrong in known ways, which are read as
+browsers read them: a body that is not gzip at all under `Content-Encoding: gzip` is taken as it is, `deflate`
+may come without its zlib wrapper, and garbage behind the end is ignored. What was decoded before a stream
+breaks off is kept.
+
+>>> import gzip
+>>> inflate(gzip.compress(b"hello"), "gzip", 1_000)
+(b'hello', True)
+>>> inflate(gzip.compress(b"hello"), "gzip", 2)
+(b'he', False)
+"""
+
+import contextlib
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+import brotli  # type: ignore[import-untyped]  # it ships no types
+import zstandard
+
+MAX_STACK = 3
+"""How many encodings may lie upon each other; real servers send one, rarely two."""
+
+MAX_MEMBERS = 1_000
+"""How many gzip members a body may have: each costs a decoder, however little it holds."""
+
+MAX_BLOCKS = 100_000
+"""How many blocks a zstd body may have: they may be empty, and cost time without giving anything."""
+
+_FEED = 1 << 16
+_FINE = 1 << 10  # how much is fed at once while looking for the place where a stream breaks
+_BROTLI_STEP = 1 << 15  # brotli's first block of output; it treats a larger limit more loosely
+_ZSTD_BLOCK = 1 << 17  # no block of zstd gives more
+_ZSTD_WINDOW = 1 << 23  # what RFC 8878 asks a decoder to support, and browsers do
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # the window bits by which zlib tells its formats apart
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+
+
+class BadEncoding(ValueError):
+    """The encoding is unknown, or nothing of the body could be decoded with it."""
+
+
+def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
+    """Return at most `cap` bytes of the decoded body, and whether they are all of it."""
+    if cap <= 0:  # no decoder can do without room for output: give it a byte, and take that away
+        data, complete = inflate(body, encoding, 1)
+        return b"", complete and not data
+    if encoding == "gzip" and body:  # nearly every response
+        return _gzip(body, cap)
+    names = [part.strip().lower() for part in encoding.split(",")]
+    names = [name for name in names if name not in ("", "identity")]
+    if len(names) > MAX_STACK:
+        raise BadEncoding(f"{len(names)} content encodings upon each other, at most {MAX_STACK} are undone")
+    complete = True
+    for name in reversed(names):
+        decode = _DECODERS.get(name)
+        if decode is None:
+            raise BadEncoding(f"unknown content encoding {name[:40]!r}")
+        if body:  # an empty body is what HEAD and 304 send under any encoding
+            body, whole = decode(body, cap)
+            complete = complete and whole
+    return body[:cap], complete and len(body) <= cap
+
+
+def _gzip(body: bytes, cap: int) -> tuple[bytes, bool]:
+    if not body.startswith(_GZIP_MAGIC) and body != _GZIP_MAGIC[:1]:
+        return body[:cap], len(body) <= cap
+    data, end = _member(body, 0, _GZIP, cap, len(body))
+    if not data and end is None:
+        raise BadEncoding("the body starts like gzip, but nothing of it could be decoded")
+    if end is None or not body.startswith(_GZIP_MAGIC, end):
+        # Whatever else lies behind the end is garbage, which gzip ignores as well.
+        return data, end is not None
+    pieces, size = [data], len(data)
+    for _ in range(MAX_MEMBERS - 1):
+        data, end = _member(body, end, _GZIP, cap - size, _FEED)
+        pieces.append(data)
+        size += len(data)
+        if end is None or not body.startswith(_GZIP_MAGIC, end):
+            return b"".join(pieces), end is not None
+    return b"".join(pieces), False
+
+
+def _deflate(body: bytes, cap: int) -> tuple[bytes, bool]:
+    # The standard says zlib, some servers send what is inside it.
+    for wbits in (_ZLIB, _RAW):
+        data, end = _member(body, 0, wbits, cap, len(body))
+        if data or end is not None:
+            return data, end is not None
+    raise BadEncoding("the body is not deflate: nothing of it could be decoded")
+
+
+def _member(body: bytes, start: int, wbits: int, room: int, feed: int) -> tuple[bytes, int | None]:
+    """Decode one zlib stream into at most `room` bytes; say where it ends, None if it was not read whole."""
+    stream = zlib.decompressobj(wbits)
+    view = memoryview(body)
+    pieces: list[bytes] = []
+    left = room + 1  # one byte more than there is room for tells a full stream from one that goes on
+    end = None
+    try:
+        for place in range(start, len(body), feed):
+            piece = stream.decompress(view[place : place + feed], left)
+            left -= len(piece)
+            if not left:
+                pieces.append(piece[:-1])
+                break
+            pieces.append(piece)
+            if stream.eof:
+                end = min(place + feed, len(body)) - len(stream.unused_data)
+                break
+    except zlib.error:
+        return _salvage(view[start:], wbits, room), None
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces), end
+
+
+def _salvage(view: memoryview, wbits: int, room: int) -> bytes:
+    """Decode a broken zlib stream up to the byte where it breaks; zlib drops the output of that call."""
+    stream = zlib.decompressobj(wbits)
+    data = bytearray()
+    for start in range(0, len(view), _FINE):
+        chunk = view[start : start + _FINE]
+        before = stream.copy()
+        try:
+            data += stream.decompress(chunk, room + 1 - len(data))
+        except zlib.error:
+            with contextlib.suppress(zlib.error):
+                for place in range(len(chunk)):
+                    data += before.decompress(chunk[place : place + 1], room + 1 - len(data))
+                    if len(data) > room:
+                        break
+            break
+        if len(data) > room:
+            break
+    del data[room:]
+    return bytes(data)
+
+
+def _brotli(body: bytes, cap: int) -> tuple[bytes, bool]:
+    data, finished, fed = _feed_brotli(_cut(body, _FEED), cap)
+    if finished is None:
+        # It broke, and the decoder dropped the output of that call: find the place, then go up to it.
+        data, finished, fed = _feed_brotli(_cut(body, _FINE), cap)
+        if finished is None:
+            good = fed * _FINE
+            steps = chain(_cut(body[:good], _FINE), _cut(body[good : good + _FINE], 1))
+            data, finished, fed = _feed_brotli(steps, cap)
+    if not data and not finished:
+        raise BadEncoding("the body is not brotli: nothing of it could be decoded")
+    whole = bool(finished) and len(data) <= cap
+    del data[cap:]
+    return bytes(data), whole
+
+
+def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | None, int]:
+    """Feed chunks until the stream ends, breaks (None) or is beyond the cap; count those that went in."""
+    stream = brotli.Decompressor()
+    data = bytearray()
+    fed = 0
+    for fed, chunk in enumerate(chunks):
+        try:
+            piece = stream.process(chunk, output_buffer_limit=_BROTLI_STEP)
+            data += piece
+            # It says that it accepts more while output is still waiting: ask until nothing comes.
+            while piece and len(data) <= cap and not stream.is_finished():
+                piece = stream.process(b"", output_buffer_limit=_BROTLI_STEP)
+                data += piece
+        except brotli.error:
+            return data, None, fed
+        if stream.is_finished() or len(data) > cap:
+            return data, stream.is_finished(), fed
+    return data, False, fed
+
+
+def _zstd(body: bytes, cap: int) -> tuple[bytes, bool]:
+    decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    stream = decoder.decompressobj()
+    data = bytearray()
+    whole = True  # between frames
+    for chunk, first in _zstd_chunks(body):
+        if first:
+            stream, whole = decoder.decompressobj(), False
+        try:
+            data += stream.decompress(chunk)
+        except zstandard.ZstdError:
+            whole = False
+            break
+        whole = stream.eof
+        if len(data) > cap:
+            break
+    if not data and not (whole and body.startswith(_ZSTD_MAGIC)):
+        raise BadEncoding("the body is not zstd: nothing of it could be decoded")
+    whole = whole and len(data) <= cap
+    del data[cap:]
+    return bytes(data), whole
+
+
+def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Cut zstd frames (RFC 8878, section 3.1) into chunks of little output, and tell where frames begin.
+
+    The decoder takes no limit on its output, but the headers of the blocks say how much each can give.
+    """
+    place = blocks = 0
+    while place < len(body):
+        if body[place : place + 4] != _ZSTD_MAGIC:
+            if body[place + 1 : place + 4] == _ZSTD_SKIPPABLE and 0x50 <= body[place] <= 0x5F:
+                place += 8 + int.from_bytes(body[place + 4 : place + 8], "little")
+                continue
+            return  # garbage behind the last frame, or no frame at all
+        start, first = place, True
+        flags = body[place + 4] if place + 4 < len(body) else 0
+        single = flags >> 5 & 1
+        place += 5 + (1 - single) + (0, 1, 2, 4)[flags & 3] + (single, 2, 4, 8)[flags >> 6]
+        last = output = 0
+        while not last and place < len(body):
+            header = int.from_bytes(body[place : place + 3], "little")
+            last, kind, size = header & 1, header >> 1 & 3, header >> 3
+            output += size if kind < 2 else _ZSTD_BLOCK
+            place += 3 + (1 if kind == 1 else size)
+            blocks += 1
+            if blocks > MAX_BLOCKS:
+                yield b"", True  # a frame that never ends: the body is not whole
+                return
+            if output >= _ZSTD_BLOCK or last:
+                yield body[start:place], first
+                start, output, first = place, 0, False
+        if last and flags & 4:
+            place += 4  # the checksum, apart from the block: when it is wrong, the data is still there
+        if start < len(body) and start < place:
+            yield body[start:place], first
+
+
+def _cut(body: bytes, size: int) -> Iterator[bytes]:
+    return (body[start : start + size] for start in range(0, len(body), size))
+
+
+_DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}

@@ -1,0 +1,130 @@
+"""When a host may be asked again. One request at a time and a pause after it; longer if the host asks, or is slow.
+
+Per host (a name with its port): `delay` seconds from the end of one answer to the next request, or from request to
+request where several at once are allowed. The pause grows to twice the host's own answering time, and to its
+Crawl-delay. Per address, apart from that, a smaller pause of its own, since many hosts share one; not applied inside a
+network that the user has allowed by name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from lycosa.core.protocols import NEVER, Clock
+
+SLOWNESS = 2.0
+"""A host rests for this many times what its answer took."""
+
+LONGEST_PAUSE = 60.0
+"""What slowness or a Crawl-delay can ask for at most."""
+
+
+class _Host:
+    __slots__ = ("asked", "crawl_delay", "held", "in_flight", "latency", "ready_at", "why", "why_held")
+
+    def __init__(self) -> None:
+        self.in_flight = 0
+        self.ready_at = 0.0
+        self.why = ""
+        self.held = 0.0
+        self.why_held = ""
+        self.latency = 0.0
+        self.crawl_delay = 0.0
+        self.asked = 0
+
+
+class Politeness:
+    """Keeps the pauses of all hosts and addresses."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        delay: float = 1.0,
+        at_once: int = 1,
+        address_delay: float = 0.25,
+        free: Callable[[str], bool] = lambda address: False,
+    ) -> None:
+        self.clock = clock
+        self.delay = delay
+        self.at_once = at_once
+        self.address_delay = min(address_delay, delay)
+        self.free = free
+        """Whether an address lies in a network the user has allowed by name."""
+        self.not_before = 0.0
+        """No host is ready before this: a resumed crawl does not know what was in flight."""
+        self._hosts: dict[str, _Host] = {}
+        self._addresses: dict[str, float] = {}
+
+    def ready(self, host: str, address: str = "") -> tuple[float, str]:
+        """When the host may be asked next, and what it waits for."""
+        known = self._hosts.get(host)
+        until, why = self.not_before, "pause after resuming"
+        if known is not None:
+            if known.in_flight >= self.at_once:
+                return NEVER, "answering"
+            if known.ready_at > until:
+                until, why = known.ready_at, known.why
+            if known.held > until:
+                until, why = known.held, known.why_held
+        if address and (shared := self._addresses.get(address, 0.0)) > until:
+            until, why = shared, f"pause of address {address}"
+        return until, why
+
+    def begin(self, host: str) -> None:
+        """A request is about to be sent."""
+        known = self._host(host)
+        known.in_flight += 1
+        known.asked += 1
+        if self.at_once > 1:
+            known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
+
+    def end(self, host: str, seconds: float) -> None:
+        """The answer is complete (or will not come); it took so long."""
+        known = self._host(host)
+        known.in_flight -= 1
+        known.latency = seconds if not known.latency else 0.7 * known.latency + 0.3 * seconds
+        if self.at_once == 1:
+            known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
+
+    async def enter(self, address: str) -> None:
+        """Wait for the address's turn. Ready hosts have hardly ever to wait here: `ready` has looked already."""
+        if not self.address_delay or self.free(address):
+            return
+        now = self.clock()
+        slot = max(now, self._addresses.get(address, 0.0))
+        if len(self._addresses) > 100_000:
+            self._addresses = {known: at for known, at in self._addresses.items() if at > now}
+        self._addresses[address] = slot + self.address_delay
+        while (wait := slot - self.clock()) > 0:
+            await asyncio.sleep(wait)
+
+    def hold(self, host: str, until: float, why: str) -> None:
+        """The host wants to be left alone (Retry-After), or should be (it does not answer)."""
+        known = self._host(host)
+        if until > known.held:
+            known.held, known.why_held = until, why
+
+    def obey(self, host: str, crawl_delay: float) -> None:
+        """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
+        known = self._host(host)
+        known.crawl_delay = min(crawl_delay, LONGEST_PAUSE)
+        if known.ready_at:
+            known.ready_at = max(known.ready_at, self.clock() + self._pause(known))
+
+    def _host(self, host: str) -> _Host:
+        known = self._hosts.get(host)
+        if known is None:
+            known = self._hosts[host] = _Host()
+        return known
+
+    def _pause(self, known: _Host) -> float:
+        slow = min(SLOWNESS * known.latency, LONGEST_PAUSE) if self.delay else 0.0
+        return max(self.delay, known.crawl_delay, slow)
+
+    def _reason(self, known: _Host) -> str:
+        pause = self._pause(known)
+        if pause > self.delay:
+            return "crawl-delay" if pause == known.crawl_delay else "slow host"
+        return "delay"

@@ -1,0 +1,270 @@
+"""Robots rules after RFC 9309: what a site lets this crawler fetch.
+
+The parser and matcher are our own and not protego's, whose answers differ from the standard where it matters
+here: it finds an agent's group by substring, so that a group for `Lycos` would bind `Lycosa`, and it decodes
+reserved characters, so that `/*%26` forbids every URL with `&`. A check also costs well under half as much.
+
+Each rule has a score, twice its length plus one if it allows; the matching rule of the highest score decides,
+which is the standard's "most octets" with `allow` winning ties. Rules without wildcards are found by looking
+up the path's prefixes, rules with wildcards part by part with `str.find`, leftmost first and never back.
+Where the standard is silent or lenient:
+
+- Paths and patterns meet in one normal form: `%61` is `a`, hex digits are upper case, and what a URL cannot
+  carry as it is (spaces, letters beyond ASCII, invalid bytes, also `*`, `$` and `'`) is percent-encoded. In a
+  query `%2F` and `%3A` equal `/` and `:` as in the standard's table; in a path they do not.
+- A pattern that starts with neither `/` nor `*` is no rule, and neither is an empty one.
+- Misspelled keys (`dissallow`, `useragent`) and a missing colon count, since the author's wish is plain.
+- Only `allow` and `disallow` end a list of user-agent lines: the standard lets no other record interfere. So
+  `User-agent: *`, `Crawl-delay: 9`, `User-agent: x`, `Disallow: /` forbids everything to everyone, whatever
+  its author meant. The delay itself holds for the agents named so far.
+
+>>> rules = Rules.parse(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open", "Lycosa/1.0")
+>>> rules.allowed("http://example.com/private/a"), rules.allowed("http://example.com/private/open")
+(False, True)
+"""
+
+import re
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+MAX_BYTES = 500 * 1024
+"""How much of a file is read: the least the standard asks for."""
+
+MAX_CRAWL_DELAY = 86_400.0
+"""A longer crawl delay, in seconds, is taken for a mistake and ignored."""
+
+MAX_WILD = 2_000
+"""How many rules with wildcards are matched in full (the most in 2,115 real files is 506).
+
+Beyond these a `disallow` is cut at its first wildcard and an `allow` dropped: that bounds what a hostile file
+costs and forbids more than was written, never less.
+"""
+
+Verdict = Literal["parse", "allow", "forbid"]
+
+_AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
+_KEYS = {
+    "user-agent": _AGENT,
+    "useragent": _AGENT,
+    "user agent": _AGENT,
+    "allow": _ALLOW,
+    "disallow": _DISALLOW,
+    "dissallow": _DISALLOW,
+    "dissalow": _DISALLOW,
+    "disalow": _DISALLOW,
+    "diasllow": _DISALLOW,
+    "disallaw": _DISALLOW,
+    "crawl-delay": _DELAY,
+    "crawldelay": _DELAY,
+    "sitemap": _SITEMAP,
+    "site-map": _SITEMAP,
+}
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?|\.[0-9]+")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# What must be rewritten before comparing; in a pattern `*` stays.
+_ODD_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%]")
+_ODD_IN_PATTERN = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%*]")
+
+
+def verdict(status: int | None) -> Verdict:
+    """Say what the status of the robots.txt response, None for no response, means for its site.
+
+    A redirect is for the caller to follow; one that leads nowhere counts as an absent file, as the standard
+    suggests beyond five of them. 429 forbids, unlike the rest of 4xx: it says "not now", not "no rules here".
+    """
+    if status is None:
+        return "forbid"
+    if 200 <= status < 300:
+        return "parse"
+    if 300 <= status < 500 and status != 429:
+        return "allow"
+    return "forbid"
+
+
+class Rules:
+    """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
+
+    ALLOW_ALL: ClassVar["Rules"]
+    FORBID_ALL: ClassVar["Rules"]
+
+    __slots__ = ("_exact", "_lengths", "_prefixes", "_wild", "crawl_delay", "sitemaps")
+
+    def __init__(
+        self,
+        rules: Iterable[tuple[bool, str]] = (),
+        crawl_delay: float | None = None,
+        sitemaps: tuple[str, ...] = (),
+    ) -> None:
+        """Compile rules given as pairs of whether they allow and their pattern as written."""
+        self.crawl_delay = crawl_delay
+        self.sitemaps = sitemaps
+        self._exact: dict[str, int] = {}
+        self._prefixes: dict[str, int] = {}
+        wild: dict[tuple[str, tuple[str, ...], str | None], int] = {}
+        for allow, pattern in rules:
+            if not pattern.startswith(("/", "*")):
+                continue
+            anchored = pattern.endswith("$")
+            normal = _normal(pattern[:-1] if anchored else pattern, _ODD_IN_PATTERN)
+            score = 2 * (len(normal) + anchored) + allow
+            if "*" not in normal:
+                table = self._exact if anchored else self._prefixes
+                if score > table.get(normal, 0):
+                    table[normal] = score
+                continue
+            head, *parts = normal.split("*")
+            tail = parts.pop() if anchored else None
+            middle = tuple(filter(None, parts))
+            if not middle and not tail:
+                self._prefixes[head] = max(score, self._prefixes.get(head, 0))
+            elif len(wild) < MAX_WILD or (head, middle, tail) in wild:
+                wild[head, middle, tail] = max(score, wild.get((head, middle, tail), 0))
+            elif not allow:
+                self._prefixes[head] = max(score, self._prefixes.get(head, 0))
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes})
+        # The longest part of a rule is looked for first: it is the least likely to be there.
+        self._wild = sorted(
+            (
+                (score, head, max((*middle, tail or ""), key=len), middle, tail)
+                for (head, middle, tail), score in wild.items()
+            ),
+            key=lambda rule: -rule[0],
+        )
+
+    @classmethod
+    def parse(cls, body: bytes, agent: str) -> "Rules":
+        """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
+        wanted = _token(agent)
+        named: list[tuple[bool, str]] | None = None
+        others: list[tuple[bool, str]] = []
+        named_delay: float | None = None
+        others_delay: float | None = None
+        sitemaps: dict[str, None] = {}
+        for_us = for_all = closed = False
+        for key, value in _lines(body):
+            if key == _AGENT:
+                if closed:
+                    for_us = for_all = closed = False
+                if value.split(None, 1)[:1] == ["*"]:
+                    for_all = True
+                elif wanted and _token(value) == wanted:
+                    for_us = True
+                    named = [] if named is None else named
+            elif key == _SITEMAP:
+                if value:
+                    sitemaps[value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")] = None
+            elif key == _DELAY:
+                delay = _seconds(value)
+                if delay is not None:
+                    # Groups are merged: of several delays the longest keeps every promise.
+                    if for_us:
+                        named_delay = max(delay, named_delay or 0.0)
+                    if for_all:
+                        others_delay = max(delay, others_delay or 0.0)
+            else:
+                closed = True
+                if for_us and named is not None:
+                    named.append((key == _ALLOW, value))
+                if for_all:
+                    others.append((key == _ALLOW, value))
+        if named is None:
+            return cls(others, others_delay, tuple(sitemaps))
+        return cls(named, named_delay, tuple(sitemaps))
+
+    def allowed(self, url: str) -> bool:
+        """Tell whether the rules let a canonical URL be fetched; /robots.txt itself always may."""
+        if not self._lengths and not self._wild and not self._exact:
+            return True
+        start = url.find("/", 8)
+        path = url[start:] if start >= 0 else "/"
+        if "#" in path:
+            path = path[: path.index("#")]
+        if path.startswith("/robots.txt") and path[11:12] in ("", "?"):
+            return True
+        path = _normal(path, _ODD_IN_PATH)
+        best = self._exact.get(path, 1)  # the score of "allowed" when nothing matches
+        size = len(path)
+        prefixes = self._prefixes
+        for length in self._lengths:
+            if length > size:
+                break
+            score = prefixes.get(path[:length], 0)
+            if score > best:
+                best = score
+        for score, head, longest, middle, tail in self._wild:
+            if score <= best:
+                break
+            if longest in path and path.startswith(head) and _matches(path, len(head), middle, tail):
+                best = score
+        return best % 2 == 1
+
+
+def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None) -> bool:
+    """Tell whether the parts between wildcards follow each other in the path; leftmost is always enough."""
+    for part in middle:
+        found = path.find(part, position)
+        if found < 0:
+            return False
+        position = found + len(part)
+    return tail is None or (path.endswith(tail) and len(path) - len(tail) >= position)
+
+
+def _lines(body: bytes) -> Iterable[tuple[int, str]]:
+    """Give the key and the value of each line that means something."""
+    if len(body) > MAX_BYTES:
+        whole = body[MAX_BYTES : MAX_BYTES + 1] in (b"\n", b"\r")
+        body = body[:MAX_BYTES]
+        if not whole:  # half a pattern would forbid or allow more than was written
+            body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+    # Bytes that are not UTF-8 stay themselves, so that they match the %XX of sites in older charsets.
+    text = body.decode("utf-8-sig", "surrogateescape")
+    for line in text.replace("\r", "\n").split("\n"):
+        if "#" in line:
+            line = line[: line.index("#")]
+        name, colon, value = line.partition(":")
+        if not colon:
+            words = line.split()
+            if len(words) != 2:
+                continue
+            name, value = words
+        key = _KEYS.get(name.strip().lower())
+        if key is not None:
+            yield key, value.strip()
+
+
+def _token(agent: str) -> str:
+    """Return the product token that an agent's name starts with, in lower case."""
+    found = _TOKEN.match(agent.strip())
+    return found.group().lower() if found else ""
+
+
+def _seconds(value: str) -> float | None:
+    """Read a crawl delay, None for what is no sensible number of seconds."""
+    if not _SECONDS.fullmatch(value):
+        return None
+    delay = float(value)
+    return delay if delay <= MAX_CRAWL_DELAY else None
+
+
+def _normal(text: str, odd: re.Pattern[str]) -> str:
+    """Return a path or pattern in the form in which the two are compared."""
+    if not odd.search(text):
+        return text
+    mark = text.find("?")
+
+    def rewrite(found: re.Match[str]) -> str:
+        piece = found.group()
+        if len(piece) == 1:
+            return "".join(f"%{octet:02X}" for octet in piece.encode("utf-8", "surrogateescape"))
+        octet = int(piece[1:], 16)
+        if octet in _UNRESERVED or (octet in b"/:" and 0 <= mark < found.start()):
+            return chr(octet)
+        return piece.upper()
+
+    return odd.sub(rewrite, text)
+
+
+Rules.ALLOW_ALL = Rules()
+Rules.FORBID_ALL = Rules([(False, "/")])

@@ -1,0 +1,72 @@
+"""How far a crawl may go: hosts, domains, URL patterns, depth. Without any of them: anywhere the seeds lead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lycosa.core.errors import InputError
+from lycosa.web.urls import host
+
+
+class Scope:
+    """Whether a URL found at some depth may join the frontier.
+
+    >>> scope = Scope(domains=["example.org"], exclude=["/private/"])
+    >>> scope("http://www.example.org/a", 1), scope("http://example.org/private/a", 1), scope("http://other.net/", 1)
+    (True, False, False)
+    """
+
+    def __init__(
+        self,
+        hosts: Iterable[str] = (),
+        domains: Iterable[str] = (),
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        max_depth: int = 0,
+    ) -> None:
+        self.hosts = frozenset(_plain(name) for name in hosts)
+        self.domains = tuple(_plain(name).lstrip(".") for name in domains)
+        self.include = _union(include)
+        self.exclude = _union(exclude)
+        self.max_depth = max_depth
+        self._anywhere = not self.hosts and not self.domains
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, url: str, depth: int) -> bool:
+        """True if the URL may be fetched."""
+        if self.max_depth and depth > self.max_depth:
+            return False
+        if not self._anywhere and not self._has(host(url)):
+            return False
+        if self.include is not None and not self.include.search(url):
+            return False
+        return self.exclude is None or not self.exclude.search(url)
+
+    def _has(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            known = name in self.hosts or any(
+                name == domain or name.endswith("." + domain) for domain in self.domains
+            )
+            if len(self._known) > 100_000:
+                self._known.clear()
+            self._known[name] = known
+        return known
+
+
+def _plain(name: str) -> str:
+    """A host as a person may have typed it: with scheme, port, path or capitals."""
+    name = name.strip().lower()
+    name = name.split("://")[-1].split("/")[0]
+    return name if name.endswith("]") else name.split(":")[0] if name.count(":") == 1 else name
+
+
+def _union(patterns: Iterable[str]) -> re.Pattern[str] | None:
+    patterns = list(patterns)
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(f"the URL pattern {pattern!r} is not a regular expression: {error}") from error
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None

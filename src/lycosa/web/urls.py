@@ -1,0 +1,184 @@
+"""URLs: from what a page wrote to the one spelling by which the crawler knows a page.
+
+Three forms, each built upon the one before:
+
+1. `parse` is the WHATWG URL standard and nothing else, by ada: default ports, dot segments, host case, IDNA.
+2. `canonical` also drops what changes no answer: the fragment, tracking parameters, session ids. It is
+   idempotent, it keeps the order and the bytes of every parameter that stays, and it keeps an empty query
+   (`/a?` and `/a` may be two pages). A URL with credentials is refused: a crawler has no business logging in
+   with a password it found on a page, and dropping it would ask for another page than the link meant. Empty
+   credentials (`http://@host/`) say nothing and are dropped.
+3. `resolve` does the same for all the links of a page.
+
+`host`, `origin` and `site` cut strings: they expect a canonical URL and do not parse it again.
+
+>>> canonical("HTTP://Example.com:80/a/../b?utm_source=x&q=1#top")
+'http://example.com/b?q=1'
+>>> resolve("http://example.com/dir/", ["page", "mailto:a@example.com"])
+['http://example.com/dir/page', None]
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ada_url import join_url, normalize_url
+from publicsuffixlist import PublicSuffixList
+
+MAX_LENGTH = 2_000
+"""The longest canonical URL, in characters; longer ones are nearly always traps or data."""
+
+_MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
+
+# Added by advertisers and mailers to links of any site, read by scripts and logs, never by the page itself.
+_TRACKING = frozenset(
+    """
+    gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid _ga _gl _gac
+    fbclid fb_action_ids fb_action_types igshid igsh
+    msclkid twclid ttclid li_fat_id epik rdt_cid sccid
+    yclid ysclid _openstat
+    mc_cid mc_eid mkt_tok _hsenc _hsmi __hstc __hssc __hsfp hsctatracking
+    vero_id vero_conv oly_anon_id oly_enc_id ml_subscriber ml_subscriber_hash _bta_tid _bta_c _kx
+    _branch_match_id wickedid irclickid rb_clickid
+    guccounter guce_referrer guce_referrer_sig
+    pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid
+    piwik_campaign piwik_kwd piwik_keyword
+    mtm_campaign mtm_keyword mtm_source mtm_medium mtm_content mtm_cid mtm_group mtm_placement
+    """.split()  # noqa: SIM905 - one quoted name a line would be 70 lines
+)
+_TRACKING_PREFIXES = ("utm_", "hsa_")
+
+# Session ids whatever their value; ColdFusion's short `cfid` only beside its `cftoken`.
+_SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
+_SESSION_PREFIX = "aspsessionid"
+# Names that also carry content elsewhere: session ids only when the value looks drawn at random.
+_MAYBE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
+_TOKEN = re.compile(r"[0-9a-fA-F]{24,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
+_PATH_SESSION = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
+
+
+def parse(href: str, base: str | None = None) -> str | None:
+    """Return the WHATWG serialisation of an http(s) URL, None for other schemes and what does not parse."""
+    try:
+        url = normalize_url(href) if base is None else join_url(base, href)
+    except ValueError:
+        # The standard reads a lone surrogate as U+FFFD; ada's binding refuses to encode it.
+        scalar, scalar_base = _scalar(href), None if base is None else _scalar(base)
+        if scalar == href and scalar_base == base:
+            return None
+        return parse(scalar, scalar_base)
+    return url if url.startswith(("http://", "https://")) else None
+
+
+def canonical(url: str) -> str | None:
+    """Return the canonical form of an absolute URL, or None for one the crawler does not follow."""
+    if len(url) > _MAX_INPUT:
+        return None
+    parsed = parse(url)
+    return None if parsed is None else _strip(parsed)
+
+
+def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
+    """Return the canonical form of each href as found on the page at `base`, None for those not to follow."""
+    known: dict[str, str | None] = {}
+    found: list[str | None] = []
+    for href in hrefs:
+        if href not in known:
+            url = parse(href, base) if len(href) <= _MAX_INPUT else None
+            known[href] = None if url is None else _strip(url)
+        found.append(known[href])
+    return found
+
+
+def is_http(url: str) -> bool:
+    """Tell whether a canonical URL is http or https."""
+    return url.startswith(("http://", "https://"))
+
+
+def origin(url: str) -> str:
+    """Return `scheme://host[:port]` of a canonical URL."""
+    end = url.find("/", 8)  # past "https://", and past the first letter of the host after "http://"
+    return url if end < 0 else url[:end]
+
+
+def host(url: str) -> str:
+    """Return the host name of a canonical URL, without the port; an IPv6 address keeps its brackets."""
+    start = url.index("//") + 2
+    end = url.find("/", start)
+    authority = url[start:] if end < 0 else url[start:end]
+    if authority.endswith("]"):
+        return authority
+    return authority.rpartition(":")[0] or authority
+
+
+def site(url_or_host: str) -> str:
+    """Return the registered domain of a canonical URL or host name; an IP address is its own site."""
+    return _site(host(url_or_host) if "//" in url_or_host else url_or_host)
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    # Read on first use: loading takes 50 ms, which a command that crawls nothing should not pay.
+    return PublicSuffixList()
+
+
+@lru_cache(maxsize=65_536)
+def _site(name: str) -> str:
+    if name.endswith("]") or ":" in name:
+        return name
+    name = name.rstrip(".") or name
+    # The standard makes an IPv4 address of every host whose last label is a number.
+    if name.rpartition(".")[2].isdigit():
+        return name
+    # A public suffix itself (`github.io`, `localhost`) has no registered domain: it stands for itself.
+    return _suffixes().privatesuffix(name) or name
+
+
+def _strip(url: str) -> str | None:
+    """Turn a parsed URL into its canonical form."""
+    if "#" in url:
+        url = url[: url.index("#")]
+    if "@" in url and "@" in url[: url.index("/", 8)]:
+        return None
+    if ";" in url or "?" in url:
+        path, mark, query = url.partition("?")
+        if mark:
+            rest = _strip_query(query)
+            url = path if rest is None else path + "?" + rest
+        if ";" in path:
+            kept = _PATH_SESSION.sub("", path)
+            if kept != path:
+                # `/a/..;jsessionid=1` leaves a dot segment behind: parse again.
+                parsed = parse(kept + url[len(path) :])
+                if parsed is None:
+                    return None
+                url = parsed
+    return url if len(url) <= MAX_LENGTH else None
+
+
+def _strip_query(query: str) -> str | None:
+    """Return the query without tracking parameters and session ids, None when nothing stays of it."""
+    parameters = query.split("&")
+    kept = [parameter for parameter in parameters if not _is_noise(parameter)]
+    if len(kept) == len(parameters):
+        return query
+    if any(parameter[:8].lower() == "cftoken=" for parameter in parameters):
+        kept = [parameter for parameter in kept if parameter[:5].lower() != "cfid="]
+    return "&".join(kept) if kept else None
+
+
+def _is_noise(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    name = name.lower()
+    return (
+        name in _TRACKING
+        or name.startswith(_TRACKING_PREFIXES)
+        or name in _SESSION
+        or name.startswith(_SESSION_PREFIX)
+        or (name in _MAYBE_SESSION and _TOKEN.fullmatch(value) is not None)
+    )
+
+
+def _scalar(text: str) -> str:
+    """Return the text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,334 @@
+"""Content encodings: all that servers send, right or wrong, and bombs."""
+
+import gzip
+import io
+import random
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable
+
+import brotli  # type: ignore[import-untyped]  # it ships no types
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.web.inflate import MAX_BLOCKS, MAX_MEMBERS, BadEncoding, inflate
+
+CAP = 1_000_000
+PAGE = b"".join(b"<p>Page %d of a web that goes on and on.</p>\n" % number for number in range(2_000))
+NOISE = random.Random(7).randbytes(50_000)
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def _gzip(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def _zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(data)
+
+
+def _zstd_streamed(data: bytes) -> bytes:
+    packer = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    return (
+        packer.compress(data[:50])
+        + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        + packer.compress(data[50:])
+        + packer.flush()
+    )
+
+
+PACKERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "gzip": ("gzip", _gzip),
+    "x-gzip": ("x-gzip", _gzip),
+    "deflate": ("deflate", zlib.compress),
+    "raw deflate": ("deflate", _raw_deflate),
+    "brotli": ("br", brotli.compress),
+    "zstd": ("zstd", _zstd),
+    "streamed zstd": ("zstd", _zstd_streamed),
+}
+EACH = pytest.mark.parametrize(("encoding", "pack"), PACKERS.values(), ids=PACKERS)
+
+
+@EACH
+@pytest.mark.parametrize(
+    "data", [b"", b"a", PAGE, NOISE, b"\0" * 500_000], ids=["empty", "byte", "page", "noise", "zeros"]
+)
+def test_round_trip(encoding: str, pack: Callable[[bytes], bytes], data: bytes) -> None:
+    """What was packed comes back whole."""
+    assert inflate(pack(data), encoding, CAP) == (data, True)
+
+
+@EACH
+@given(data=st.binary(max_size=3_000), cap=st.integers(0, 3_000))
+def test_the_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], data: bytes, cap: int) -> None:
+    """The first `cap` bytes come back, and whole is said only of what fits."""
+    assert inflate(pack(data), encoding, cap) == (data[:cap], len(data) <= cap)
+
+
+@EACH
+@pytest.mark.parametrize("cap", [0, 1, len(PAGE) - 1, len(PAGE), len(PAGE) + 1])
+def test_the_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes], cap: int) -> None:
+    """A body of exactly the cap is whole, one byte less room cuts it."""
+    assert inflate(pack(PAGE), encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["", "identity", " Identity , ", ",", "identity, identity, identity, identity"]
+)
+def test_identity(encoding: str) -> None:
+    """No encoding leaves the body as it is, up to the cap."""
+    assert inflate(PAGE, encoding, CAP) == (PAGE, True)
+    assert inflate(PAGE, encoding, 10) == (PAGE[:10], False)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, br", ""])
+def test_an_empty_body_is_empty_under_any_encoding(encoding: str) -> None:
+    """Responses without a body may still name an encoding."""
+    assert inflate(b"", encoding, CAP) == (b"", True)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip, br", brotli.compress(_gzip(PAGE))),
+        ("GZIP ,BR", brotli.compress(_gzip(PAGE))),
+        ("gzip,gzip", _gzip(_gzip(PAGE))),
+        ("identity, gzip, identity", _gzip(PAGE)),
+        ("deflate, zstd, gzip", _gzip(_zstd(zlib.compress(PAGE)))),
+        ("gzip, gzip", _gzip(PAGE)),  # named twice, packed once
+    ],
+)
+def test_stacks(encoding: str, body: bytes) -> None:
+    """Encodings are undone last first."""
+    assert inflate(body, encoding, CAP) == (PAGE, True)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["compress", "utf-8", "none", "gzip, what", "gzip, gzip, gzip, gzip", "x" * 9_000]
+)
+def test_unknown_encodings(encoding: str) -> None:
+    """An unknown encoding or too many of them are an error, with a short message."""
+    with pytest.raises(BadEncoding) as caught:
+        inflate(_gzip(PAGE), encoding, CAP)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(("encoding", "body"), [
+    ("gzip", b"\x1f\x8b"),
+    ("gzip", b"\x1f"),
+    ("gzip", b"\x1f\x8b\x08\x00nothing that deflate knows"),
+    ("gzip", _gzip(PAGE)[:10]),
+    ("deflate", b"<html>"),
+    ("deflate", b"\xff\xff\xff\xff"),
+    ("br", b"\xff\xff\xff\xff\xff"),
+    ("zstd", b"<html>"),
+    ("zstd", b"\x28\xb5\x2f\xfd"),
+    ("zstd", b"\x28\xb5\x2f"),
+    ("zstd", b"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff"),
+    ("zstd", b"\x50\x2a\x4d\x18\x02\x00\x00\x00hi"),
+])  # fmt: skip
+def test_nothing_to_decode(encoding: str, body: bytes) -> None:
+    """A body of which nothing can be decoded is an error."""
+    with pytest.raises(BadEncoding):
+        inflate(body, encoding, CAP)
+
+
+def test_a_body_that_is_not_gzip_is_taken_as_it_is() -> None:
+    """Servers that name gzip and send plain text are understood."""
+    assert inflate(PAGE, "gzip", CAP) == (PAGE, True)
+    assert inflate(PAGE, "x-gzip", 10) == (PAGE[:10], False)
+
+
+@EACH
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_truncated_body_keeps_its_beginning(
+    encoding: str, pack: Callable[[bytes], bytes], share: float
+) -> None:
+    """A body that breaks off gives what could be decoded, and is not whole."""
+    data = random.Random(1).randbytes(400_000)
+    packed = pack(data)
+    found, complete = inflate(packed[: int(len(packed) * share)], encoding, CAP)
+    assert not complete
+    assert data.startswith(found)
+    assert len(found) > len(data) * share - 140_000  # zstd gives whole blocks of 128 KiB only
+
+
+@EACH
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_body_without_its_last_bytes(encoding: str, pack: Callable[[bytes], bytes], lost: int) -> None:
+    """Losing the last bytes loses the word that the body is whole."""
+    found, complete = inflate(pack(PAGE)[:-lost], encoding, CAP)
+    assert not complete
+    assert PAGE.startswith(found)
+
+
+@EACH
+@pytest.mark.parametrize("garbage", [b"\0", b"\0" * 1_000, b"<!-- cached -->", b"\r\n", b"\xff" * 100_000])
+def test_trailing_garbage_is_ignored(encoding: str, pack: Callable[[bytes], bytes], garbage: bytes) -> None:
+    """What follows the end of the stream does not matter."""
+    assert inflate(pack(PAGE) + garbage, encoding, CAP) == (PAGE, True)
+
+
+@EACH
+def test_a_corrupt_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    """Whatever byte is damaged, nothing but BadEncoding is raised and no more than the cap comes back."""
+    packed = pack(PAGE)
+    chance = random.Random(3)
+    for _ in range(200):
+        damaged = bytearray(packed)
+        damaged[chance.randrange(len(packed))] ^= 1 << chance.randrange(8)
+        try:
+            found, _complete = inflate(bytes(damaged), encoding, CAP)
+        except BadEncoding:
+            continue
+        assert len(found) <= CAP
+
+
+def test_a_wrong_checksum_loses_nothing_but_trust() -> None:
+    """The data in front of a wrong checksum is kept, and not called whole."""
+    for encoding, pack in [PACKERS[name] for name in ("gzip", "deflate", "zstd")]:
+        packed = bytearray(pack(PAGE))
+        packed[-5 if encoding == "gzip" else -1] ^= 0xFF
+        assert inflate(bytes(packed), encoding, CAP) == (PAGE, False)
+
+
+def test_corruption_in_the_middle_keeps_all_before_it() -> None:
+    """Decoding goes on to the very byte where the stream breaks, also in a short body."""
+    head = b"kept " * 10
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH) + b"\xff\xff\xff\xff"
+    assert inflate(packed, "gzip", CAP) == (head, False)
+    packer = brotli.Compressor()
+    packed = packer.process(head) + packer.flush() + packer.process(NOISE) + packer.finish()
+    broken = packed[:80] + bytes(255 - byte for byte in packed[80:])
+    found, complete = inflate(broken, "br", CAP)
+    assert (found[:50], complete) == (head, False)
+
+
+@EACH
+def test_members_follow_each_other(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    """Members of gzip and frames of zstd are joined; the other formats end once."""
+    body = pack(PAGE) + pack(b"") + pack(NOISE)
+    expected = PAGE + NOISE if encoding in ("gzip", "x-gzip", "zstd") else PAGE
+    assert inflate(body, encoding, CAP) == (expected, True)
+    cut = len(PAGE) + 100
+    assert inflate(body, encoding, cut) == (expected[:cut], len(expected) <= cut)
+
+
+def test_a_broken_second_member() -> None:
+    """The first member stays when the second is cut or corrupt."""
+    for tail in [_gzip(NOISE)[:10], _gzip(NOISE)[:-3], b"\x1f\x8b", b"\x1f\x8bnonsense"]:
+        found, complete = inflate(_gzip(PAGE) + tail, "gzip", CAP)
+        assert found.startswith(PAGE)
+        assert not complete
+
+
+def test_skippable_frames_are_skipped() -> None:
+    """A zstd frame that carries no data is passed over."""
+    note = b"\x53\x2a\x4d\x18\x04\x00\x00\x00note"
+    assert inflate(note + _zstd(PAGE) + note + _zstd(NOISE), "zstd", CAP) == (PAGE + NOISE, True)
+
+
+def _bomb(encoding: str) -> bytes:
+    """Pack 300 MB of zeros, made in pieces so that they are never all there."""
+    piece, out = b"\0" * 1_000_000, io.BytesIO()
+    if encoding == "br":
+        packer = brotli.Compressor(quality=1)
+        for _ in range(300):
+            out.write(packer.process(piece))
+        return out.getvalue() + bytes(packer.finish())
+    stream = (
+        zstandard.ZstdCompressor().compressobj()
+        if encoding == "zstd"
+        else zlib.compressobj(9, wbits=31 if encoding == "gzip" else 15)
+    )
+    for _ in range(300):
+        out.write(stream.compress(piece))
+    return out.getvalue() + stream.flush()
+
+
+def _zstd_rle_bomb() -> bytes:
+    """Write 10,000 blocks of four bytes that each stand for 128 KiB."""
+    block = (0 | 1 << 1 | 131_072 << 3).to_bytes(3, "little") + b"a"
+    return b"\x28\xb5\x2f\xfd\x00\x38" + block * 10_000
+
+
+BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "gzip": ("gzip", lambda: _bomb("gzip")),
+    "deflate": ("deflate", lambda: _bomb("deflate")),
+    "brotli": ("br", lambda: _bomb("br")),
+    "zstd": ("zstd", lambda: _bomb("zstd")),
+    "zstd of repeated blocks": ("zstd", _zstd_rle_bomb),
+    "gzip in gzip": ("gzip, gzip", lambda: _gzip(_bomb("gzip"))),
+    "zstd in brotli in gzip": ("zstd, br, gzip", lambda: _gzip(brotli.compress(_bomb("zstd")))),
+    "members": ("gzip", lambda: _gzip(b"\0" * CAP) * 300),
+    "a corrupt gzip bomb": ("gzip", lambda: _bomb("gzip")[:-8] + b"corrupt!"),
+}
+
+
+@pytest.mark.parametrize(("encoding", "make"), BOMBS.values(), ids=BOMBS)
+def test_bombs(encoding: str, make: Callable[[], bytes]) -> None:
+    """A bomb gives the cap, is not whole, and never takes much more memory than the cap."""
+    bomb = make()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        found, complete = inflate(bomb, encoding, CAP)
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert (len(found), complete) == (CAP, False)
+    # The pieces, what they are joined into, and the packed stage below.
+    assert peak < 3 * CAP + 300_000
+
+
+def test_a_stage_below_the_last_is_capped_too() -> None:
+    """In a stack the outer encoding cannot fill the memory either."""
+    found, complete = inflate(_gzip(_gzip(NOISE)), "gzip, gzip", 20_000)
+    assert not complete
+    assert NOISE.startswith(found)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", _gzip(b"") * 200_000),
+        ("gzip", _gzip(b"\0" * 900_000) + _gzip(b"a") * 200_000),
+        ("zstd", b"\x28\xb5\x2f\xfd\x00\x38" + b"\0\0\0" * 1_000_000),
+        ("zstd", _zstd(b"a") * 200_000),
+    ],
+    ids=["empty members", "small members", "empty blocks", "small frames"],
+)
+def test_crumbs_cost_little(encoding: str, body: bytes) -> None:
+    """Megabytes of empty pieces are given up on in time."""
+    begin = time.process_time()
+    try:
+        found, complete = inflate(body, encoding, CAP)
+    except BadEncoding:
+        pass
+    else:
+        assert not complete
+        assert len(found) <= 900_000 + max(MAX_MEMBERS, MAX_BLOCKS)
+    assert time.process_time() - begin < 2
+
+
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, zstd"]),
+    st.integers(0, 500),
+)
+def test_any_bytes(body: bytes, encoding: str, cap: int) -> None:
+    """No body raises anything but BadEncoding or goes beyond the cap."""
+    for magic in (b"", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd"):
+        try:
+            found, _ = inflate(magic + body, encoding, cap)
+        except BadEncoding:
+            continue
+        assert len(found) <= cap
