@@ -13,7 +13,7 @@ from typing import Any
 import xxhash
 
 from lycosa.core.engine import Budget, Engine
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
 from lycosa.core.strategies import Greedy
@@ -375,6 +375,3 @@ def _lines(path: Path) -> list[str]:
     if not found:
         raise InputError(f"{path} names no seeds: write one URL a line")
     return found
-
-
-__all__ = ["Crawl", "LycosaError", "crawl", "resume"]

@@ -12,7 +12,10 @@ A FetchError is data (its outcome is recorded); the others end the crawl with th
 
 from __future__ import annotations
 
-from lycosa.core.types import Outcome
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lycosa.core.types import Outcome
 
 
 class LycosaError(Exception):

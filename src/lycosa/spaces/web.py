@@ -20,7 +20,7 @@ from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules, verdict
-from lycosa.web.urls import canonical, host, origin, resolve
+from lycosa.web.urls import canonical, origin, resolve
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = frozenset({"text/plain"})
@@ -380,6 +380,3 @@ def _step(steps: tuple[float, ...], attempt: int) -> float:
 def _name(lane: str) -> str:
     """A lane without its port."""
     return lane if lane.endswith("]") else lane.rpartition(":")[0] or lane
-
-
-__all__ = ["WebSpace", "check_seed", "host", "retry_after"]

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import Event, Place, Seed, Setting, Visit
@@ -38,16 +39,16 @@ CREATE TABLE event (
 class Lock:
     """The right to write in a crawl's directory; goes with the process, however that ends."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, peek: bool = False) -> None:
         self.path = directory / "lock"
         try:
-            self._file = open(self.path, "a+")  # noqa: SIM115 - held open for as long as the lock is held
+            self._file = open(self.path, "r" if peek else "a+")  # noqa: SIM115 - held open for as long as the lock is held
         except OSError as error:
             raise StoreError(
                 f"cannot write in {directory}: {error.strerror}; choose another directory with --out"
             ) from error
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._file, (fcntl.LOCK_SH if peek else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             self._file.seek(0)
             holder = self._file.read().strip()
@@ -56,6 +57,8 @@ class Lock:
                 f"{directory} is in use by a running crawl (process {holder or 'unknown'}); "
                 f"stop that one first, or watch it with: lycosa show {directory}"
             ) from None
+        if peek:
+            return
         self._file.truncate(0)
         self._file.write(f"{os.getpid()}\n")
         self._file.flush()
@@ -151,6 +154,26 @@ class SqliteLog:
                     yield codec.decode_visit(body, Place(file, start, length))
         except sqlite3.Error as error:
             raise self._explained(error) from error
+
+    def rows(self, columns: str, where: str, order: str = "seq") -> Iterator[tuple[Any, ...]]:
+        """Some columns of some events, for summaries."""
+        try:
+            yield from self._db.execute(f"SELECT {columns} FROM event WHERE {where} ORDER BY {order}")
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+
+    def setting(self, key: str, default: Any) -> Any:
+        """The last value of a setting."""
+        found = self._db.execute(
+            "SELECT body FROM event WHERE kind='setting' AND node=? ORDER BY seq DESC LIMIT 1", (key,)
+        ).fetchone()
+        event = codec.decode_other("setting", found[0]) if found else None
+        return event.value if isinstance(event, Setting) else default
+
+    def last(self, kind: str) -> Event | None:
+        """The last event, if it is of a kind."""
+        found = self._db.execute("SELECT kind, body FROM event ORDER BY seq DESC LIMIT 1").fetchone()
+        return codec.decode_other(kind, found[1]) if found and found[0] == kind else None
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""

@@ -1,0 +1,107 @@
+"""`lycosa crawl` and `lycosa resume`: run a crawl in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json as jsonlib
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.options import Options
+from lycosa.crawling import Crawl
+from lycosa.crawling import resume as resume_crawl
+
+
+def start(given: dict[str, Any]) -> None:
+    """A new crawl, from the command line's options over those of --config."""
+    out, config = given.pop("out"), given.pop("config")
+    quiet, json = given.pop("quiet"), given.pop("json")
+    options = Options.load(config) if config is not None else Options()
+    chosen = {name: value for name, value in given.items() if value is not None and value != []}
+    options = Options.from_mapping({**vars(options), **chosen}, "command line")
+    # A crawl that is resumed from elsewhere must still find its files.
+    options.seed_files = [str(Path(name).resolve()) for name in options.seed_files]
+    if options.terms:
+        options.terms = str(Path(options.terms).resolve())
+    hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)
+
+
+def go_on(directory: Path, changes: dict[str, Any], *, quiet: bool, json: bool) -> None:
+    """An earlier crawl, with changes to its options."""
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if "max_time" in changes:
+        changes["max_time"] = float(changes["max_time"])
+    hunt(resume_crawl(directory, **changes), quiet=quiet, json=json)
+
+
+def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False) -> None:
+    """Run a crawl to its end, with progress, and with Ctrl-C as people expect it."""
+    # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    if not quiet:
+        for note in crawl.notes:
+            print(f"note: {note}", file=sys.stderr)
+    try:
+        asyncio.run(_hunt(crawl, quiet or json))
+    finally:
+        gc.unfreeze()
+    assert crawl.engine is not None
+    if json:
+        tally = crawl.engine.tally
+        print(
+            jsonlib.dumps(
+                {
+                    "directory": str(crawl.path),
+                    "pages": tally.pages,
+                    "relevant": tally.relevant,
+                    "harvest": round(tally.harvest, 4),
+                    "ending": crawl.engine.ending,
+                }
+            )
+        )
+
+
+async def _hunt(crawl: Crawl, quiet: bool) -> None:
+    interrupts = 0
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            # Everything recorded is safe by design; what is in flight will be fetched again.
+            sys.stderr.write("\nstopped at once; go on with: lycosa resume " + str(crawl.path) + "\n")
+            os._exit(130)
+        if not quiet:
+            sys.stderr.write("\nstopping when what is in flight has arrived (Ctrl-C again to stop at once)\n")
+        crawl.stop()
+
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, interrupt)
+    if quiet:
+        async for _ in crawl:
+            pass
+        return
+    from lycosa.cli.progress import Progress
+
+    with Progress(crawl) as progress:
+        async for visit in crawl:
+            progress.update(visit)
+    progress.farewell()
+
+
+def _free_name(options: Options) -> Path:
+    """crawls/ and a name made from the topic, with a number if that is taken."""
+    told = options.topic or options.regex or Path(options.terms or "crawl").stem
+    slug = re.sub(r"[^a-z0-9]+", "-", told.lower()).strip("-")[:50] or "crawl"
+    path, number = Path("crawls") / slug, 1
+    while path.exists():
+        number += 1
+        path = Path("crawls") / f"{slug}-{number}"
+    return path

@@ -1,0 +1,129 @@
+"""Live progress of a crawl in a terminal; plain lines where the output is no terminal."""
+
+from __future__ import annotations
+
+import heapq
+import shutil
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from lycosa.core.types import Visit
+from lycosa.crawling import Crawl
+
+EVERY = 0.25
+"""Seconds between two pictures."""
+
+PLAIN_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class Progress:
+    """Pages, harvest rate, speed, frontier, best finds, and what it waits for."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.crawl = crawl
+        self.console = Console(stderr=True)
+        self._live: Live | None = None
+        self._begun = self._shown = time.monotonic()
+        self._pages_before = -1
+        self._best: list[tuple[float, str, str]] = []
+        self._recent: list[bool] = []
+
+    def __enter__(self) -> Progress:
+        if self.console.is_terminal:
+            self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        else:
+            self._shown -= PLAIN_EVERY
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, visit: Visit) -> None:
+        """Take in a visit; draw if it is time."""
+        engine = self.crawl.engine
+        assert engine is not None
+        if self._pages_before < 0:
+            self._pages_before = engine.tally.pages - visit.is_page
+        if visit.is_page:
+            found = visit.beta >= engine.topic.threshold
+            self._recent.append(found)
+            del self._recent[:-100]
+            if found:
+                heapq.heappush(self._best, (visit.beta, visit.node, visit.title))
+                if len(self._best) > 5:
+                    heapq.heappop(self._best)
+        now = time.monotonic()
+        if self._live is not None and now - self._shown >= EVERY:
+            self._shown = now
+            self._live.update(self._picture(), refresh=True)
+        elif self._live is None and now - self._shown >= PLAIN_EVERY:
+            self._shown = now
+            print(self._headline(), file=sys.stderr, flush=True)
+
+    def farewell(self) -> None:
+        """What came of it, and what to do next."""
+        engine, path = self.crawl.engine, self.crawl.path
+        if engine is None:
+            return
+        tally = engine.tally
+        print(
+            f"{tally.pages} pages, {tally.relevant} relevant: harvest rate {tally.harvest:.1%}. "
+            f"Ended: {engine.ending or 'interrupted'}."
+        )
+        if not tally.pages and tally.outcomes:
+            worst = Counter(tally.outcomes).most_common(1)[0][0]
+            print(f"No page could be fetched; the most frequent reason: {worst}.")
+        for lane in engine.frontier.waiting()[:3]:
+            print(f"  {lane.name} has links left and waits: {lane.why}")
+        if path is not None:
+            print(f"See it with:  lycosa show {path}")
+            if engine.table.open_rows:
+                print(f"Go on with:   lycosa resume {path} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
+
+    def _headline(self) -> str:
+        engine = self.crawl.engine
+        if engine is None:
+            return "starting"
+        tally, seconds = engine.tally, max(0.001, time.monotonic() - self._begun)
+        here = tally.pages - max(0, self._pages_before)
+        return (
+            f"{tally.pages}/{self.crawl.options.budget} pages  harvest {tally.harvest:.1%}  "
+            f"{here / seconds:.1f} pages/s  frontier {engine.table.open_rows:,}  in flight {len(engine.in_flight)}"
+        )
+
+    def _picture(self) -> Group:
+        engine = self.crawl.engine
+        if engine is None:
+            return Group(Text("starting ..."))
+        width = shutil.get_terminal_size().columns
+        budget, tally = self.crawl.options.budget, engine.tally
+        filled = round(min(1.0, tally.pages / budget) * max(10, min(40, width - 40)))
+        bar = Text("━" * filled, "green") + Text("━" * (max(10, min(40, width - 40)) - filled), "dim")
+        recent = sum(self._recent) / len(self._recent) if self._recent else 0.0
+        lines = Table.grid(padding=(0, 1), expand=False)
+        lines.add_column(style="bold", no_wrap=True)
+        lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
+        lines.add_row("hunting", Text(self.crawl.options.topic or "your topic"))
+        lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
+        lines.add_row("harvest", f"{tally.harvest:.1%} of all, {recent:.0%} of the last {len(self._recent)}")
+        lines.add_row("", self._headline().split("  ", 2)[2])
+        waiting = engine.frontier.waiting()
+        if waiting:
+            why = Counter(lane.why for lane in waiting).most_common(3)
+            told = ", ".join(f"{count} for {reason}" for reason, count in why)
+            lines.add_row("waiting", f"{len(waiting)} hosts: {told}")
+        for rank, (beta, url, title) in enumerate(sorted(self._best, reverse=True)):
+            lines.add_row("best" if not rank else "", Text(f"{beta:.2f} {title or url}  ").append(url, "dim"))
+        return Group(lines)

@@ -1,0 +1,92 @@
+"""Commands that read: `lycosa show`, `lycosa strategies`."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lycosa.core.errors import InputError
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME
+from lycosa.store.summary import Summary, summarise
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def show(directory: Path, *, json: bool) -> None:
+    """Summarise a crawl."""
+    options = Directory.read_options(directory)
+    if not (directory / NAME).exists():
+        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+    summary = summarise(directory)
+    if json:
+        print(jsonlib.dumps({"directory": str(directory), "topic": options.topic, "strategy": options.strategy, **summary.as_dict()}))
+        return
+    console = Console()
+    state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
+    console.print(f"[bold]{escape(options.topic or str(directory))}[/]  {escape(options.strategy)}, {state}", highlight=False)
+    console.print(
+        f"{summary.pages} pages of {options.budget}, {summary.relevant} relevant "
+        f"(score {summary.threshold:g} or more): harvest rate [bold]{summary.harvest:.1%}[/]",
+        highlight=False,
+    )
+    if summary.betas:
+        _curve(console, summary)
+    if summary.best:
+        table = Table(box=None, padding=(0, 1), show_edge=False, title="best finds", title_justify="left", title_style="bold")
+        table.add_column("score", justify="right")
+        table.add_column("page", overflow="ellipsis", no_wrap=True)
+        table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+        for find in summary.best:
+            table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
+        console.print(table)
+    table = Table(box=None, padding=(0, 1), show_edge=False, title="what happened", title_justify="left", title_style="bold")
+    table.add_column("count", justify="right")
+    table.add_column("what")
+    for (kind, outcome), count in summary.outcomes.most_common():
+        table.add_row(str(count), f"{kind} {outcome}" if kind != outcome else kind)
+    console.print(table)
+    hosts = Counter(summary.hosts)
+    told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
+    console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
+    if not summary.running and summary.ending != "nothing left to fetch":
+        console.print(f"go on with: lycosa resume {directory} --budget {2 * max(options.budget, summary.pages)}", highlight=False)
+
+
+def _curve(console: Console, summary: Summary) -> None:
+    """Harvest rate over the crawl, a column for each slice of pages."""
+    width = max(10, min(60, console.width - 12, len(summary.betas)))
+    height = 6
+    hits = [beta >= summary.threshold for beta in summary.betas]
+    rates = []
+    for column in range(width):
+        part = hits[column * len(hits) // width : (column + 1) * len(hits) // width] or [False]
+        rates.append(sum(part) / len(part))
+    for level in reversed(range(height)):
+        cells = "".join(BLOCKS[max(0, min(8, round((rate * height - level) * 8)))] for rate in rates)
+        label = "100 %" if level == height - 1 else "  0 %" if level == 0 else ""
+        console.print(f"{label:>5} │[green]{cells}[/]", highlight=False)
+    console.print(f"      └{'─' * width}", highlight=False)
+    console.print(f"       harvest rate along {summary.pages} pages", style="dim", highlight=False)
+
+
+def list_strategies(*, json: bool) -> None:
+    """All strategies with one line each."""
+    from lycosa.estimators import STRATEGIES
+
+    if json:
+        rows: list[dict[str, Any]] = [{"name": name, "summary": entry.summary} for name, entry in STRATEGIES.items()]
+        print(jsonlib.dumps(rows))
+        return
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    table.add_column("strategy", style="bold", no_wrap=True)
+    table.add_column("what it fetches next")
+    for name, entry in STRATEGIES.items():
+        table.add_row(name, entry.summary)
+    Console().print(table)

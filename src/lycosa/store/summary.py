@@ -1,0 +1,96 @@
+"""A crawl in figures, read from its log; also while another process writes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import LockedError
+from lycosa.core.types import Place
+from lycosa.store import codec
+from lycosa.store.log import NAME, Lock, SqliteLog
+
+
+@dataclass
+class Summary:
+    """What `lycosa show` tells."""
+
+    pages: int = 0
+    relevant: int = 0
+    threshold: float = 0.0
+    betas: list[float] = field(default_factory=list)
+    """Of the pages, in the order in which they were recorded."""
+    best: list[dict[str, Any]] = field(default_factory=list)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    hosts: Counter[str] = field(default_factory=Counter)
+    ending: str = ""
+    running: bool = False
+
+    @property
+    def harvest(self) -> float:
+        """Share of the pages that are relevant."""
+        return self.relevant / self.pages if self.pages else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "pages": self.pages,
+            "relevant": self.relevant,
+            "harvest": round(self.harvest, 4),
+            "threshold": self.threshold,
+            "running": self.running,
+            "ending": self.ending,
+            "outcomes": [
+                {"kind": kind, "outcome": outcome, "count": count}
+                for (kind, outcome), count in self.outcomes.most_common()
+            ],
+            "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
+            "best": self.best,
+            "curve": self._curve(),
+        }
+
+    def _curve(self) -> list[dict[str, float]]:
+        """Relevant pages among the first n, at most 100 points."""
+        step = max(1, len(self.betas) // 100)
+        points, relevant = [], 0
+        for number, beta in enumerate(self.betas, 1):
+            relevant += beta >= self.threshold
+            if number % step == 0 or number == len(self.betas):
+                points.append({"pages": number, "relevant": relevant})
+        return points
+
+
+def summarise(directory: Path, best: int = 10) -> Summary:
+    """Read the figures out of a crawl's log."""
+    log = SqliteLog(directory / NAME, readonly=True)
+    summary = Summary(running=_is_running(directory))
+    try:
+        summary.threshold = float(log.setting("threshold", 0.0))
+        last = log.last("setting")
+        if last is not None and getattr(last, "key", "") == "end":
+            summary.ending = str(log.setting("end", {}).get("reason", ""))
+        for kind, node, outcome, beta in log.rows("kind, node, outcome, beta", "kind NOT IN ('seed','label','setting')"):
+            summary.outcomes[kind, outcome] += 1
+            if kind == "page" and outcome == "ok":
+                summary.betas.append(beta)
+                summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
+        summary.pages = len(summary.betas)
+        summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
+        for node, beta, body in log.rows(
+            "node, beta, body", "kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"
+        ):
+            visit = codec.decode_visit(body, Place())
+            summary.best.append({"url": node, "score": round(beta, 4), "title": visit.title})
+    finally:
+        log.close()
+    return summary
+
+
+def _is_running(directory: Path) -> bool:
+    try:
+        Lock(directory, peek=True).release()
+    except LockedError:
+        return True
+    return False
