@@ -320,7 +320,9 @@ class Crawl:
                 node = page.links.urls[0]
                 continue
             if page.outcome != "ok":
-                raise InputError(f"cannot fetch the example {name}: {page.outcome} {page.status or ''} {page.note}".rstrip())
+                raise InputError(
+                    f"cannot fetch the example {name}: {page.outcome} {page.status or ''} {page.note}".rstrip()
+                )
             return page
         raise InputError(f"cannot fetch the example {name}: it is not a web address, or redirects without end")
 

@@ -39,7 +39,7 @@ def go_on(directory: Path, changes: dict[str, Any], *, quiet: bool, json: bool) 
     hunt(resume_crawl(directory, **changes), quiet=quiet, json=json)
 
 
-def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False) -> None:
+def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: bool = True) -> None:
     """Run a crawl to its end, with progress, and with Ctrl-C as people expect it."""
     # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
     gc.freeze()
@@ -48,7 +48,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False) -> None:
         for note in crawl.notes:
             print(f"note: {note}", file=sys.stderr)
     try:
-        asyncio.run(_hunt(crawl, quiet or json))
+        asyncio.run(_hunt(crawl, quiet or json, farewell))
     finally:
         gc.unfreeze()
     assert crawl.engine is not None
@@ -67,7 +67,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False) -> None:
         )
 
 
-async def _hunt(crawl: Crawl, quiet: bool) -> None:
+async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
     interrupts = 0
 
     def interrupt() -> None:
@@ -93,7 +93,8 @@ async def _hunt(crawl: Crawl, quiet: bool) -> None:
     with Progress(crawl) as progress:
         async for visit in crawl:
             progress.update(visit)
-    progress.farewell()
+    if farewell:
+        progress.farewell()
 
 
 def _free_name(options: Options) -> Path:

@@ -62,9 +62,9 @@ Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 def _crawl(**given: Any) -> None:
     """Hunt TOPIC from the seeds.
 
-    The crawl lives in one directory: crawl.toml, the log, archive/*.warc.gz. Ctrl-C stops it cleanly (a second Ctrl-C at
-    once); 'lycosa resume DIR' goes on, also after a crash. Every option can stand in a file instead: --config FILE, in
-    the form of a crawl.toml.
+    The crawl lives in one directory: crawl.toml, the log, archive/*.warc.gz. Ctrl-C stops it cleanly (a second
+    Ctrl-C at once); 'lycosa resume DIR' goes on, also after a crash. Every option can stand in a file instead:
+    --config FILE, in the form of a crawl.toml.
     """
     from lycosa.cli.hunting import start
 
@@ -86,16 +86,27 @@ def _crawl_signature() -> inspect.Signature:
         elif kind is bool:
             annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
         else:
-            annotation = Annotated[kind | None, typer.Option(flag, **extra)]  # type: ignore[operator]
+            annotation = Annotated[kind | None, typer.Option(flag, **extra)]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     out = Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where to keep the crawl. Default: crawls/ and a name made from the topic."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to keep the crawl. Default: crawls/ and a name made from the topic.",
+        ),
     ]
     config = Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="Options from a TOML file; the command line wins.")
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Options from a TOML file; the command line wins."),
     ]
-    for name, annotation, value in (("out", out, None), ("config", config, None), ("quiet", Quiet, False), ("json", Json, False)):
+    for name, annotation, value in (
+        ("out", out, None),
+        ("config", config, None),
+        ("quiet", Quiet, False),
+        ("json", Json, False),
+    ):
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation))
     return inspect.Signature(parameters)
 

@@ -40,8 +40,6 @@ class Progress:
         if self.console.is_terminal:
             self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
             self._live.start()
-        else:
-            self._shown -= PLAIN_EVERY
         return self
 
     def __exit__(

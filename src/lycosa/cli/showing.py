@@ -26,11 +26,23 @@ def show(directory: Path, *, json: bool) -> None:
         raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
     summary = summarise(directory)
     if json:
-        print(jsonlib.dumps({"directory": str(directory), "topic": options.topic, "strategy": options.strategy, **summary.as_dict()}))
+        print(
+            jsonlib.dumps(
+                {
+                    "directory": str(directory),
+                    "topic": options.topic,
+                    "strategy": options.strategy,
+                    **summary.as_dict(),
+                }
+            )
+        )
         return
     console = Console()
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
-    console.print(f"[bold]{escape(options.topic or str(directory))}[/]  {escape(options.strategy)}, {state}", highlight=False)
+    console.print(
+        f"[bold]{escape(options.topic or str(directory))}[/]  {escape(options.strategy)}, {state}",
+        highlight=False,
+    )
     console.print(
         f"{summary.pages} pages of {options.budget}, {summary.relevant} relevant "
         f"(score {summary.threshold:g} or more): harvest rate [bold]{summary.harvest:.1%}[/]",
@@ -39,14 +51,29 @@ def show(directory: Path, *, json: bool) -> None:
     if summary.betas:
         _curve(console, summary)
     if summary.best:
-        table = Table(box=None, padding=(0, 1), show_edge=False, title="best finds", title_justify="left", title_style="bold")
-        table.add_column("score", justify="right")
-        table.add_column("page", overflow="ellipsis", no_wrap=True)
+        table = Table(
+            box=None,
+            padding=(0, 1),
+            show_edge=False,
+            title="best finds",
+            title_justify="left",
+            title_style="bold",
+            expand=True,
+        )
+        table.add_column("score", justify="right", no_wrap=True, min_width=5)
+        table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
         table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
         for find in summary.best:
             table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
         console.print(table)
-    table = Table(box=None, padding=(0, 1), show_edge=False, title="what happened", title_justify="left", title_style="bold")
+    table = Table(
+        box=None,
+        padding=(0, 1),
+        show_edge=False,
+        title="what happened",
+        title_justify="left",
+        title_style="bold",
+    )
     table.add_column("count", justify="right")
     table.add_column("what")
     for (kind, outcome), count in summary.outcomes.most_common():
@@ -56,7 +83,10 @@ def show(directory: Path, *, json: bool) -> None:
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
     if not summary.running and summary.ending != "nothing left to fetch":
-        console.print(f"go on with: lycosa resume {directory} --budget {2 * max(options.budget, summary.pages)}", highlight=False)
+        console.print(
+            f"go on with: lycosa resume {directory} --budget {2 * max(options.budget, summary.pages)}",
+            highlight=False,
+        )
 
 
 def _curve(console: Console, summary: Summary) -> None:

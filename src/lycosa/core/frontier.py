@@ -83,9 +83,7 @@ class Frontier:
         # Only a score that rose needs a new entry: one that fell still has an entry above it.
         risen = np.flatnonzero((scores > before) & (table.state[rows] == OPEN))
         rows = rows[risen]
-        for row, score, lane in zip(
-            rows.tolist(), self.score[rows].tolist(), table.lane[rows].tolist(), strict=True
-        ):
+        for row, score, lane in zip(rows.tolist(), self.score[rows].tolist(), table.lane[rows].tolist(), strict=True):
             if row not in self.taken:
                 self._push(row, score, lane)
 

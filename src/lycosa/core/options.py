@@ -1,4 +1,4 @@
-"""Every option of a crawl, once: the command line, `crawl.toml`, the Python API and the reference are made from this."""
+"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Options:
         metavar="PAGE",
     )
     regex: str = option(
-        "", "The topic as a regular expression: pages that match are wanted.", group="Topic", metavar="PATTERN"
+        "",
+        "The topic as a regular expression: pages that match are wanted.",
+        group="Topic",
+        metavar="PATTERN",
     )
     judge: str = option("", "The topic as a Python class of your own, module:Class.", group="Topic", metavar="NAME")
     threshold: float = option(
@@ -70,22 +73,37 @@ class Options:
     max_time: float = option(0.0, "Seconds to crawl at most in one run. 0: no limit.", group="Budget")
     host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.", group="Budget")
     hosts: list[str] = option(
-        [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", group="Scope", flag="--host",
+        [],
+        "Stay on this host; repeat it for more. Default: anywhere the seeds lead.",
+        group="Scope",
+        flag="--host",
         metavar="HOST",
     )
     domains: list[str] = option(
-        [], "Stay in this domain and below it; repeat it for more.", group="Scope", flag="--domain", metavar="DOMAIN"
+        [],
+        "Stay in this domain and below it; repeat it for more.",
+        group="Scope",
+        flag="--domain",
+        metavar="DOMAIN",
     )
     include: list[str] = option(
-        [], "Only URLs that match this regular expression; repeat it for more.", group="Scope", metavar="PATTERN"
+        [],
+        "Only URLs that match this regular expression; repeat it for more.",
+        group="Scope",
+        metavar="PATTERN",
     )
     exclude: list[str] = option(
-        [], "No URLs that match this regular expression; repeat it for more.", group="Scope", metavar="PATTERN"
+        [],
+        "No URLs that match this regular expression; repeat it for more.",
+        group="Scope",
+        metavar="PATTERN",
     )
     max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.", group="Scope")
     concurrency: int = option(16, "Requests in flight at once, over all hosts.", group="Politeness")
     delay: float = option(
-        1.0, "Seconds to leave a host alone after each answer; more if it is slow or asks for more.", group="Politeness"
+        1.0,
+        "Seconds to leave a host alone after each answer; more if it is slow or asks for more.",
+        group="Politeness",
     )
     per_host: int = option(1, "Requests at once to one host.", group="Politeness")
     address_delay: float = option(
@@ -94,14 +112,17 @@ class Options:
         group="Politeness",
     )
     patience: float = option(
-        300.0, "End the run when every host left wants to be left alone for more than so many seconds.",
+        300.0,
+        "End the run when every host left wants to be left alone for more than so many seconds.",
         group="Politeness",
     )
     attempts: int = option(3, "Times to try a page whose host is busy or does not answer.", group="Politeness")
     follow_nofollow: bool = option(False, "Follow links marked nofollow, too.", group="Politeness")
     user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.", group="Politeness")
     contact: str = option(
-        "", "A URL or mail address that hosts can turn to; becomes part of the user agent.", group="Politeness"
+        "",
+        "A URL or mail address that hosts can turn to; becomes part of the user agent.",
+        group="Politeness",
     )
     allow_network: list[str] = option(
         [],
@@ -110,11 +131,17 @@ class Options:
         metavar="CIDR",
     )
     languages: list[str] = option(
-        [], "Only pages in this language (en, de, ...) count as found; repeat it for more.", group="Fetching",
-        flag="--language", metavar="CODE",
+        [],
+        "Only pages in this language (en, de, ...) count as found; repeat it for more.",
+        group="Fetching",
+        flag="--language",
+        metavar="CODE",
     )
     accept: list[str] = option(
-        [], "Archive this content type, too (its text is not read); repeat it for more.", group="Fetching", metavar="TYPE"
+        [],
+        "Archive this content type, too (its text is not read); repeat it for more.",
+        group="Fetching",
+        metavar="TYPE",
     )
     timeout: float = option(60.0, "Seconds that one request may take.", group="Fetching")
     min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.", group="Fetching")

@@ -1,11 +1,11 @@
 """What the engine asks of its parts. Each is a few methods; most have sensible defaults in the base classes.
 
-    Space      where nodes are visited        (web, recorded crawl, graph, ...)
-    Reader     turns a page into terms, once  (text/)
-    Topic      says what is relevant          (beta of a page, alpha of a link)
-    Estimator  says what to fetch next        (learn, score)
-    Archive    keeps the bytes                (WARC)
-    Log        keeps the events               (SQLite, memory)
+Space      where nodes are visited        (web, recorded crawl, graph, ...)
+Reader     turns a page into terms, once  (text/)
+Topic      says what is relevant          (beta of a page, alpha of a link)
+Estimator  says what to fetch next        (learn, score)
+Archive    keeps the bytes                (WARC)
+Log        keeps the events               (SQLite, memory)
 """
 
 from __future__ import annotations

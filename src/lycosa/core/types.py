@@ -64,9 +64,7 @@ class Links:
         [0, 1]
         """
         n = len(urls)
-        return cls(
-            list(urls), list(anchors or [""] * n), [""] * n, [""] * n, list(range(n)), np.zeros(n, np.float32)
-        )
+        return cls(list(urls), list(anchors or [""] * n), [""] * n, [""] * n, list(range(n)), np.zeros(n, np.float32))
 
 
 @dataclass(slots=True)

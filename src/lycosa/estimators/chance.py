@@ -26,7 +26,7 @@ class Random:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """A hash of seed and row (splitmix64), between 0 and 1."""
-        x = rows.astype(np.uint64) + np.uint64(self.seed % 2**32) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)
+        x = rows.astype(np.uint64) + np.uint64((self.seed * 0x9E3779B97F4A7C15 + 1) % 2**64)
         x *= np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -268,7 +268,8 @@ class WebSpace(Space):
         else:
             assert page.exchange is not None
             encoding = next(
-                (v.decode("latin-1") for k, v in page.exchange.headers if k.lower() == b"content-encoding"), ""
+                (v.decode("latin-1") for k, v in page.exchange.headers if k.lower() == b"content-encoding"),
+                "",
             )
             try:
                 body, _ = inflate(page.exchange.body, encoding, ROBOTS_SIZE + 1)
@@ -337,9 +338,13 @@ def _without_nofollow(page: Page) -> Links:
     links = page.links
     keep = [i for i, rel in enumerate(links.rels) if "nofollow" not in rel]
     page.flags.append("nofollow-links")
-    kept = Links(*([column[i] for i in keep] for column in (links.urls, links.anchors, links.contexts, links.rels)))
-    kept.positions = [links.positions[i] for i in keep]
-    return kept
+    return Links(
+        [links.urls[i] for i in keep],
+        [links.anchors[i] for i in keep],
+        [links.contexts[i] for i in keep],
+        [links.rels[i] for i in keep],
+        [links.positions[i] for i in keep],
+    )
 
 
 def _tag_directives(value: str, agent: str) -> frozenset[str]:

@@ -68,19 +68,16 @@ def encode_visit(visit: Visit) -> bytes:
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    fields: list[Any] = msgpack.unpackb(
-        _decompress(blob, max_output_size=_LARGEST), unicode_errors="surrogatepass"
-    )
+    fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), unicode_errors="surrogatepass")
     ids, counts, new = fields[26:29]
     urls, anchors, contexts, rels, positions, alphas = fields[29:35]
-    return Visit(
+    parts: list[Any] = [
         *fields[:26],
-        terms=Terms(
-            np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new
-        ),
-        links=Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32)),
-        place=place,
-    )
+        Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new),
+        Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32)),
+        place,
+    ]
+    return Visit(*parts)
 
 
 def encode_other(event: Seed | Label | Setting) -> bytes:
@@ -99,7 +96,8 @@ def encode_other(event: Seed | Label | Setting) -> bytes:
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
     fields = msgpack.unpackb(blob, unicode_errors="surrogatepass")
-    return {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
+    event: Event = {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
+    return event
 
 
 def _deltas(ids: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> bytes:

@@ -34,9 +34,7 @@ class Directory:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(
-                f"cannot create {path}: {error.strerror}; choose another directory with --out"
-            ) from error
+            raise InputError(f"cannot create {path}: {error.strerror}; choose another directory with --out") from error
         lock = Lock(path)
         directory = cls(path, options, lock)
         directory.save()
@@ -52,7 +50,9 @@ class Directory:
     def read_options(path: Path) -> Options:
         """The options of the crawl in a directory."""
         if not (path / CONFIG).is_file():
-            raise InputError(f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made")
+            raise InputError(
+                f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
+            )
         return Options.load(path / CONFIG)
 
     def save(self) -> None:
@@ -66,7 +66,9 @@ class Directory:
             temporary.replace(self.path / CONFIG)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise StoreError(f"cannot write {self.path / CONFIG}: {error.strerror}; make room or choose --out") from error
+            raise StoreError(
+                f"cannot write {self.path / CONFIG}: {error.strerror}; make room or choose --out"
+            ) from error
 
     def log(self) -> SqliteLog:
         """The log, for writing."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Place, Seed, Setting, Visit
+from lycosa.core.types import Event, Place, Setting, Visit
 from lycosa.store import codec
 
 NAME = "log.sqlite"
@@ -103,7 +103,7 @@ class SqliteLog:
         """Add one event and commit it: when this returns it survives kill -9."""
         if isinstance(event, Visit):
             place = event.place
-            row = (
+            row: tuple[object, ...] = (
                 event.kind,
                 event.node,
                 event.outcome,

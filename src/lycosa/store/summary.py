@@ -51,7 +51,7 @@ class Summary:
             "curve": self._curve(),
         }
 
-    def _curve(self) -> list[dict[str, float]]:
+    def _curve(self) -> list[dict[str, int]]:
         """Relevant pages among the first n, at most 100 points."""
         step = max(1, len(self.betas) // 100)
         points, relevant = [], 0
@@ -71,7 +71,9 @@ def summarise(directory: Path, best: int = 10) -> Summary:
         last = log.last("setting")
         if last is not None and getattr(last, "key", "") == "end":
             summary.ending = str(log.setting("end", {}).get("reason", ""))
-        for kind, node, outcome, beta in log.rows("kind, node, outcome, beta", "kind NOT IN ('seed','label','setting')"):
+        for kind, node, outcome, beta in log.rows(
+            "kind, node, outcome, beta", "kind NOT IN ('seed','label','setting')"
+        ):
             summary.outcomes[kind, outcome] += 1
             if kind == "page" and outcome == "ok":
                 summary.betas.append(beta)
@@ -79,7 +81,9 @@ def summarise(directory: Path, best: int = 10) -> Summary:
         summary.pages = len(summary.betas)
         summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
         for node, beta, body in log.rows(
-            "node, beta, body", "kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"
+            "node, beta, body",
+            "kind = 'page' AND outcome = 'ok' AND beta > 0",
+            f"beta DESC, seq LIMIT {best}",
         ):
             visit = codec.decode_visit(body, Place())
             summary.best.append({"url": node, "score": round(beta, 4), "title": visit.title})

@@ -90,8 +90,7 @@ class WarcArchive:
         date = _date(visit.started)
         response_id = _record_id()
         packed = any(
-            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED
-            for key, value in exchange.headers
+            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
         )
         head = _http_head(exchange)
         common = (
@@ -110,9 +109,7 @@ class WarcArchive:
             )
             response = _member(response_id, fields + common, "response", head, b"", packed)
         else:
-            response = _member(
-                response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed
-            )
+            response = _member(response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed)
         request = _member(
             _record_id(),
             f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
@@ -161,14 +158,13 @@ class WarcArchive:
             + "robots: obey\r\n"
         )
         info = _member(
-                self._info_id,
-                f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
-                f"WARC-Filename: {name}\r\n",
-                "",
-                fields.encode(),
-                b"",
-                False,
-            )
+            self._info_id,
+            f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\nWARC-Filename: {name}\r\n",
+            "",
+            fields.encode(),
+            b"",
+            False,
+        )
         try:
             self._write(info)
         except StoreError:
@@ -213,12 +209,15 @@ class WarcArchive:
 
 def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool) -> bytes:
     """One record as one gzip member. A body that is compressed already is stored, not compressed again."""
-    kind = f"Content-Type: application/http; msgtype={http}\r\n" if http else "Content-Type: application/warc-fields\r\n"
+    kind = (
+        f"Content-Type: application/http; msgtype={http}\r\n" if http else "Content-Type: application/warc-fields\r\n"
+    )
     front = (
-        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}"
-        f"Content-Length: {len(head) + len(body)}\r\n\r\n"
+        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}Content-Length: {len(head) + len(body)}\r\n\r\n"
     ).encode() + head
-    compressor = zlib.compressobj(1, zlib.DEFLATED, -15)
+    # A small window for what is small: setting up zlib's full one costs eight times what it then compresses.
+    small = packed or len(front) + len(body) < 4096
+    compressor = zlib.compressobj(1, zlib.DEFLATED, -12, 4) if small else zlib.compressobj(1, zlib.DEFLATED, -15)
     if packed and len(body) > 512:
         parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
         for start in range(0, len(body), _STORED_BLOCK):

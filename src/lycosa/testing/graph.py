@@ -67,8 +67,7 @@ class Graph:
         self.host_count = min(hosts, pages // 10)
         self.portals = max(1, self.host_count // 10)
         self.subject: list[int] = [
-            NOWHERE if host < self.portals else (host - self.portals) % len(SUBJECTS)
-            for host in range(self.host_count)
+            NOWHERE if host < self.portals else (host - self.portals) % len(SUBJECTS) for host in range(self.host_count)
         ]
         self.sections: list[Section] = []
         self.of_host: list[list[Section]] = []

@@ -23,9 +23,7 @@ from .traps import PAGES_PER_TOPIC, TRAP_HOSTS, Trap, with_session
 
 __all__ = ["Mischief"]
 
-_PLAIN = re.compile(
-    r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$"
-)
+_PLAIN = re.compile(r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$")
 _CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")
 _GO = re.compile(r"/go/(?:(\d{1,2})-(\d{1,9})|round-([0-2])|(self))$")
 _STATUS = (301, 302, 307, 308, 303)
@@ -185,9 +183,7 @@ class Mischief:
 
     def _invented(self, key: str, topic: int, count: int) -> list[Aside]:
         codes = [stir(self.graph.seed, "invented", key, i) for i in range(count)]
-        return [
-            Aside(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes
-        ]
+        return [Aside(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes]
 
     def _lossy(self, place: Place, version: int) -> Document:
         links = self._links(place) + self._invented(place.path, place.topic, 3)
@@ -235,9 +231,7 @@ class Mischief:
             way = place.number % 3
             if place.area:
                 return self._page(place)
-            head = '<meta charset="utf-8">' + (
-                '\n<meta name="robots" content="nofollow">' if way == 0 else ""
-            )
+            head = '<meta charset="utf-8">' + ('\n<meta name="robots" content="nofollow">' if way == 0 else "")
             behind = [replace(link, rel="nofollow" if way == 2 else "") for link in behind]
             html = sheet(self._title(place), self._text(place), links + behind, head=head)
             return Document(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
@@ -254,10 +248,7 @@ class Mischief:
         ]
         head = f'<meta charset="{charset.meta}">' if charset.meta else '<meta name="generator" content="pen">'
         heading = f"{self._title(place)} - {own[0]}"
-        links = [
-            replace(link, text=f"{link.text} ({own[i % len(own)]})")
-            for i, link in enumerate(self._links(place))
-        ]
+        links = [replace(link, text=f"{link.text} ({own[i % len(own)]})") for i, link in enumerate(self._links(place))]
         html = sheet(heading, text, links, head=head, lang=charset.lang)
         kind = f"text/html; charset={charset.header}" if charset.header else "text/html"
         return Document(html.encode(charset.actual, "replace"), kind)

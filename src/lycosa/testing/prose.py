@@ -41,8 +41,7 @@ _EMPTY = Words((), (), ())
 _BLENDS = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))
 
 _COMPILED: tuple[tuple[str, str], ...] = tuple(
-    (re.sub(r"\{[nav]\}", "%s", pattern), "".join(re.findall(r"\{([nav])\}", pattern)))
-    for pattern in PATTERNS
+    (re.sub(r"\{[nav]\}", "%s", pattern), "".join(re.findall(r"\{([nav])\}", pattern))) for pattern in PATTERNS
 )
 
 _TITLES = (

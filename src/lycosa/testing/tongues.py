@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 __all__ = ["CHARSETS", "SENTENCES", "Charset"]
 
-# ruff: noqa: RUF001
 
 SENTENCES: dict[str, tuple[str, ...]] = {
     "fr": (

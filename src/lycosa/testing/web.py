@@ -19,9 +19,7 @@ __all__ = ["Web"]
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _SESSION = re.compile(r"([?&])PHPSESSID=[0-9a-f]*(?:&|$)")
-_NOT_FOUND = (
-    b"<!DOCTYPE html><html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>"
-)
+_NOT_FOUND = b"<!DOCTYPE html><html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>"
 _EPOCH = 1_500_000_000
 
 

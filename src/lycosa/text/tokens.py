@@ -1,7 +1,7 @@
 """Text to tokens to stems.
 
-The cheap way through plain English (2,800 words in 0.15 ms): the text becomes bytes, one `bytes.translate` folds case
-and turns ASCII punctuation into spaces, `split` cuts it. Only a token never seen before takes the slow way, `stem`.
+The cheap way through plain English (2,800 words in 0.06 ms): the text becomes bytes, one `bytes.translate` folds case
+and turns ASCII punctuation into spaces. Only a token never seen before takes the slow way, `stem`.
 
 Beyond ASCII: the lead bytes of U+0080-U+00BF and U+2000-U+2FFF (quotes, dashes, no-break spaces) become spaces too, and
 the slow way drops the continuation bytes that are left over. Chinese characters are words of their own; other scripts
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import Stemmer
 
@@ -32,17 +33,17 @@ _FOLD = bytes(_TABLE)
 
 _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
-_ENGLISH_STEM = Stemmer.Stemmer("english", 0).stemWord
+_ENGLISH_STEM: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
 
 
-def tokens(text: str) -> list[bytes]:
-    """Cut a text, marked or not, into raw tokens."""
+def fold(text: str) -> bytes:
+    """A text, marked or not, as raw tokens with spaces between them."""
     text = text.replace("\x01", " ").replace("\x02", " ")
     text = text.replace("\ue000", " \x01 ").replace("\ue001", " \x02 ")
     raw = text.encode("utf-8", "replace")
     if len(raw) > len(text) + len(text) // 8:  # a good part isn't ASCII: perhaps a script without spaces
         raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")
-    return raw.translate(_FOLD).split()
+    return raw.translate(_FOLD)
 
 
 def stem(token: bytes) -> str:
@@ -65,4 +66,4 @@ def stems(text: str) -> list[str]:
     >>> stems("The bleaching of “Coral” reefs")
     ['bleach', 'coral', 'reef']
     """
-    return [term for token in tokens(text) if token not in (OPEN_TOKEN, CLOSE_TOKEN) and (term := stem(token))]
+    return [term for token in fold(text).split() if token not in (OPEN_TOKEN, CLOSE_TOKEN) and (term := stem(token))]

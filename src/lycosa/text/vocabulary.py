@@ -1,7 +1,7 @@
 """Words to term ids: a page is tokenised once, and everyone who needs words takes slices of the same array.
 
-One dictionary from raw token to term id stands in for stop list, stemmer and vocabulary. Ids are given in the order in
-which the log met the terms, so the vocabulary is a fold over the log like everything else.
+The lexicon remembers the id of every raw token, which stands in for stop list, stemmer and vocabulary. Ids are given
+in the order in which the log met the terms, so the vocabulary is a fold over the log like everything else.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.text.fingerprint import Signs
-from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, stem, tokens
+from lycosa.text.lexicon import Lexicon
+from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem
 
 SKIP, OPENS, CLOSES = -1, -2, -3
 """Ids of what is not a term: stop words and single letters, the start of a link, its end."""
-
-_MEMO_LIMIT = 1_000_000
 
 
 @dataclass(slots=True)
@@ -42,20 +41,6 @@ class Reading:
         return opens + 1, closes
 
 
-class _Memo(dict[bytes, int]):
-    """Raw token to id; what is missing is worked out by the vocabulary."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self.vocabulary = vocabulary
-
-    def __missing__(self, token: bytes) -> int:
-        if len(self) >= _MEMO_LIMIT:
-            self.clear()
-        number = self[token] = self.vocabulary.number(token)
-        return number
-
-
 class Vocabulary:
     """All terms met so far, and in how many pages each occurs.
 
@@ -74,14 +59,13 @@ class Vocabulary:
         self.pages = 0
         self.frequency = np.zeros(4096, np.uint32)
         """In how many pages of the log each term occurs."""
-        self._memo = _Memo(self)
+        self._lexicon = Lexicon(self._number)
         self._signs = Signs()
 
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         known = len(self.terms)
-        raw = tokens(f"{page.title} {page.marked}")
-        ids = np.fromiter(map(self._memo.__getitem__, raw), np.int32, len(raw))
+        ids = self._lexicon.ids(fold(f"{page.title} {page.marked}"))
         words = ids[ids >= 0]
         words.sort()
         bag = Terms()
@@ -89,7 +73,9 @@ class Vocabulary:
             first = np.flatnonzero(np.concatenate(([True], words[1:] != words[:-1])))
             counts = np.diff(first, append=len(words))
             bag = Terms(
-                words[first].astype(np.uint32), np.minimum(counts, 65535).astype(np.uint16), self.terms[known:]
+                words[first].astype(np.uint32),
+                np.minimum(counts, 65535).astype(np.uint16),
+                self.terms[known:],
             )
         self._fit()
         self._signs.extend(self.terms)
@@ -97,8 +83,10 @@ class Vocabulary:
 
     def learn(self, visit: Visit) -> None:
         """Take in a recorded visit: the words it was the first to use, and which words it has."""
-        for term in visit.terms.new:
-            self._add(term)
+        if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
+            for term in visit.terms.new:
+                self.id_of[term] = len(self.terms)
+                self.terms.append(term)
         if len(visit.terms.ids):
             self._fit()
             self.pages += 1
@@ -108,18 +96,18 @@ class Vocabulary:
         """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
         return np.log((self.pages + 1) / (self.frequency[ids] + 0.5)) + 1.0
 
-    def number(self, token: bytes) -> int:
-        """The id of a raw token, made if it is new."""
+    def _number(self, token: bytes) -> int:
+        """The id of a raw token, for the lexicon to remember; a new stem gets the next free one."""
         if token == OPEN_TOKEN:
             return OPENS
         if token == CLOSE_TOKEN:
             return CLOSES
         term = stem(token)
-        return self._add(term) if term else SKIP
-
-    def _add(self, term: str) -> int:
-        number = self.id_of.setdefault(term, len(self.terms))
-        if number == len(self.terms):
+        if not term:
+            return SKIP
+        number = self.id_of.get(term)
+        if number is None:
+            number = self.id_of[term] = len(self.terms)
             self.terms.append(term)
         return number
 

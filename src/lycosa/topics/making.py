@@ -22,7 +22,7 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
         )
     if len(asked) > 1 and asked != ["topic", "examples"]:
         raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
-    own = {"threshold": options.threshold} if options.threshold else {}
+    own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
     if options.regex:
         return Pattern(options.regex, **own)
     if options.terms:

@@ -15,7 +15,7 @@ READ = 200_000
 
 
 class Pattern:
-    """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 around it or in the URL.
+    """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
     >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
     >>> round(Pattern(r"10\\.\\d{4}/\\d+").judge(page, None).beta, 3)

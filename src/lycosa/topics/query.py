@@ -26,9 +26,7 @@ class Query:
     0.968
     """
 
-    def __init__(
-        self, words: str | Mapping[str, float], threshold: float = 0.1, *, stemmed: bool = False
-    ) -> None:
+    def __init__(self, words: str | Mapping[str, float], threshold: float = 0.1, *, stemmed: bool = False) -> None:
         self.threshold = threshold
         self.weights: dict[str, float] = {}
         pairs = words.items() if isinstance(words, Mapping) else [(words, 1.0)]
@@ -107,5 +105,6 @@ class Query:
     def _cosine(terms: list[int], query: dict[int, float], length: float, words: Vocabulary) -> float:
         ids, counts = np.unique(np.array(terms, np.uint32), return_counts=True)
         vector = (1.0 + np.log(counts)) * words.idf(ids)
-        dot = sum(value * query.get(term, 0.0) for term, value in zip(ids.tolist(), vector.tolist(), strict=True))
+        weights = [query.get(term, 0.0) for term in ids.tolist()]
+        dot = float(vector @ np.array(weights))
         return min(1.0, dot / (float(np.sqrt(vector @ vector)) * length))

@@ -104,9 +104,7 @@ class HttpTransport:
         except (aiohttp.ClientError, ValueError) as error:
             raise FetchError("invalid", _brief(error), address=address) from error
 
-    async def _exchange(
-        self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str
-    ) -> Response:
+    async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
         session = self._session or self._open()
         async with session.get(URL(url, encoded=True), headers=headers, allow_redirects=False) as answer:
             fields = {key.lower(): value for key, value in answer.headers.items()}
@@ -150,9 +148,7 @@ class HttpTransport:
                 seconds = self.clock() - begun
                 if seconds > 10.0 and size < limits.rate * seconds:
                     answer.close()
-                    raise FetchError(
-                        "slow", f"{size / seconds:.0f} bytes a second", address=response.address
-                    )
+                    raise FetchError("slow", f"{size / seconds:.0f} bytes a second", address=response.address)
         except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError) as error:
             if not chunks:
                 raise

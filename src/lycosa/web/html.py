@@ -24,7 +24,6 @@ WINDOW = 20
 MOST_LINKS = 10_000
 """Links taken from one page; a page with more is a machine's, not a reader's."""
 
-_MARKERS = re.compile("[\ue000\ue001]")
 _RENDER = PlainText(images=True, bullet="")
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 
@@ -156,16 +155,17 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
 
 
 def _spans(marked: str) -> list[tuple[int, int]]:
-    """Where each link begins and ends, in page order; markers that don't pair up are passed over."""
+    """Where each link begins and ends, in page order; none if the markers don't pair up."""
+    pieces = marked.split(OPEN)
+    at = len(pieces[0])
     spans: list[tuple[int, int]] = []
-    start = -1
-    for match in _MARKERS.finditer(marked):
-        if match[0] == OPEN:
-            start = match.start()
-        elif start >= 0:
-            spans.append((start, match.start()))
-            start = -1
-    return spans
+    for piece in pieces[1:]:
+        end = piece.find(CLOSE)
+        if end < 0:
+            return []
+        spans.append((at, at + 1 + end))
+        at += 1 + len(piece)
+    return spans if marked.count(CLOSE) == len(spans) else []
 
 
 def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str]]:
@@ -194,9 +194,7 @@ def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str
     return anchors, contexts
 
 
-def _keep(
-    links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str]
-) -> None:
+def _keep(links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str]) -> None:
     """Keep what can be followed; a link repeated with the same words says nothing new."""
     seen: set[tuple[str, str]] = set()
     for position, url in enumerate(urls):

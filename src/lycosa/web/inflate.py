@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-import brotli  # type: ignore[import-untyped]  # it ships no types
+import brotli
 import zstandard
 
 MAX_STACK = 3

@@ -46,9 +46,7 @@ class Scope:
     def _has(self, name: str) -> bool:
         known = self._known.get(name)
         if known is None:
-            known = name in self.hosts or any(
-                name == domain or name.endswith("." + domain) for domain in self.domains
-            )
+            known = name in self.hosts or any(name == domain or name.endswith("." + domain) for domain in self.domains)
             if len(self._known) > 100_000:
                 self._known.clear()
             self._known[name] = known

@@ -30,6 +30,10 @@ MAX_LENGTH = 2_000
 
 _MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
 
+_MOST_FOLDERS, _MOST_HREFS = 2_000, 2_000
+_folders: dict[str, dict[str, str | None]] = {}
+_BLANK = "".join(map(chr, range(33)))  # what the standard strips from both ends
+
 # Added by advertisers and mailers to links of any site, read by scripts and logs, never by the page itself.
 _TRACKING = frozenset(
     """
@@ -44,7 +48,7 @@ _TRACKING = frozenset(
     pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid
     piwik_campaign piwik_kwd piwik_keyword
     mtm_campaign mtm_keyword mtm_source mtm_medium mtm_content mtm_cid mtm_group mtm_placement
-    """.split()  # noqa: SIM905 - one quoted name a line would be 70 lines
+    """.split()
 )
 _TRACKING_PREFIXES = ("utm_", "hsa_")
 
@@ -79,14 +83,30 @@ def canonical(url: str) -> str | None:
 
 
 def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
-    """Return the canonical form of each href as found on the page at `base`, None for those not to follow."""
-    known: dict[str, str | None] = {}
+    """Return the canonical form of each href as found on the page at `base`, None for those not to follow.
+
+    What an href means depends on the folder of the base only, unless it is empty or begins with `?` or `#`. Pages of a
+    folder share most of their links (navigation, the site's favourites), so the answers are remembered by folder.
+    """
+    end = base.find("?")
+    folder = base[: base.rfind("/", 8, end if end >= 0 else len(base)) + 1]
+    known = _folders.get(folder)
+    if known is None:
+        if len(_folders) >= _MOST_FOLDERS:
+            _folders.clear()
+        known = _folders[folder] = {}
+    elif len(known) > _MOST_HREFS:
+        known.clear()
     found: list[str | None] = []
     for href in hrefs:
-        if href not in known:
+        try:
+            found.append(known[href])
+        except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
-            known[href] = None if url is None else _strip(url)
-        found.append(known[href])
+            url = None if url is None else _strip(url)
+            if href.strip(_BLANK)[:1] not in ("", "?", "#"):
+                known[href] = url
+            found.append(url)
     return found
 
 

@@ -1,0 +1,37 @@
+# make demo   install, then hunt a topic in a web grown on this machine
+# make test   install, then run all tests: what CI runs
+# make check  what CI runs, and style, types, architecture, docs
+.PHONY: demo test check install docs bench clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+demo: install
+	@$(BIN)/lycosa demo
+
+test: install
+	$(BIN)/python -m pytest -n 2
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/reference.py --check
+	$(BIN)/python -m pytest -n 2
+
+docs: install
+	$(BIN)/python tools/reference.py
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $(STAMP)
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis demo

@@ -1,0 +1,5 @@
+"""`python -m lycosa`."""
+
+from lycosa.cli import main
+
+main()

@@ -1,0 +1,115 @@
+"""`lycosa demo`: hunt a topic in a web grown on this machine. `lycosa web`: serve that web."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from lycosa.cli.hunting import hunt
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.crawling import Crawl
+from lycosa.testing import Web, serve
+
+TOPIC = "marine biology/coral reefs"
+MARK = ".lycosa-demo"
+"""A file that says: this directory was made by the demo, it may be made anew."""
+
+
+def run(out: Path, budget: int, seed: int) -> None:
+    """Grow a web, hunt in it twice, compare."""
+    _make_room(out)
+    web = Web(seed=seed)
+    query = web.query(TOPIC)
+    found: dict[str, tuple[int, int, float]] = {}
+    with serve(web) as server:
+        wanted = set(web.relevant(TOPIC))
+        print(
+            f"A web of {len(web):,} pages on {len(web.hosts)} hosts now answers on port {server.port} of this machine:"
+        )
+        print("dead links, loops, traps, slow and broken hosts included. Its topics are known, so we can count.")
+        print(
+            f"The hunt: '{query}', {len(wanted)} pages of that web. Budget: {budget} pages, real HTTP, robots obeyed.\n"
+        )
+        for strategy in ("best-first", "breadth-first"):
+            print(f"--- {strategy} ---")
+            options = Options(
+                topic=query,
+                seeds=web.seeds(TOPIC),
+                budget=budget,
+                strategy=strategy,
+                delay=0.05,
+                allow_network=["127.0.0.0/8"],
+            )
+            crawl = Crawl(options, out / strategy)
+            began = time.monotonic()
+            hunt(crawl, farewell=False)
+            engine = crawl.engine
+            assert engine is not None
+            # Every open or finished row is a known page; those that were fetched and are on the topic are the finds.
+            fetched = [node for node, row in engine.table.row_of.items() if engine.table.state[row]]
+            found[strategy] = (
+                len(wanted.intersection(fetched)),
+                engine.tally.pages,
+                time.monotonic() - began,
+            )
+            print(
+                f"{engine.tally.pages} pages in {found[strategy][2]:.1f} s, {found[strategy][0]} of them on the topic\n"
+            )
+    _compare(found, len(wanted))
+    command = "lycosa" if shutil.which("lycosa") else sys.argv[0]
+    print(
+        f"\nWhat to try next:\n"
+        f"  {command} show {out / 'best-first'}\n"
+        f"      the harvest curve and the best finds\n"
+        f"  {command} web\n"
+        f"      the same web, to look at in a browser, and the command that crawls it\n"
+        f"  {command} crawl 'your topic' --seed https://a.page.you.know/ --budget 200\n"
+        f"      the real web: one request a second and host, so a few hundred pages take minutes"
+    )
+
+
+def _compare(found: dict[str, tuple[int, int, float]], wanted: int) -> None:
+    print(f"On-topic pages found, of {wanted} there are:")
+    widest = max(1, *(hits for hits, _, _ in found.values()))
+    for strategy, (hits, pages, _) in found.items():
+        rate = hits / pages if pages else 0.0
+        print(f"  {strategy:<14} {'█' * round(40 * hits / widest):<40} {hits:>3}   harvest rate {rate:.1%}")
+
+
+def _make_room(out: Path) -> None:
+    """A demo replaces the last one, and nothing else."""
+    if out.exists() and any(out.iterdir()):
+        if not (out / MARK).exists():
+            raise InputError(f"{out} has something else in it: choose another directory with --out")
+        shutil.rmtree(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / MARK).touch()
+    except OSError as error:
+        raise InputError(f"cannot write in {out}: {error.strerror}; choose another directory with --out") from error
+
+
+def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool) -> None:
+    """Serve the embedded web until Ctrl-C."""
+    web = Web(seed=seed, pages=pages, hosts=hosts, traps="all" if traps else ())
+    try:
+        serving = serve(web, port=port, record=False)
+        with serving as server:
+            print(f"{len(web):,} pages on {len(web.hosts)} hosts, port {server.port} of this machine. Ctrl-C ends it.")
+            print(f"Look at it:  {web.seeds(TOPIC)[0]}")
+            print(
+                f"Crawl it:    lycosa crawl '{web.query(TOPIC)}' --seed {web.seeds(TOPIC)[0]} "
+                "--allow-network 127.0.0.0/8 --delay 0.05",
+                flush=True,
+            )
+            while True:
+                time.sleep(3600)
+    except KeyboardInterrupt:
+        print()
+    except OSError as error:
+        raise InputError(
+            f"cannot serve on port {port}: {error.strerror or error}; choose another with --port"
+        ) from error

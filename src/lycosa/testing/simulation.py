@@ -1,0 +1,168 @@
+"""Crawls in virtual time: an event loop whose clock jumps, and a transport without sockets.
+
+Nothing sleeps and nothing is random but by its seed, so that a crawl of hours takes a moment and happens the
+same way each time; answers still overtake each other, as they do on the real web.
+
+>>> import asyncio
+>>> async def nap():
+...     before = clock()
+...     await asyncio.sleep(3600)
+...     return clock() - before
+>>> run_virtual(nap())
+3600.0
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections import Counter
+from collections.abc import Coroutine, Mapping
+from http import HTTPStatus
+from typing import Any, Protocol, TypeVar
+
+from lycosa.core.errors import FetchError
+from lycosa.web.fetch import Limits, Response
+
+from .addresses import AddressBook
+from .chance import roll
+from .reply import Response as Reply
+from .server import Hit
+
+__all__ = ["EPOCH", "AnyWeb", "SimTransport", "VirtualLoop", "clock", "run_virtual"]
+
+EPOCH = 1_700_000_000.0
+"""The time of day when virtual time is 0."""
+
+ADDRESS = "127.0.0.1"
+"""Where the whole web lives, as it does when it is served."""
+
+T = TypeVar("T")
+
+
+class _Leap(selectors.DefaultSelector):
+    """A selector that never waits: it tells the loop how long it would have."""
+
+    loop: VirtualLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """What is ready now; if nothing is, time passes."""
+        events = super().select(0)
+        if not events:
+            if timeout is None:  # nothing is scheduled and no one else is there: the real loop would hang
+                raise RuntimeError("virtual time stands still: all wait for what can't happen")
+            self.loop.now += timeout
+        return events
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that jumps to the next timer when nothing can run; `now` is its time, in seconds."""
+
+    def __init__(self, start: float = 0.0) -> None:
+        selector = _Leap()
+        selector.loop = self
+        self.now = start
+        super().__init__(selector)
+
+    def time(self) -> float:
+        """Virtual seconds."""
+        return self.now
+
+
+def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
+    """Run a coroutine in virtual time, from `start` seconds on: where an earlier run ended, say."""
+    with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
+        return runner.run(main)
+
+
+def clock() -> float:
+    """The time of day in the running loop; the epoch itself where none runs."""
+    try:
+        return EPOCH + asyncio.get_running_loop().time()
+    except RuntimeError:
+        return EPOCH
+
+
+class AnyWeb(Protocol):
+    """What a simulated transport asks of a web: `Web` has it, a test may bring its own."""
+
+    def response(self, url: str, *, headers: Mapping[str, str] = ..., version: int = 0) -> Reply: ...
+
+    def counts(self, url: str) -> bool: ...
+
+
+class SimTransport:
+    """Answers from a web in memory, each after a time drawn from (seed, url, attempt).
+
+    `log` holds every request as a server would have seen it, in virtual seconds, in the order of their ends:
+    `gaps` and `most_at_once` read it. Hosts outside `.localhost` are unknown, as where the web is served.
+    """
+
+    def __init__(
+        self,
+        web: AnyWeb,
+        *,
+        seed: int,
+        latency: tuple[float, float] = (0.05, 2.0),
+        limits: Limits | None = None,
+    ) -> None:
+        self.web = web
+        self.seed = seed
+        self.latency = latency
+        self.limits = limits or Limits()
+        self.asked: Counter[str] = Counter()
+        """How often each URL was asked for."""
+        self.log: list[Hit] = []
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
+        """GET a URL; fails and cuts short in the same ways as the real transport."""
+        name, path = AddressBook.split(url)
+        if name != "localhost" and not name.endswith(".localhost"):
+            raise FetchError("unknown-host", f"no such host: {name}")
+        attempt = self.asked[url]
+        self.asked[url] += 1
+        reply = self.web.response(url, headers=headers, version=attempt if self.web.counts(url) else 0)
+        started, status = asyncio.get_running_loop().time(), 0
+        try:
+            await self._wait(url, attempt, reply.delay)
+            if reply.cut is not None and reply.cut <= 0:
+                raise FetchError("unreachable", "the connection was dropped", again=True, address=ADDRESS)
+            status = reply.status
+        finally:
+            ended = asyncio.get_running_loop().time()
+            agent = headers.get("User-Agent", "")
+            self.log.append(Hit(name, path, status, started, ended, "GET", agent, len(self.log)))
+        return self._answer(reply, wanted)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    async def _wait(self, url: str, attempt: int, delay: float) -> None:
+        low, high = self.latency
+        seconds = delay + low + (high - low) * roll(self.seed, "latency", url, attempt)
+        patience = min(self.limits.seconds, self.limits.connect_seconds)
+        await asyncio.sleep(min(seconds, patience))
+        if seconds > patience:
+            raise FetchError("timeout", f"silent for {patience:.0f} s", again=True, address=ADDRESS)
+
+    def _answer(self, reply: Reply, wanted: frozenset[str]) -> Response:
+        """The reply as the real transport would have received it."""
+        headers = [*reply.headers, ("Content-Length", str(len(reply.body)))]
+        fields = {key.lower(): value for key, value in headers}
+        reason = HTTPStatus(reply.status).phrase
+        response = Response(
+            status=reply.status,
+            status_line=f"HTTP/1.1 {reply.status} {reason}".encode(),
+            headers=[(key.encode("latin-1"), value.encode("latin-1")) for key, value in headers],
+            body=reply.body if reply.cut is None else reply.body[: reply.cut],
+            address=ADDRESS,
+            fields=fields,
+        )
+        kind = fields.get("content-type", "").partition(";")[0].strip().lower()
+        if wanted and kind and kind not in wanted and 200 <= reply.status < 300:
+            response.body, response.truncated = b"", "unwanted"
+        elif len(response.body) > self.limits.body:
+            response.body, response.truncated = response.body[: self.limits.body], "length"
+        elif reply.cut is not None:
+            response.truncated = "disconnect"
+        return response
