@@ -25,6 +25,7 @@ from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.store.warc import WarcArchive
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.examples import centroid
+from lycosa.topics.language import InLanguage
 from lycosa.topics.making import make_topic
 from lycosa.version import SOFTWARE
 from lycosa.web.dns import Names
@@ -189,6 +190,8 @@ class Crawl:
         self._log, self._archive = log, archive
         known = {event.key: event.value for event in log if isinstance(event, Setting)} if self.resuming else {}
         topic = self._topic or make_topic(options, learned or known.get("learned"))
+        if options.languages:
+            topic = InLanguage(topic)
         engine = self.engine = Engine(
             space,
             topic,

@@ -7,6 +7,7 @@ import gc
 import json as jsonlib
 import os
 import re
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -44,6 +45,9 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    # Connections to many hosts stay open for a while: room for them.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384)), hard))
     if not quiet:
         for note in crawl.notes:
             print(f"note: {note}", file=sys.stderr)
@@ -91,8 +95,12 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
     from lycosa.cli.progress import Progress
 
     with Progress(crawl) as progress:
-        async for visit in crawl:
-            progress.update(visit)
+        ticking = asyncio.ensure_future(progress.tick())
+        try:
+            async for visit in crawl:
+                progress.update(visit)
+        finally:
+            ticking.cancel()
     if farewell:
         progress.farewell()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import shutil
 import sys
@@ -62,6 +63,15 @@ class Progress:
                 heapq.heappush(self._best, (visit.beta, visit.node, visit.title))
                 if len(self._best) > 5:
                     heapq.heappop(self._best)
+        self._draw()
+
+    async def tick(self) -> None:
+        """Draw also while nothing arrives: people want to know what it waits for."""
+        while True:
+            await asyncio.sleep(EVERY)
+            self._draw()
+
+    def _draw(self) -> None:
         now = time.monotonic()
         if self._live is not None and now - self._shown >= EVERY:
             self._shown = now

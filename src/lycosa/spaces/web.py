@@ -21,6 +21,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules, verdict
 from lycosa.web.urls import canonical, origin, resolve
+from lycosa.web.urls import lane as lane_of
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = frozenset({"text/plain"})
@@ -94,9 +95,7 @@ class WebSpace(Space):
 
     def lane(self, node: str) -> str:
         """The host with its port."""
-        start = node.index("//") + 2
-        end = node.find("/", start)
-        return node[start:] if end < 0 else node[start:end]
+        return lane_of(node)
 
     def ready(self, lane: str) -> tuple[float, str]:
         """When the host may be asked next."""
@@ -136,6 +135,8 @@ class WebSpace(Space):
         lane, started = self.lane(task.node), self.clock()
         wanted = frozenset[str]() if task.kind == "robots" else self.wanted
         try:
+            await self.politeness.enter(await self.transport.address(task.node))
+            started = self.clock()
             response = await self.transport.fetch(task.node, self.headers, wanted)
             page = self._page(task, response)
         except FetchError as error:
@@ -296,7 +297,7 @@ class WebSpace(Space):
         known.next_hop, known.hops = "", 0
         if visit.retry_at:
             known.rules, known.attempts, known.until = None, visit.attempt, visit.retry_at
-            self.politeness.hold(lane, visit.retry_at, "robots.txt can't be read")
+            self.politeness.hold(lane, visit.retry_at, f"robots.txt can't be read ({visit.outcome})")
             return
         known.rules = Rules.parse(visit.data.get("body", b""), self.agent)
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP

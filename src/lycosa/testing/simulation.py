@@ -114,6 +114,13 @@ class SimTransport:
         """How often each URL was asked for."""
         self.log: list[Hit] = []
 
+    async def address(self, url: str) -> str:
+        """The web's one address; FetchError for hosts outside it."""
+        name, _ = AddressBook.split(url)
+        if name != "localhost" and not name.endswith(".localhost"):
+            raise FetchError("unknown-host", f"no such host: {name}")
+        return ADDRESS
+
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         """GET a URL; fails and cuts short in the same ways as the real transport."""
         name, path = AddressBook.split(url)

@@ -7,8 +7,8 @@ whose outcome is recorded.
 from __future__ import annotations
 
 import asyncio
-import ssl
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Protocol
 
 import aiohttp
@@ -19,7 +19,7 @@ from lycosa.core.protocols import Clock
 from lycosa.web.dns import Names, Resolver
 from lycosa.web.guard import AddressRefused, Guard, is_refusal
 from lycosa.web.politeness import Politeness
-from lycosa.web.urls import host
+from lycosa.web.urls import host, lane
 
 
 @dataclass(slots=True)
@@ -51,6 +51,8 @@ class Limits:
 class Transport(Protocol):
     """Sends one request. The real one speaks HTTP; a simulated one makes tests exact."""
 
+    async def address(self, url: str) -> str: ...
+
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response: ...
 
     async def close(self) -> None: ...
@@ -74,31 +76,39 @@ class HttpTransport:
         self.limits = limits or Limits()
         self._session: aiohttp.ClientSession | None = None
 
+    async def address(self, url: str) -> str:
+        """The address that will be dialled for a URL; FetchError if it has none that the guard allows."""
+        try:
+            async with asyncio.timeout(self.limits.connect_seconds):
+                addresses = await self.names.resolve(host(url))
+        except TimeoutError as error:
+            raise FetchError("timeout", f"no answer from DNS for {host(url)}", again=True) from error
+        allowed = next(filter(self.guard.allows, addresses), "")
+        if not allowed:
+            try:
+                self.guard.check(addresses[0])
+            except AddressRefused as error:
+                raise FetchError("refused", str(error), address=addresses[0]) from error
+        return allowed
+
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""
         limits = self.limits
-        address = ""
+        address = self.names.peek(host(url))
         try:
             async with asyncio.timeout(limits.seconds):
-                addresses = await self.names.resolve(host(url))
-                address = next(filter(self.guard.allows, addresses), "")
-                if not address:
-                    self.guard.check(addresses[0])
-                await self.politeness.enter(address)
                 return await self._exchange(url, headers, wanted, address)
-        except AddressRefused as error:
-            raise FetchError("refused", str(error)) from error
         except TimeoutError as error:
             why = f"no complete answer within {limits.seconds:.0f} s"
             if isinstance(error, aiohttp.ServerTimeoutError):
                 why = f"silent for {limits.connect_seconds:.0f} s"
             raise FetchError("timeout", why, again=True, address=address) from error
+        except aiohttp.ClientSSLError as error:  # a bad certificate will not be better in a minute
+            raise FetchError("unreachable", _brief(error), address=address) from error
         except aiohttp.ClientConnectorError as error:
             if is_refusal(error):
                 raise FetchError("refused", str(error.os_error)) from error
             raise FetchError("unreachable", _brief(error), again=True, address=address) from error
-        except ssl.SSLError as error:
-            raise FetchError("unreachable", _brief(error), address=address) from error
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError) as error:
             raise FetchError("unreachable", _brief(error), again=True, address=address) from error
         except (aiohttp.ClientError, ValueError) as error:
@@ -106,7 +116,8 @@ class HttpTransport:
 
     async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
         session = self._session or self._open()
-        async with session.get(URL(url, encoded=True), headers=headers, allow_redirects=False) as answer:
+        get = session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
+        async with get as answer:
             fields = {key.lower(): value for key, value in answer.headers.items()}
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
             version = answer.version
@@ -158,12 +169,19 @@ class HttpTransport:
 
     def _open(self) -> aiohttp.ClientSession:
         limits = self.limits
+        traces: list[aiohttp.TraceConfig] = []
+        if self.politeness.at_once > 1 and self.politeness.delay:
+            # The pause between requests is counted from when one is really sent, not from when it was picked.
+            trace = aiohttp.TraceConfig()
+            trace.on_request_headers_sent.append(self._sent)
+            traces.append(trace)
         self._session = aiohttp.ClientSession(
+            trace_configs=traces,
             connector=aiohttp.TCPConnector(
                 resolver=Resolver(self.names),
                 use_dns_cache=False,
                 limit=0,
-                keepalive_timeout=30.0,
+                keepalive_timeout=15.0,
                 socket_factory=self.guard.socket_factory,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -180,6 +198,9 @@ class HttpTransport:
         # host's pause knows nothing of. We retry by ourselves, after a pause and on record.
         self._session._retry_connection = False
         return self._session
+
+    async def _sent(self, session: object, context: SimpleNamespace, sent: object) -> None:
+        self.politeness.sent(lane(context.trace_request_ctx))
 
     async def close(self) -> None:
         """Close all connections."""

@@ -20,11 +20,16 @@ LONGEST_PAUSE = 60.0
 """What slowness or a Crawl-delay can ask for at most."""
 
 
+AGAIN = 0.02
+"""Seconds until a host is looked at again whose request is still on its way out."""
+
+
 class _Host:
-    __slots__ = ("asked", "crawl_delay", "held", "in_flight", "latency", "ready_at", "why", "why_held")
+    __slots__ = ("asked", "crawl_delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
 
     def __init__(self) -> None:
         self.in_flight = 0
+        self.sending = 0
         self.ready_at = 0.0
         self.why = ""
         self.held = 0.0
@@ -64,6 +69,8 @@ class Politeness:
         if known is not None:
             if known.in_flight >= self.at_once:
                 return NEVER, "answering"
+            if known.sending:  # several at once, and the last one is not on the wire yet: look again soon
+                return max(until, self.clock() + AGAIN), "sending"
             if known.ready_at > until:
                 until, why = known.ready_at, known.why
             if known.held > until:
@@ -77,13 +84,21 @@ class Politeness:
         known = self._host(host)
         known.in_flight += 1
         known.asked += 1
-        if self.at_once > 1:
-            known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
+        if self.at_once > 1 and self.delay:
+            known.sending = 1
+
+    def sent(self, host: str) -> None:
+        """The request is on the wire: where several at once are allowed, the pause counts from here."""
+        known = self._host(host)
+        known.sending = 0
+        known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
 
     def end(self, host: str, seconds: float) -> None:
         """The answer is complete (or will not come); it took so long."""
         known = self._host(host)
         known.in_flight -= 1
+        if known.sending:  # it never got that far
+            self.sent(host)
         known.latency = seconds if not known.latency else 0.7 * known.latency + 0.3 * seconds
         if self.at_once == 1:
             known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
