@@ -188,8 +188,9 @@ class Crawl:
                 archive = opened.archive(log, SOFTWARE, options.rotate)
                 self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         self._log, self._archive = log, archive
-        known = {event.key: event.value for event in log if isinstance(event, Setting)} if self.resuming else {}
-        topic = self._topic or make_topic(options, learned or known.get("learned"))
+        if self._topic is None and isinstance(log, SqliteLog):
+            learned = learned or log.setting("learned", {})
+        topic = self._topic or make_topic(options, learned)
         if options.languages:
             topic = InLanguage(topic)
         engine = self.engine = Engine(
@@ -216,7 +217,7 @@ class Crawl:
                 archive.remember(event)
         now = self._clock()
         start: list[Any] = [Setting("threshold", topic.threshold, now)]
-        if learned:
+        if learned and not self.resuming:
             start.append(Setting("learned", learned, now))
         start += examples
         start += [Seed(node, now) for node in self._seeds if node not in seen]

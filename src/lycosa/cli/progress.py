@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from lycosa.core.engine import HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 
@@ -93,12 +94,15 @@ class Progress:
         if not tally.pages and tally.outcomes:
             worst = Counter(tally.outcomes).most_common(1)[0][0]
             print(f"No page could be fetched; the most frequent reason: {worst}.")
-        for lane in engine.frontier.waiting()[:3]:
-            print(f"  {lane.name} has links left and waits: {lane.why}")
+        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
+            for lane in engine.frontier.waiting()[:5]:
+                print(f"  {lane.name} has links left and waits: {lane.why}")
         if path is not None:
             print(f"See it with:  lycosa show {path}")
-            if engine.table.open_rows:
-                print(f"Go on with:   lycosa resume {path} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
+            if engine.ending == PAGES_SPENT and engine.table.open_rows:
+                print(f"Go on with:   lycosa resume {path} --budget {2 * self.crawl.options.budget}")
+            elif engine.table.open_rows:
+                print(f"Go on with:   lycosa resume {path}")
 
     def _headline(self) -> str:
         engine = self.crawl.engine

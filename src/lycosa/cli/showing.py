@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lycosa.core.engine import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
@@ -82,11 +83,9 @@ def show(directory: Path, *, json: bool) -> None:
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
-    if not summary.running and summary.ending != "nothing left to fetch":
-        console.print(
-            f"go on with: lycosa resume {directory} --budget {2 * max(options.budget, summary.pages)}",
-            highlight=False,
-        )
+    if not summary.running and summary.ending != EXHAUSTED:
+        more = f" --budget {2 * options.budget}" if summary.ending == PAGES_SPENT else ""
+        console.print(f"go on with: lycosa resume {directory}{more}", highlight=False)
 
 
 def _curve(console: Console, summary: Summary) -> None:

@@ -28,6 +28,16 @@ from lycosa.core.table import MAX_HOPS, OPEN, Table
 from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit
 
 
+STOPPED = "stopped"
+PAGES_SPENT = "page budget spent"
+BYTES_SPENT = "byte budget spent"
+TIME_SPENT = "time budget spent"
+HOSTS_SPENT = "host budgets spent"
+LEFT_ALONE = "only hosts that want to be left alone remain"
+EXHAUSTED = "nothing left to fetch"
+"""Why a run ended."""
+
+
 @dataclass(slots=True, frozen=True)
 class Budget:
     """How much a crawl may spend. 0 means no limit; time is per run, pages and bytes are per crawl."""
@@ -296,18 +306,18 @@ class Engine:
         """Asked when nothing is in flight: why the crawl is over, or empty if it only has to wait."""
         budget, tally = self.budget, self.tally
         if self._stopping:
-            return "stopped"
+            return STOPPED
         if budget.pages and tally.pages >= budget.pages:
-            return "page budget spent"
+            return PAGES_SPENT
         if budget.bytes and tally.bytes >= budget.bytes:
-            return "byte budget spent"
+            return BYTES_SPENT
         if self.clock() >= deadline:
-            return "time budget spent"
+            return TIME_SPENT
         until = self.frontier.next_ready()
         if until == NEVER:
-            return "host budgets spent" if self.frontier.waiting() else "nothing left to fetch"
+            return HOSTS_SPENT if self.frontier.waiting() else EXHAUSTED
         if until > self.clock() + self.patience:
-            return "only hosts that want to be left alone remain"
+            return LEFT_ALONE
         return ""
 
     async def _wait(self, deadline: float) -> None:
