@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
 from lycosa.core.strategies import Greedy
-from lycosa.core.types import Page, Seed, Setting, Task, Visit
+from lycosa.core.types import Event, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import estimator
 from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.store.directory import Directory
@@ -208,25 +208,28 @@ class Crawl:
             scope=self._scope if isinstance(space, WebSpace) else lambda node, depth: True,
             judge_name=_fingerprint(options, topic),
         )
-        seen: set[str] = set()
-        for event in log:
-            engine.fold(event)
-            if isinstance(event, Seed):
-                seen.add(event.node)
-            elif isinstance(event, Visit) and archive is not None:
-                archive.remember(event)
+        if self.resuming:
+            engine.replay(self._remembered(log, archive))
         now = self._clock()
-        start: list[Any] = [Setting("threshold", topic.threshold, now)]
+        start: list[Event] = [Setting("threshold", topic.threshold, now)]
         if learned and not self.resuming:
             start.append(Setting("learned", learned, now))
         start += examples
-        start += [Seed(node, now) for node in self._seeds if node not in seen]
+        start += [Seed(node, now) for node in self._seeds if node not in engine.table.row_of]
         with log.together():
             for event in start:
                 log.append(event)
         for event in start:
             engine.fold(event)
         return engine
+
+    @staticmethod
+    def _remembered(log: Log, archive: WarcArchive | None) -> Iterator[Event]:
+        """The log's events, shown to the archive in passing: it has to know which payloads it holds."""
+        for event in log:
+            if archive is not None and isinstance(event, Visit):
+                archive.remember(event)
+            yield event
 
     def _web(self) -> WebSpace:
         options, guard = self.options, self._guard

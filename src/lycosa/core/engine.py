@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS, OPEN, Table
 from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit
-
 
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
@@ -94,7 +94,7 @@ class Engine:
         self.tally = Tally()
         self.ending = ""
         """Why the last run ended; empty while it runs."""
-        self.in_flight: dict[asyncio.Task[None], Task] = {}
+        self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._under_way = 0  # pages launched and not yet absorbed
         self._arrived: deque[tuple[Task, Page]] = deque()
         self._wake = asyncio.Event()
@@ -103,9 +103,10 @@ class Engine:
     # -- what is learned ---------------------------------------------------------------------------------------
 
     def replay(self, events: Iterable[Event]) -> None:
-        """Bring a new engine to where the log ends."""
+        """Bring a new engine to where the log ends, to go on from there."""
         for event in events:
             self.fold(event)
+        self.space.resumed()
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
@@ -144,21 +145,23 @@ class Engine:
     async def run(self) -> AsyncIterator[Visit]:
         """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yields each visit."""
         self._wake = asyncio.Event()
-        self._stopping, self.ending = False, ""
+        self.ending = ""
         deadline = self.clock() + self.budget.seconds if self.budget.seconds else math.inf
         try:
             while True:
-                self._launch(deadline)
-                while self._arrived:
+                while self._arrived:  # all that is known goes into the next pick
                     yield self._absorb(*self._arrived.popleft())
-                    self._launch(deadline)
-                if not self.in_flight and not self._arrived:
+                self._launch(deadline)
+                if self._arrived:
+                    continue
+                if not self.in_flight:
                     self.ending = self._why_over(deadline)
                     if self.ending:
                         break
                 await self._wait(deadline)
             self._record(Setting("end", {"reason": self.ending, "pages": self.tally.pages}, self.clock()))
         finally:
+            self._stopping = False
             await self._abandon()
 
     def stop(self) -> None:
@@ -168,16 +171,17 @@ class Engine:
 
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
-        tasks = list(self.in_flight)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        visiting = list(self.in_flight)
         self.in_flight.clear()
+        self._arrived.clear()
         self._under_way = 0
+        for visit in visiting:
+            visit.cancel()
+        await asyncio.gather(*visiting, return_exceptions=True)
 
     def _launch(self, deadline: float) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
-        while len(self.in_flight) < self.concurrency and not self._over(deadline):
+        while len(self.in_flight) + len(self._arrived) < self.concurrency and not self._over(deadline):
             now = self.clock()
             # 1. pick
             row, arm = self.strategy.pick(self.tally.picks + 1, self.frontier, now)
@@ -213,20 +217,26 @@ class Engine:
 
     def _start(self, task: Task) -> None:
         # 2. visit, in the background
-        running = asyncio.ensure_future(self._visit(task, self.space.visit(task)))
-        self.in_flight[running] = task
-
-    async def _visit(self, task: Task, visiting: object) -> None:
         try:
-            page = await visiting  # type: ignore[misc]  # any awaitable will do
-        except Exception as bug:  # a space reports failures as outcomes; this is one it did not foresee
-            now = self.clock()
-            page = Page("crashed", started=now, ended=now, note=f"{type(bug).__name__}: {bug}"[:500])
-        current = asyncio.current_task()
-        assert current is not None
-        if self.in_flight.pop(current, None) is not None:
-            self._arrived.append((task, page))
-            self._wake.set()
+            running = asyncio.ensure_future(self.space.visit(task))
+        except Exception as bug:
+            self._arrived.append((task, self._crashed(bug)))
+            return
+        self.in_flight[running] = task
+        running.add_done_callback(self._arrive)
+
+    def _arrive(self, visiting: asyncio.Future[Page]) -> None:
+        task = self.in_flight.pop(visiting, None)
+        if task is None or visiting.cancelled():
+            return
+        bug = visiting.exception()
+        self._arrived.append((task, visiting.result() if bug is None else self._crashed(bug)))
+        self._wake.set()
+
+    def _crashed(self, bug: BaseException) -> Page:
+        """A space reports failures as outcomes; this is one that it did not foresee."""
+        now = self.clock()
+        return Page("crashed", started=now, ended=now, note=f"{type(bug).__name__}: {bug}"[:500])
 
     def _absorb(self, task: Task, page: Page) -> Visit:
         """Steps 3 to 6 for one page."""
@@ -279,9 +289,15 @@ class Engine:
             if reading is not None:
                 visit.terms, visit.simhash = reading.terms, reading.simhash
             judgement = self.topic.judge(page, reading)
-            visit.beta = judgement.beta if math.isfinite(judgement.beta) else 0.0
+            visit.beta = float(judgement.beta) if math.isfinite(judgement.beta) else 0.0
             visit.judge = self.judge_name
-            visit.links.alphas = np.nan_to_num(judgement.alphas.astype(np.float32, copy=False))
+            alphas = np.asarray(judgement.alphas, np.float32)
+            if len(alphas) != len(page.links):
+                raise InputError(
+                    f"the topic gave {len(alphas)} alphas for {len(page.links)} links of {task.node}: "
+                    "lycosa.checks.check_topic tells what a topic has to do"
+                )
+            visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
             if judgement.data:
                 visit.data = {**visit.data, **judgement.data}
         return visit

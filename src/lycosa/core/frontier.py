@@ -139,7 +139,11 @@ class Frontier:
         if number is None or number >= len(self.lanes):
             return
         lane = self.lanes[number]
-        if lane.status != READY:
+        if lane.status == READY:
+            return
+        if self._top(lane) is None:  # nothing to wait for
+            self._offer(lane, None)
+        else:
             self._wait(lane, *self.ready(name))
 
     def postpone(self, row: int, until: float, why: str) -> None:

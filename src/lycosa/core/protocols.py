@@ -72,6 +72,9 @@ class Space:
     def expect(self, lanes: Iterable[str]) -> None:
         """A hint: these lanes come next (resolve their names ahead)."""
 
+    def resumed(self) -> None:
+        """This is not the first run: what the last one had in flight when it ended is not known."""
+
     async def close(self) -> None:
         """Let go of connections."""
 

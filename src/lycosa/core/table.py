@@ -133,7 +133,9 @@ class Table:
         row_of, add = self.row_of, self.add
         depth = int(self.depth[row]) + 1
         best: dict[int, float] = {}
-        for url, alpha in zip(visit.links.urls, visit.links.alphas.tolist(), strict=True):
+        links = visit.links
+        alphas = links.alphas.tolist() or [0.0] * len(links)  # a page that was not judged
+        for url, alpha in zip(links.urls, alphas, strict=True):
             child = row_of.get(url)
             if child is None:
                 child = add(url, depth, row)
@@ -145,15 +147,15 @@ class Table:
             if known is None or alpha > known:
                 best[child] = alpha
         children = np.fromiter(best.keys(), np.int32, len(best))
-        alphas = np.fromiter(best.values(), np.float32, len(best))
+        strongest = np.fromiter(best.values(), np.float32, len(best))
         if len(best):
             beta = visit.beta
             self.in_degree[children] += 1
             self.depth[children] = np.minimum(self.depth[children], depth)
-            self.alpha_sum[children] += alphas
-            self.alpha_max[children] = np.maximum(self.alpha_max[children], alphas)
+            self.alpha_sum[children] += strongest
+            self.alpha_max[children] = np.maximum(self.alpha_max[children], strongest)
             if beta > 0:
-                product = alphas * beta
+                product = strongest * beta
                 self.beta_sum[children] += beta
                 self.beta_max[children] = np.maximum(self.beta_max[children], beta)
                 self.product_sum[children] += product
@@ -161,7 +163,7 @@ class Table:
             self.edge_parent.extend([row] * len(best))
             self.edge_child.extend(best)
             self.edge_alpha.extend(best.values())
-        return Step(visit, row, children, alphas)
+        return Step(visit, row, children, strongest)
 
     def _inherit(self, visit: Visit, row: int) -> Step:
         """A redirect's target stands in for its source: same depth, same parents' sums, one hop further."""

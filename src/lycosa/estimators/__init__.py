@@ -67,6 +67,6 @@ def estimator(name: str, *, random_seed: int = 0) -> Estimator:
         )
     try:
         own: Estimator = getattr(import_module(module), attribute)()
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"cannot load strategy {name!r}: {error}; is the module on PYTHONPATH?") from error
     return own

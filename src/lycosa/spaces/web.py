@@ -36,6 +36,8 @@ BACKOFF = (5.0, 30.0, 180.0)
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
 
+_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
 
@@ -87,7 +89,6 @@ class WebSpace(Space):
         if self.languages:
             self.headers["Accept-Language"] = ", ".join(self.languages)
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
-        self._opened = clock()
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
 
@@ -126,7 +127,7 @@ class WebSpace(Space):
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
-        self.politeness.begin(self.lane(task.node))
+        self.politeness.begin(self.lane(task.node), task.node)
         if task.kind == "robots":
             self._asking.add(self.lane(task.origin))
         return self._visit(task)
@@ -144,7 +145,7 @@ class WebSpace(Space):
             if task.kind != "robots" and error.again and task.attempt < self.attempts:
                 page.retry_at = self.clock() + _step(BACKOFF, task.attempt)
         finally:
-            self.politeness.end(lane, self.clock() - started)
+            self.politeness.end(lane, self.clock() - started, task.node)
             if task.kind == "robots":
                 self._asking.discard(self.lane(task.origin))
         page.started, page.ended = started, self.clock()
@@ -280,8 +281,6 @@ class WebSpace(Space):
 
     def learn(self, visit: Visit) -> None:
         """Robots rules, Retry-After and failures, live and replayed alike."""
-        if visit.ended < self._opened:  # replayed: what was in flight when that run ended is not known
-            self.politeness.not_before = self._opened + self.politeness.delay
         if visit.kind == "robots":
             self._learn_robots(visit)
         elif visit.retry_at:
@@ -295,14 +294,19 @@ class WebSpace(Space):
             known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None
             return
         known.next_hop, known.hops = "", 0
-        if visit.retry_at:
-            known.rules, known.attempts, known.until = None, visit.attempt, visit.retry_at
-            self.politeness.hold(lane, visit.retry_at, f"robots.txt can't be read ({visit.outcome})")
+        if "body" not in visit.data:
+            again = visit.retry_at or visit.ended + ROBOTS_BACKOFF[-1]
+            known.rules, known.attempts, known.until = None, visit.attempt, again
+            self.politeness.hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
             return
-        known.rules = Rules.parse(visit.data.get("body", b""), self.agent)
+        known.rules = Rules.parse(visit.data["body"], self.agent)
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
             self.politeness.obey(lane, known.rules.crawl_delay)
+
+    def resumed(self) -> None:
+        """An earlier run may have asked any host a moment ago."""
+        self.politeness.resumed_at = self.clock()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -354,8 +358,10 @@ def _tag_directives(value: str, agent: str) -> frozenset[str]:
     applies = True
     for part in value.lower().split(","):
         name, colon, rest = part.partition(":")
-        if colon and name.strip() not in ("unavailable_after", "max-snippet", "max-image-preview"):
-            applies = name.strip() == agent.lower()
+        name = name.strip()
+        # `name: value` is a directive with a value or a user agent; a piece of a date (unavailable_after) is neither.
+        if colon and name.replace("-", "").replace("_", "").isalpha() and name not in _VALUED:
+            applies = name == agent.lower()
             part = rest
         if applies:
             found.add(part.strip())

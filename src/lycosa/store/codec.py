@@ -15,9 +15,13 @@ from lycosa.core.types import Event, Label, Links, Place, Seed, Setting, Terms, 
 VERSION = 1
 """Of the format; a log of another version is refused with a clear error, not misread."""
 
+ERRORS = (ValueError, TypeError, KeyError, msgpack.UnpackException, zstandard.ZstdError)
+"""What decoding raises for bytes that are no event."""
+
 _compress = zstandard.ZstdCompressor(level=1).compress
 _decompress = zstandard.ZstdDecompressor().decompress
 _LARGEST = 256 * 2**20
+_STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
 def encode_visit(visit: Visit) -> bytes:
@@ -68,7 +72,7 @@ def encode_visit(visit: Visit) -> bytes:
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), unicode_errors="surrogatepass")
+    fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), **_STRICT)
     ids, counts, new = fields[26:29]
     urls, anchors, contexts, rels, positions, alphas = fields[29:35]
     parts: list[Any] = [
@@ -95,7 +99,7 @@ def encode_other(event: Seed | Label | Setting) -> bytes:
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
-    fields = msgpack.unpackb(blob, unicode_errors="surrogatepass")
+    fields = msgpack.unpackb(blob, **_STRICT)
     event: Event = {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
     return event
 

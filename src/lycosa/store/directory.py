@@ -64,6 +64,9 @@ class Directory:
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self.path / CONFIG)
+        except UnicodeEncodeError as error:
+            temporary.unlink(missing_ok=True)
+            raise InputError(f"an option is not valid text ({error.object[error.start : error.end]!r})") from error
         except OSError as error:
             temporary.unlink(missing_ok=True)
             raise StoreError(

@@ -133,7 +133,11 @@ class SqliteLog:
         """What is appended inside is committed all at once, or not at all."""
         try:
             self._db.execute("BEGIN")
-            yield
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._explained(error) from error
@@ -148,10 +152,16 @@ class SqliteLog:
             for kind, file, start, length, body in self._db.execute(
                 f"SELECT kind, file, start, length, body FROM event {where} ORDER BY seq", kinds
             ):
-                if kind in ("seed", "label", "setting"):
-                    yield codec.decode_other(kind, body)
-                else:
-                    yield codec.decode_visit(body, Place(file, start, length))
+                try:
+                    if kind in ("seed", "label", "setting"):
+                        event = codec.decode_other(kind, body)
+                    else:
+                        event = codec.decode_visit(body, Place(file, start, length))
+                except codec.ERRORS as error:
+                    raise DamagedError(
+                        f"{self.path}: an event of kind {kind} can't be read ({error}): restore the log from a backup"
+                    ) from error
+                yield event
         except sqlite3.Error as error:
             raise self._explained(error) from error
 

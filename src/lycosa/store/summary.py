@@ -93,6 +93,8 @@ def summarise(directory: Path, best: int = 10) -> Summary:
 
 
 def _is_running(directory: Path) -> bool:
+    if not (directory / "lock").exists():
+        return False
     try:
         Lock(directory, peek=True).release()
     except LockedError:

@@ -154,7 +154,7 @@ class WarcArchive:
         fields = (
             f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n"
             f"conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
-            + (f"description: {self.description}\r\n" if self.description else "")
+            + (f"description: {' '.join(self.description.split())}\r\n" if self.description else "")
             + "robots: obey\r\n"
         )
         info = _member(

@@ -23,6 +23,8 @@ from typing import Any, Protocol, TypeVar
 
 from lycosa.core.errors import FetchError
 from lycosa.web.fetch import Limits, Response
+from lycosa.web.politeness import Politeness
+from lycosa.web.urls import lane
 
 from .addresses import AddressBook
 from .chance import roll
@@ -105,8 +107,11 @@ class SimTransport:
         seed: int,
         latency: tuple[float, float] = (0.05, 2.0),
         limits: Limits | None = None,
+        politeness: Politeness | None = None,
     ) -> None:
         self.web = web
+        self.politeness = politeness
+        """Who has to hear that a request is on the wire: needed where several at once are allowed."""
         self.seed = seed
         self.latency = latency
         self.limits = limits or Limits()
@@ -130,6 +135,8 @@ class SimTransport:
         self.asked[url] += 1
         reply = self.web.response(url, headers=headers, version=attempt if self.web.counts(url) else 0)
         started, status = asyncio.get_running_loop().time(), 0
+        if self.politeness is not None:
+            self.politeness.sent(lane(url))
         try:
             await self._wait(url, attempt, reply.delay)
             if reply.cut is not None and reply.cut <= 0:

@@ -29,8 +29,9 @@ class Signs:
             grown = np.zeros(max(len(terms), 2 * len(self._hashes)), np.uint64)
             grown[: self._known] = self._hashes[: self._known]
             self._hashes = grown
-        for number in range(self._known, len(terms)):
-            self._hashes[number] = xxhash.xxh3_64_intdigest(terms[number].encode())
+        self._hashes[self._known : len(terms)] = [
+            xxhash.xxh3_64_intdigest(term.encode()) for term in terms[self._known :]
+        ]
         self._known = len(terms)
 
     def simhash(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:

@@ -21,7 +21,8 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 """Masks that keep the first n bytes of a word of eight."""
 
-_PAD = b" " * (LONGEST + 16)
+_LONGEST_BYTES = 4 * LONGEST
+_PAD = b" " * (_LONGEST_BYTES + 16)
 _MOST_TOKENS = 1_000_000
 
 
@@ -49,23 +50,30 @@ class Lexicon:
         slots = ((keys * _MIX) >> _SHIFT).astype(np.intp)
         ids = self._ids[slots]
         strange = np.flatnonzero(self._keys[slots] != keys)
-        known = self._known
-        for number, start, end in zip(strange.tolist(), starts[strange].tolist(), ends[strange].tolist(), strict=True):
-            token = buffer[start:end]
-            found = known.get(token)
-            if found is None:
-                found = self._add(token, int(slots[number]), keys[number])
-            ids[number] = found
+        if len(strange):
+            ids[strange] = found = self._slowly(buffer, starts[strange].tolist(), ends[strange].tolist())
+            slots, keys = slots[strange], keys[strange]
+            empty = self._keys[slots] == 0
+            self._keys[slots[empty]] = keys[empty]
+            # Of several newcomers to one slot the last has left its key: only its id may stand there.
+            kept = self._keys[slots] == keys
+            self._ids[slots[kept]] = found[kept]
         return ids
 
-    def _add(self, token: bytes, slot: int, key: np.uint64) -> int:
-        if len(self._known) >= _MOST_TOKENS:
-            self._known.clear()
+    def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
+        """The ids of some tokens, by the dictionary."""
+        known, look_up = self._known, self._look_up
+        if len(known) >= _MOST_TOKENS:
+            known.clear()
             self._keys[:] = 0
-        found = self._known[token] = self._look_up(token)
-        if not self._keys[slot]:
-            self._keys[slot], self._ids[slot] = key, found
-        return found
+        found = []
+        for start, end in zip(starts, ends, strict=True):
+            token = buffer[start:end]
+            number = known.get(token)
+            if number is None:
+                number = known[token] = look_up(token)
+            found.append(number)
+        return np.array(found, np.int32)
 
 
 def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
@@ -74,7 +82,7 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
     keys: NDArray[np.uint64] = words[starts] & _FIRST[np.minimum(lengths, 8)]
     long = np.flatnonzero(lengths > 8)
     offset = 8
-    while len(long) and offset <= LONGEST:
+    while len(long) and offset <= _LONGEST_BYTES:
         more = words[starts[long] + offset] & _FIRST[np.minimum(lengths[long] - offset, 8)]
         keys[long] = (keys[long] * _MIX) ^ more
         offset += 8

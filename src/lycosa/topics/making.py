@@ -32,8 +32,9 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
     if options.examples:
         weights = dict(learned or {})
         if options.topic:  # words and examples together: the words weigh as much as the heaviest term
+            heaviest = max(weights.values(), default=1.0)
             for stem, weight in Query(options.topic).weights.items():
-                weights[stem] = weights.get(stem, 0.0) + weight * max(weights.values(), default=1.0)
+                weights[stem] = weights.get(stem, 0.0) + weight * heaviest
         return Query(weights, stemmed=True, **own)
     if not options.topic.strip():
         raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
@@ -70,6 +71,6 @@ def _load(name: str, arguments: dict[str, Any]) -> Topic:
     module, _, attribute = name.partition(":")
     try:
         made: Topic = getattr(import_module(module), attribute)(**arguments)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"cannot load the topic {name!r}: {error}; write module:Class, on PYTHONPATH") from error
     return made

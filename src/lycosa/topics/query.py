@@ -91,7 +91,9 @@ class Query:
                 if not query.keys().isdisjoint(terms):
                     alphas[number] = self._cosine(terms, query, length, reading.vocabulary)
             return
-        places = np.concatenate([np.flatnonzero(ids == term) for term in query])
+        wanted = np.zeros(len(reading.vocabulary.terms) + 3, bool)  # three more, for the ids that are no terms
+        wanted[list(query)] = True
+        places = np.flatnonzero(wanted[ids])
         inside = np.searchsorted(starts, places, side="right") - 1
         inside = inside[(inside >= 0) & (places < ends[inside])]
         hit = set(inside.tolist())

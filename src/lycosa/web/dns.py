@@ -97,7 +97,7 @@ class Names:
 
 def _literal(name: str) -> list[str]:
     """The address that a name spells out, or loopback for localhost names; empty for others."""
-    if name == "localhost" or name.endswith((".localhost", ".localhost.")):
+    if name.rstrip(".") == "localhost" or name.endswith((".localhost", ".localhost.")):
         return ["127.0.0.1"]
     if name[:1] == "[" or name[-1:].isdigit():
         try:

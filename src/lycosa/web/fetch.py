@@ -118,7 +118,11 @@ class HttpTransport:
         session = self._session or self._open()
         get = session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
         async with get as answer:
-            fields = {key.lower(): value for key, value in answer.headers.items()}
+            fields: dict[str, str] = {}
+            for name, value in answer.headers.items():
+                key = name.lower()
+                # One header that is commonly sent in several lines, all of which count.
+                fields[key] = f"{fields[key]}, {value}" if key == "x-robots-tag" and key in fields else value
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
             version = answer.version
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""

@@ -95,7 +95,7 @@ def plain(body: bytes, charset: str = "") -> Document:
     """Read a text file: no links, the text as it is."""
     try:
         text = body.decode(charset or "utf-8")
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         text = body.decode("utf-8", "replace")
     return Document(marked=text.replace(OPEN, "").replace(CLOSE, ""))
 

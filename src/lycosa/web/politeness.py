@@ -29,7 +29,7 @@ class _Host:
 
     def __init__(self) -> None:
         self.in_flight = 0
-        self.sending = 0
+        self.sending = ""
         self.ready_at = 0.0
         self.why = ""
         self.held = 0.0
@@ -57,15 +57,17 @@ class Politeness:
         self.address_delay = min(address_delay, delay)
         self.free = free
         """Whether an address lies in a network the user has allowed by name."""
-        self.not_before = 0.0
-        """No host is ready before this: a resumed crawl does not know what was in flight."""
+        self.resumed_at = 0.0
+        """A resumed crawl does not know what was in flight: every host rests once from this moment."""
         self._hosts: dict[str, _Host] = {}
         self._addresses: dict[str, float] = {}
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
         known = self._hosts.get(host)
-        until, why = self.not_before, "pause after resuming"
+        until, why = 0.0, ""
+        if self.resumed_at:
+            until, why = self.resumed_at + (self.delay if known is None else self._pause(known)), "pause after resuming"
         if known is not None:
             if known.in_flight >= self.at_once:
                 return NEVER, "answering"
@@ -79,25 +81,25 @@ class Politeness:
             until, why = shared, f"pause of address {address}"
         return until, why
 
-    def begin(self, host: str) -> None:
-        """A request is about to be sent."""
+    def begin(self, host: str, request: str = "") -> None:
+        """A request (by any name of its own) is about to be sent."""
         known = self._host(host)
         known.in_flight += 1
         known.asked += 1
         if self.at_once > 1 and self.delay:
-            known.sending = 1
+            known.sending = request or " "
 
     def sent(self, host: str) -> None:
         """The request is on the wire: where several at once are allowed, the pause counts from here."""
         known = self._host(host)
-        known.sending = 0
+        known.sending = ""
         known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
 
-    def end(self, host: str, seconds: float) -> None:
+    def end(self, host: str, seconds: float, request: str = "") -> None:
         """The answer is complete (or will not come); it took so long."""
         known = self._host(host)
         known.in_flight -= 1
-        if known.sending:  # it never got that far
+        if known.sending == (request or " "):  # it never got that far
             self.sent(host)
         known.latency = seconds if not known.latency else 0.7 * known.latency + 0.3 * seconds
         if self.at_once == 1:
@@ -125,7 +127,7 @@ class Politeness:
         """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
         known = self._host(host)
         known.crawl_delay = min(crawl_delay, LONGEST_PAUSE)
-        if known.ready_at:
+        if known.ready_at:  # its robots.txt was only just received
             known.ready_at = max(known.ready_at, self.clock() + self._pause(known))
 
     def _host(self, host: str) -> _Host:
@@ -135,7 +137,7 @@ class Politeness:
         return known
 
     def _pause(self, known: _Host) -> float:
-        slow = min(SLOWNESS * known.latency, LONGEST_PAUSE) if self.delay else 0.0
+        slow = min(SLOWNESS * known.latency / self.at_once, LONGEST_PAUSE) if self.delay else 0.0
         return max(self.delay, known.crawl_delay, slow)
 
     def _reason(self, known: _Host) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from lycosa.core.errors import InputError
-from lycosa.web.urls import host
+from lycosa.web.urls import canonical, host
 
 
 class Scope:
@@ -26,9 +26,9 @@ class Scope:
         max_depth: int = 0,
     ) -> None:
         self.hosts = frozenset(_plain(name) for name in hosts)
-        self.domains = tuple(_plain(name).lstrip(".") for name in domains)
-        self.include = _union(include)
-        self.exclude = _union(exclude)
+        self.domains = tuple(_plain(name.lstrip(".*")) for name in domains)
+        self.include = _compiled(include)
+        self.exclude = _compiled(exclude)
         self.max_depth = max_depth
         self._anywhere = not self.hosts and not self.domains
         self._known: dict[str, bool] = {}
@@ -39,9 +39,9 @@ class Scope:
             return False
         if not self._anywhere and not self._has(host(url)):
             return False
-        if self.include is not None and not self.include.search(url):
+        if self.include and not any(pattern.search(url) for pattern in self.include):
             return False
-        return self.exclude is None or not self.exclude.search(url)
+        return not any(pattern.search(url) for pattern in self.exclude)
 
     def _has(self, name: str) -> bool:
         known = self._known.get(name)
@@ -54,17 +54,21 @@ class Scope:
 
 
 def _plain(name: str) -> str:
-    """A host as a person may have typed it: with scheme, port, path or capitals."""
-    name = name.strip().lower()
-    name = name.split("://")[-1].split("/")[0]
-    return name if name.endswith("]") else name.split(":")[0] if name.count(":") == 1 else name
+    """A host as canonical URLs write it, from what a person may have typed: with scheme, port, path, capitals."""
+    name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
+    if name.count(":") > 1 and not name.startswith("["):
+        name = f"[{name}]"
+    url = canonical(f"http://{name}/")
+    if url is None:
+        raise InputError(f"{name!r} is not a host name: write it like www.example.org")
+    return host(url)
 
 
-def _union(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    patterns = list(patterns)
+def _compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    compiled = []
     for pattern in patterns:
         try:
-            re.compile(pattern)
+            compiled.append(re.compile(pattern))
         except re.error as error:
             raise InputError(f"the URL pattern {pattern!r} is not a regular expression: {error}") from error
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+    return compiled
