@@ -48,13 +48,13 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     # Connections to many hosts stay open for a while: room for them.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384)), hard))
-    if not quiet:
-        for note in crawl.notes:
-            print(f"note: {note}", file=sys.stderr)
     try:
         asyncio.run(_hunt(crawl, quiet or json, farewell))
     finally:
         gc.unfreeze()
+        if not quiet:
+            for note in crawl.notes:
+                print(f"note: {note}", file=sys.stderr)
     assert crawl.engine is not None
     if json:
         tally = crawl.engine.tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.warc import WarcArchive
@@ -31,13 +31,21 @@ class Directory:
                 f"{path} already holds a crawl: go on with it by 'lycosa resume {path}', "
                 "or choose another directory with --out"
             )
+        new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot create {path}: {error.strerror}; choose another directory with --out") from error
         lock = Lock(path)
         directory = cls(path, options, lock)
-        directory.save()
+        try:
+            directory.save()
+        except LycosaError:  # leave nothing half-written
+            lock.release()
+            lock.path.unlink(missing_ok=True)
+            if new:
+                path.rmdir()
+            raise
         return directory
 
     @classmethod

@@ -73,31 +73,25 @@ class SqliteLog:
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
         self._busy = busy_seconds
-        try:
+        if readonly and not path.exists():
+            raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
+        with self._explaining():
+            self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
+            if version != codec.VERSION and not new:  # nothing has been changed so far: it may be someone else's
+                self._db.close()
+                raise DamagedError(
+                    f"{path} has format {version}, this Lycosa reads format {codec.VERSION}: "
+                    "use the version of Lycosa that wrote it"
+                )
             if readonly:
-                if not path.exists():
-                    raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
-                self._db = sqlite3.connect(path, timeout=busy_seconds)
                 self._db.execute("PRAGMA query_only=1")
-            else:
-                self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-            self._check_version(readonly)
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
-
-    def _check_version(self, readonly: bool) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0 and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            if readonly:
                 return
-            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
-        elif version != codec.VERSION:
-            raise DamagedError(
-                f"{self.path} has format {version}, this Lycosa reads format {codec.VERSION}: "
-                "use the version of Lycosa that wrote it"
-            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            if new:
+                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def append(self, event: Event) -> None:
         """Add one event and commit it: when this returns it survives kill -9."""
@@ -117,10 +111,8 @@ class SqliteLog:
             kind = type(event).__name__.lower()
             name = event.key if isinstance(event, Setting) else event.node
             row = (kind, name, "", 0.0, "", 0, 0, codec.encode_other(event))
-        try:
+        with self._explaining():
             self._insert(row)
-        except (sqlite3.Error, UnicodeEncodeError) as error:
-            raise self._explained(error) from error
 
     def _insert(self, row: tuple[object, ...]) -> None:
         self._db.execute(
@@ -131,7 +123,7 @@ class SqliteLog:
     @contextmanager
     def together(self) -> Iterator[None]:
         """What is appended inside is committed all at once, or not at all."""
-        try:
+        with self._explaining():
             self._db.execute("BEGIN")
             try:
                 yield
@@ -139,62 +131,56 @@ class SqliteLog:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
 
     def __iter__(self) -> Iterator[Event]:
         return self.events()
 
-    def events(self, kinds: tuple[str, ...] = ()) -> Iterator[Event]:
-        """Events in order, all or of some kinds; streams."""
-        where = f"WHERE kind IN ({','.join('?' * len(kinds))})" if kinds else ""
-        try:
-            for kind, file, start, length, body in self._db.execute(
-                f"SELECT kind, file, start, length, body FROM event {where} ORDER BY seq", kinds
-            ):
-                try:
-                    if kind in ("seed", "label", "setting"):
-                        event = codec.decode_other(kind, body)
-                    else:
-                        event = codec.decode_visit(body, Place(file, start, length))
-                except codec.ERRORS as error:
-                    raise DamagedError(
-                        f"{self.path}: an event of kind {kind} can't be read ({error}): restore the log from a backup"
-                    ) from error
-                yield event
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
+    def events(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Event]:
+        """Events, all in their order or a selection; streams."""
+        for kind, file, start, length, body in self.rows("kind, file, start, length, body", where, order, given):
+            try:
+                if kind in ("seed", "label", "setting"):
+                    event = codec.decode_other(kind, body)
+                else:
+                    event = codec.decode_visit(body, Place(file, start, length))
+            except codec.ERRORS as error:
+                raise DamagedError(
+                    f"{self.path}: damaged: an event of kind {kind} can't be read ({error}). Restore the log from a backup"
+                ) from error
+            yield event
 
-    def rows(self, columns: str, where: str, order: str = "seq") -> Iterator[tuple[Any, ...]]:
-        """Some columns of some events, for summaries."""
-        try:
-            yield from self._db.execute(f"SELECT {columns} FROM event WHERE {where} ORDER BY {order}")
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
+    def rows(
+        self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        """Some columns of some events."""
+        with self._explaining():
+            yield from self._db.execute(f"SELECT {columns} FROM event WHERE {where} ORDER BY {order}", given)
 
     def setting(self, key: str, default: Any) -> Any:
         """The last value of a setting."""
-        found = self._db.execute(
-            "SELECT body FROM event WHERE kind='setting' AND node=? ORDER BY seq DESC LIMIT 1", (key,)
-        ).fetchone()
-        event = codec.decode_other("setting", found[0]) if found else None
-        return event.value if isinstance(event, Setting) else default
+        for event in self.events("kind = 'setting' AND node = ?", "seq DESC LIMIT 1", (key,)):
+            if isinstance(event, Setting):
+                return event.value
+        return default
 
-    def last(self, kind: str) -> Event | None:
-        """The last event, if it is of a kind."""
-        found = self._db.execute("SELECT kind, body FROM event ORDER BY seq DESC LIMIT 1").fetchone()
-        return codec.decode_other(kind, found[1]) if found and found[0] == kind else None
+    def last(self) -> Event | None:
+        """The last event."""
+        return next(self.events(order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""
-        try:
-            rows = self._db.execute("SELECT file, MAX(start + length) FROM event WHERE file != '' GROUP BY file")
-            return dict(rows.fetchall())
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
+        return dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
 
     def close(self) -> None:
         self._db.close()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """What SQLite complains of, told as something a person can act upon."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:
         text = str(error)

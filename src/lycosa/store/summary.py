@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import LockedError
-from lycosa.core.types import Place
-from lycosa.store import codec
+from lycosa.core.types import Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
 
 
@@ -68,9 +67,9 @@ def summarise(directory: Path, best: int = 10) -> Summary:
     summary = Summary(running=_is_running(directory))
     try:
         summary.threshold = float(log.setting("threshold", 0.0))
-        last = log.last("setting")
-        if last is not None and getattr(last, "key", "") == "end":
-            summary.ending = str(log.setting("end", {}).get("reason", ""))
+        last = log.last()
+        if isinstance(last, Setting) and last.key == "end":
+            summary.ending = str(last.value.get("reason", ""))
         for kind, node, outcome, beta in log.rows(
             "kind, node, outcome, beta", "kind NOT IN ('seed','label','setting')"
         ):
@@ -80,13 +79,9 @@ def summarise(directory: Path, best: int = 10) -> Summary:
                 summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
         summary.pages = len(summary.betas)
         summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
-        for node, beta, body in log.rows(
-            "node, beta, body",
-            "kind = 'page' AND outcome = 'ok' AND beta > 0",
-            f"beta DESC, seq LIMIT {best}",
-        ):
-            visit = codec.decode_visit(body, Place())
-            summary.best.append({"url": node, "score": round(beta, 4), "title": visit.title})
+        for visit in log.events("kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"):
+            assert isinstance(visit, Visit)
+            summary.best.append({"url": visit.node, "score": round(visit.beta, 4), "title": visit.title})
     finally:
         log.close()
     return summary

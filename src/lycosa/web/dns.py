@@ -58,6 +58,11 @@ class Names:
         known = self._known.get(name)
         return known[1][0] if known is not None and known[1] else ""
 
+    def known(self, name: str) -> list[str]:
+        """All addresses of a host that are known without asking."""
+        found = self._known.get(name)
+        return _literal(name) or (found[1] if found is not None else [])
+
     def ahead(self, name: str) -> None:
         """Start resolving a name that will be needed soon."""
         if name and name not in self._known and name not in self._asking and not _literal(name):

@@ -94,7 +94,7 @@ class HttpTransport:
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""
         limits = self.limits
-        address = self.names.peek(host(url))
+        address = next(filter(self.guard.allows, self.names.known(host(url))), "")
         try:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(url, headers, wanted, address)
