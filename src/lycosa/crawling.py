@@ -168,28 +168,17 @@ class Crawl:
     # -- putting it together -----------------------------------------------------------------------------------
 
     async def _open(self) -> Engine:
+        """Everything in place for a run: files, topic, engine, and the engine where the log ends."""
         options = self.options
         space = self._space = self._space or self._web()
-        examples: list[Visit] = []
+        news: list[Event] = []
         learned: dict[str, float] = {}
-        if self._topic is None and not self.resuming:
-            learned, examples = await self._read_examples(space)
-        archive: WarcArchive | None = None
-        log: Log = MemoryLog()
-        if self.path is not None:
-            opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, options)
-            self._directory = opened
-            if self.resuming and vars(opened.options) != vars(options):
-                opened.options = options
-                opened.save()
-            log = self._log = opened.log()
-            if options.archive:
-                assert isinstance(log, SqliteLog)
-                archive = opened.archive(log, SOFTWARE, options.rotate)
-                self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
-        self._log, self._archive = log, archive
-        if self._topic is None and isinstance(log, SqliteLog):
-            learned = learned or log.setting("learned", {})
+        if self._topic is None and not self.resuming:  # before anything is written: an example may not be readable
+            learned = await self._read_examples(space, news)
+        log, archive = self._open_files()
+        if self._topic is None and self.resuming:
+            learned = log.setting("learned", {}) if isinstance(log, SqliteLog) else {}
+            learned = learned or await self._read_examples(space, news)
         topic = self._topic or make_topic(options, learned)
         if options.languages:
             topic = InLanguage(topic)
@@ -211,17 +200,31 @@ class Crawl:
         if self.resuming:
             engine.replay(self._remembered(log, archive))
         now = self._clock()
-        start: list[Event] = [Setting("threshold", topic.threshold, now)]
-        if learned and not self.resuming:
-            start.append(Setting("learned", learned, now))
-        start += examples
-        start += [Seed(node, now) for node in self._seeds if node not in engine.table.row_of]
+        news.append(Setting("threshold", topic.threshold, now))
+        news += [Seed(node, now) for node in self._seeds if node not in engine.table.row_of]
         with log.together():
-            for event in start:
+            for event in news:
                 log.append(event)
-        for event in start:
+        for event in news:
             engine.fold(event)
         return engine
+
+    def _open_files(self) -> tuple[Log, WarcArchive | None]:
+        """The log and the archive, of the directory if there is one."""
+        if self.path is None:
+            self._log = MemoryLog()
+            return self._log, None
+        opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
+        self._directory = opened
+        if vars(opened.options) != vars(self.options):
+            opened.options = self.options
+            opened.save()
+        log = self._log = opened.log()
+        archive = None
+        if self.options.archive:
+            archive = self._archive = opened.archive(log, SOFTWARE, self.options.rotate)
+            self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
+        return log, archive
 
     @staticmethod
     def _remembered(log: Log, archive: WarcArchive | None) -> Iterator[Event]:
@@ -272,13 +275,12 @@ class Crawl:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
         return list(seeds)
 
-    async def _read_examples(self, space: Space) -> tuple[dict[str, float], list[Visit]]:
-        """The words of the example pages, and the visits it took to get them."""
+    async def _read_examples(self, space: Space, news: list[Event]) -> dict[str, float]:
+        """The words of the example pages; `news` gets what it took to read them, and the words."""
         pages: list[Page] = []
-        visits: list[Visit] = []
         for name in self.options.examples:
             if is_http(name):
-                pages.append(await self._fetch_example(space, name, visits))
+                pages.append(await self._fetch_example(space, name, news))
                 continue
             try:
                 body = Path(name).read_bytes()
@@ -286,9 +288,11 @@ class Crawl:
                 raise InputError(f"cannot read the example {name}: {error.strerror}") from error
             text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
             pages.append(Page("ok", title=text.title, marked=text.marked))
-        return centroid(pages), visits
+        learned = centroid(pages)
+        news.append(Setting("learned", learned, self._clock()))
+        return learned
 
-    async def _fetch_example(self, space: Space, name: str, visits: list[Visit]) -> Page:
+    async def _fetch_example(self, space: Space, name: str, news: list[Event]) -> Page:
         """Fetch one page outside the loop, as politely as inside it."""
         node = check_seed(name)
         for _ in range(20):
@@ -320,7 +324,7 @@ class Crawl:
                 data=page.data,
             )
             space.learn(visit)
-            visits.append(visit)
+            news.append(visit)
             if errand:
                 continue
             if page.kind == "redirect":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,21 +48,32 @@ class Lock:
             raise StoreError(
                 f"cannot write in {directory}: {error.strerror}; choose another directory with --out"
             ) from error
-        try:
-            fcntl.flock(self._file, (fcntl.LOCK_SH if peek else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError:
+        if not self._acquire(fcntl.LOCK_SH if peek else fcntl.LOCK_EX):
             self._file.seek(0)
             holder = self._file.read().strip()
             self._file.close()
             raise LockedError(
                 f"{directory} is in use by a running crawl (process {holder or 'unknown'}); "
                 f"stop that one first, or watch it with: lycosa show {directory}"
-            ) from None
+            )
         if peek:
             return
         self._file.truncate(0)
         self._file.write(f"{os.getpid()}\n")
         self._file.flush()
+
+    def _acquire(self, how: int) -> bool:
+        """Try for a moment: someone who only looks (`lycosa show`) holds the lock for an instant."""
+        for _ in range(10):
+            try:
+                fcntl.flock(self._file, how | fcntl.LOCK_NB)
+            except OSError:
+                if how == fcntl.LOCK_SH:
+                    return False
+                time.sleep(0.02)
+            else:
+                return True
+        return False
 
     def release(self) -> None:
         self._file.close()
@@ -145,7 +157,7 @@ class SqliteLog:
                     event = codec.decode_visit(body, Place(file, start, length))
             except codec.ERRORS as error:
                 raise DamagedError(
-                    f"{self.path}: damaged: an event of kind {kind} can't be read ({error}). Restore the log from a backup"
+                    f"{self.path}: damaged: a {kind} event can't be read ({error}). Restore it from a backup"
                 ) from error
             yield event
 

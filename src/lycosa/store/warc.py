@@ -80,7 +80,7 @@ class WarcArchive:
 
     def remember(self, visit: Visit) -> None:
         """A recorded visit, so that its payload is known when it comes again."""
-        if visit.place.file and visit.digest and "revisit" not in visit.flags:
+        if visit.place.file and visit.digest:
             self._seen.setdefault(visit.digest, (visit.node, visit.started))
 
     def append(self, visit: Visit, exchange: Exchange) -> Place:
@@ -121,10 +121,7 @@ class WarcArchive:
         )
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
-        if original is None:
-            self._seen[exchange.digest] = (visit.node, visit.started)
-        else:
-            visit.flags = [*visit.flags, "revisit"]
+        self._seen.setdefault(exchange.digest, (visit.node, visit.started))
         return place
 
     def close(self) -> None:

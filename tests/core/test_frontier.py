@@ -1,0 +1,199 @@
+"""The frontier: the best open row of the lanes that are ready, whatever happened before."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.frontier import Frontier
+from lycosa.core.table import DONE, OPEN, Table
+
+LANES, ROWS = 4, 12
+
+
+def frontier(nodes: str, scores: list[float], **rest: object) -> Frontier:
+    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    table = Table(lane_of=lambda node: node[0])
+    rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
+    made = Frontier(table, **rest)  # type: ignore[arg-type]
+    made.rank(rows, np.array(scores))
+    return made
+
+
+def drain(made: Frontier, now: float = 0.0) -> list[str]:
+    """All that can be taken, in order."""
+    return [made.table.nodes[row] for row in iter(lambda: made.take(now), -1)]
+
+
+def test_best_first_then_first_discovered() -> None:
+    """Higher scores come first, and of equal ones the row discovered first."""
+    assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
+
+
+def test_seeds_come_before_everything() -> None:
+    """A seed has an infinite score, whatever the estimator says."""
+    table = Table()
+    rows = np.array([table.add("a", 0), table.add_seed("s")], np.int32)
+    made = Frontier(table)
+    made.rank(rows, np.array([99.0, 0.0]))
+    assert ["s", "a"] == drain(made)
+
+
+def test_a_score_may_rise_and_fall() -> None:
+    """The last score counts."""
+    made = frontier("a1 a2 b1", [0.1, 0.2, 0.3])
+    made.rank(np.array([0]), np.array([0.9]))
+    made.rank(np.array([2]), np.array([0.15]))
+    made.rank(np.array([0]), np.array([0.18]))
+    assert ["a2", "a1", "b1"] == drain(made)
+
+
+def test_a_waiting_lane_is_passed_over() -> None:
+    """The best row of a lane that isn't ready waits; the best of the others is taken."""
+    until = {"a": 5.0, "b": 0.0}
+    made = frontier("a1 b1 b2", [0.9, 0.1, 0.5], ready=lambda lane: (until[lane], "delay"))
+    assert ["b2", "b1"] == drain(made, now=0.0)
+    assert (5.0, ["a"], ["delay"]) == (
+        made.next_ready(), [lane.name for lane in made.waiting()], [lane.why for lane in made.waiting()]
+    )  # fmt: skip
+    assert [] == drain(made, now=4.9)
+    assert ["a1"] == drain(made, now=5.0)
+
+
+def test_a_parked_lane_waits_to_be_woken() -> None:
+    """A lane that is never ready is looked at again only when something wakes it."""
+    until = {"a": math.inf}
+    made = frontier("a1", [0.9], ready=lambda lane: (until[lane], "answering"))
+    assert [] == drain(made, now=1e9)
+    assert math.inf == made.next_ready()
+    until["a"] = 3.0
+    made.wake("a")
+    assert 3.0 == made.next_ready()
+    assert ["a1"] == drain(made, now=3.0)
+
+
+def test_what_is_taken_is_not_taken_twice() -> None:
+    """A taken row stays away, even when it is ranked anew, until it comes back open."""
+    made = frontier("a1", [0.5])
+    assert 0 == made.take(0.0)
+    made.rank(np.array([0]), np.array([0.9]))
+    assert -1 == made.take(0.0)
+    made.untake(0)
+    assert 0 == made.take(0.0)
+    made.table.state[0] = DONE
+    made.untake(0)
+    assert -1 == made.take(0.0)
+
+
+def test_a_postponed_row_holds_up_its_lane() -> None:
+    """A row given back with a time keeps its whole lane waiting until then."""
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1])
+    row = made.take(0.0)
+    made.postpone(row, 2.0, "robots.txt")
+    assert ["b1"] == drain(made, now=1.0)
+    assert ["a1", "a2"] == drain(made, now=2.0)
+
+
+def test_a_lane_stops_at_its_budget() -> None:
+    """A lane gives no more rows than its budget, counting what is in flight."""
+    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], lane_budget=2)
+    assert ["a1", "a2", "b1"] == drain(made)
+    assert ["a"] == [lane.name for lane in made.waiting()]
+    made.untake(0)  # it failed: the lane has used up one of its two only
+    made.wake("a")
+    assert ["a1"] == drain(made)
+
+
+def test_scores_that_are_no_numbers_are_never_taken() -> None:
+    """A row scored NaN is left alone rather than spoiling the order of the others."""
+    assert ["a2"] == drain(frontier("a1 a2", [math.nan, 0.5]))
+
+
+def test_waking_strangers_does_nothing() -> None:
+    """A lane that nobody knows can be woken."""
+    frontier("a1", [0.5]).wake("nobody")
+
+
+@dataclass
+class Model:
+    """What the frontier should do, said in the slowest way."""
+
+    scores: dict[int, float] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+
+    def best(self, now: float, until: list[float]) -> int:
+        """The open row with the highest score whose lane is ready; the lowest number of equals."""
+        rows = [r for r in self.scores if r not in self.taken | self.done and until[r % LANES] <= now]
+        return min(rows, key=lambda r: (-self.scores[r], r), default=-1)
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("rank"), st.integers(0, ROWS - 1), st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])),
+        st.tuples(st.just("take"), st.just(0), st.just(0.0)),
+        st.tuples(st.just("finish"), st.integers(0, 5), st.sampled_from([0.0, 1.0])),
+        st.tuples(st.just("busy"), st.integers(0, LANES - 1), st.sampled_from([0.5, 1.0, 3.0, math.inf])),
+        st.tuples(st.just("pass"), st.just(0), st.sampled_from([0.3, 1.0])),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(OPERATIONS)
+def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:
+    """Under any sequence of ranking, taking, finishing and waiting, the best row of the ready lanes is taken."""
+    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    for number in range(ROWS):
+        table.add(str(number), 0)
+    now, until = 0.0, [0.0] * LANES
+    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "busy"))
+    model = Model()
+    for name, number, value in operations:
+        if name == "rank":
+            made.rank(np.array([number], np.int32), np.array([value]))
+            model.scores[number] = value
+        elif name == "take":
+            expected = model.best(now, until)
+            assert expected == made.take(now)
+            if expected >= 0:
+                model.taken.add(expected)
+        elif name == "finish" and model.taken:
+            row = sorted(model.taken)[number % len(model.taken)]
+            if value:
+                table.state[row] = DONE
+                model.done.add(row)
+            made.untake(row)
+            model.taken.discard(row)
+            made.wake(table.lane_of(str(row)))
+        elif name == "busy":  # a lane changes when something of it ends: whoever changes it wakes it
+            until[number] = now + value
+            made.wake(f"lane {number}")
+        elif name == "pass":
+            now += value
+    for number in range(LANES):
+        until[number] = 0.0
+        made.wake(f"lane {number}")
+    while (expected := model.best(now, until)) >= 0:
+        assert expected == made.take(now)
+        model.taken.add(expected)
+    assert -1 == made.take(now)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), min_size=1, max_size=80))
+def test_draining_sorts_by_last_score(ranks: list[tuple[int, float]]) -> None:
+    """Whatever a row was scored on the way, rows come out by their last score."""
+    table = Table()
+    for number in range(31):
+        table.add(str(number), 0)
+    made = Frontier(table)
+    last: dict[int, float] = {}
+    for row, score in ranks:
+        made.rank(np.array([row], np.int32), np.array([score]))
+        last[row] = score
+    assert sorted(last, key=lambda row: (-last[row], row)) == [int(node) for node in drain(made)]
+    assert OPEN == table.state[0]

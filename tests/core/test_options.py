@@ -1,0 +1,137 @@
+"""Options: the file that explains itself comes back as it was, and what is wrong is named."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options, default_of, describe, flag_of
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+VALUES: dict[Any, st.SearchStrategy[Any]] = {
+    str: TEXT,
+    int: st.integers(-(2**63), 2**63 - 1),
+    float: st.floats(allow_nan=False),
+    bool: st.booleans(),
+    list[str]: st.lists(TEXT, max_size=3),
+}
+OPTIONS = st.builds(Options, **{name: VALUES[kind] for name, kind in get_type_hints(Options).items()})
+
+
+@settings(max_examples=60, deadline=None)
+@given(OPTIONS)
+def test_toml_round_trip(options: Options) -> None:
+    """What is written as TOML is read back equal, whatever the values."""
+    import tomllib
+
+    assert options == Options.from_mapping(tomllib.loads(options.to_toml()), "test")
+
+
+def test_defaults_are_commented_out() -> None:
+    """A file of defaults sets nothing, but names every option."""
+    import tomllib
+
+    text = Options().to_toml()
+    assert {} == tomllib.loads(text)
+    assert all(f"# {item.name} = " in text for item in dataclasses.fields(Options))
+
+
+def test_load_and_save(tmp_path: Path) -> None:
+    """A file on disk gives the options that made it."""
+    path = tmp_path / "crawl.toml"
+    options = Options(topic='a "quoted"\ttopic \\ ünï', seeds=["http://a.test/"], budget=5, delay=0.25)
+    path.write_text(options.to_toml(), encoding="utf-8")
+    assert options == Options.load(path)
+
+
+def test_every_option_has_help_and_group() -> None:
+    """Each option is described: a sentence, a group, a flag."""
+    for name, flag, kind, default, group, help in describe():
+        assert help.endswith((".", ".)")), name
+        assert group, name
+        assert flag.startswith("--"), name
+        assert isinstance(default, kind if isinstance(kind, type) else list), name
+
+
+def test_flags_are_unique() -> None:
+    """No two options share a flag."""
+    flags = [flag_of(item.name) for item in dataclasses.fields(Options)]
+    assert len(set(flags)) == len(flags)
+
+
+def test_lists_are_not_shared() -> None:
+    """Two sets of options have lists of their own."""
+    Options().seeds.append("x")
+    assert [] == Options().seeds
+
+
+def test_defaults_pass_the_check() -> None:
+    """The defaults are values that can work."""
+    Options().check()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"budgit": 3}, "unknown option 'budgit'"),
+        ({"budget": "many"}, "budget is 'many': it has to be of type int"),
+        ({"budget": 1.5}, "budget is 1.5: it has to be of type int"),
+        ({"budget": True}, "budget is True: it has to be of type int"),
+        ({"delay": True}, "delay is True: it has to be of type float"),
+        ({"delay": "1"}, "delay is '1': it has to be of type float"),
+        ({"archive": 1}, "archive is 1: it has to be of type bool"),
+        ({"topic": 7}, "topic is 7: it has to be of type str"),
+        ({"seeds": 7}, "seeds is 7: it has to be a list of strings"),
+        ({"seeds": ["a", 7]}, "seeds is ['a', 7]: it has to be a list of strings"),
+    ],
+)
+def test_wrong_values_are_named(values: dict[str, Any], message: str) -> None:
+    """A wrong key or type is an error that says which, where and what is expected."""
+    with pytest.raises(InputError) as error:
+        Options.from_mapping(values, "crawl.toml")
+    assert message in str(error.value)
+    assert str(error.value).startswith("crawl.toml: ")
+
+
+def test_lenient_values() -> None:
+    """A whole number will do for a float, and a string for a list of one."""
+    options = Options.from_mapping({"delay": 2, "seeds": "http://a.test/"}, "test")
+    assert (2.0, float, ["http://a.test/"]) == (options.delay, type(options.delay), options.seeds)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("budget", 0), ("concurrency", 0), ("per_host", 0), ("attempts", 0), ("delay", -1.0), ("timeout", 0.0),
+        ("max_body", 0), ("max_depth", -1), ("delay", float("nan")), ("delay", float("inf")), ("threshold", -0.1),
+    ],
+)  # fmt: skip
+def test_values_that_can_not_work(name: str, value: Any) -> None:
+    """A number out of range is refused, by the name it has on the command line."""
+    with pytest.raises(InputError, match=flag_of(name)):
+        Options.from_mapping({name: value}, "test").check()
+
+
+def test_a_file_that_is_missing(tmp_path: Path) -> None:
+    """A file that can't be read is named, with the reason."""
+    with pytest.raises(InputError, match=r"cannot read .*nowhere.toml: No such file"):
+        Options.load(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("content", [b"budget = = 3", b"topic = \xff", b"budget = 1\nbudget = 2"])
+def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
+    """A file that isn't TOML is named as such."""
+    path = tmp_path / "crawl.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"crawl\.toml is not valid TOML"):
+        Options.load(path)
+
+
+def test_default_of_lists() -> None:
+    """The default of a list is an empty list."""
+    assert [] == default_of(Options.__dataclass_fields__["seeds"])
+    assert 1000 == default_of(Options.__dataclass_fields__["budget"])

@@ -1,0 +1,225 @@
+"""The table: rows, columns over parents, redirects, edges."""
+
+import numpy as np
+import pytest
+
+from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table, fit
+from lycosa.core.types import Links, Visit
+
+
+def page(node: str, links: dict[str, float] | None = None, beta: float = 0.0, **rest: object) -> Visit:
+    """A visit of a page whose links have alphas."""
+    columns = Links.to(*(links or {}))
+    columns.alphas = np.array(list((links or {}).values()), np.float32)
+    return Visit(node, "page", "ok", 1, beta=beta, links=columns, **rest)  # type: ignore[arg-type]
+
+
+def redirect(node: str, target: str) -> Visit:
+    """A visit that was sent on."""
+    return Visit(node, "redirect", "redirect", 1, links=Links.to(target))
+
+
+def column(table: Table, name: str, node: str) -> float:
+    """One cell."""
+    return float(getattr(table, name)[table.row_of[node]])
+
+
+def test_rows_are_numbered_by_discovery() -> None:
+    """A node gets the next row when it is first seen, and keeps it."""
+    table = Table()
+    assert [0, 1, 0] == [table.add("a", 0), table.add("b", 1), table.add("a", 5)]
+    assert ["a", "b"] == table.nodes
+    assert 0 == column(table, "depth", "a")
+
+
+def test_a_node_out_of_scope_has_no_row() -> None:
+    """What the scope refuses does not join, neither as a node nor as a link."""
+    table = Table(scope=lambda node, depth: node != "x" and depth < 2)
+    assert -1 == table.add("x", 0)
+    assert -1 == table.add("deep", 2)
+    table.add_seed("a")
+    step = table.absorb(page("a", {"x": 1.0, "b": 0.5}))
+    assert step is not None
+    assert ["b"] == [table.nodes[row] for row in step.children]
+
+
+def test_lanes_are_shared_by_nodes() -> None:
+    """Nodes with the same lane have the same lane number."""
+    table = Table(lane_of=lambda node: node[0])
+    for node in ("a1", "b1", "a2"):
+        table.add(node, 0)
+    assert [0, 1, 0] == table.lane[:3].tolist()
+    assert ["a", "b"] == table.lanes
+
+
+def test_sums_and_maxima_over_parents() -> None:
+    """Two parents with beta .8 and .5 and alphas .4 and .6: sums 1.3 and 1.0, products .32 and .30."""
+    table = Table()
+    table.add_seed("p")
+    table.add_seed("q")
+    table.absorb(page("p", {"c": 0.4}, beta=0.8))
+    table.absorb(page("q", {"c": 0.6}, beta=0.5))
+    expected = {
+        "in_degree": 2, "alpha_sum": 1.0, "alpha_max": 0.6, "beta_sum": 1.3, "beta_max": 0.8,
+        "product_sum": 0.4 * 0.8 + 0.6 * 0.5, "product_max": 0.32, "depth": 1,
+    }  # fmt: skip
+    assert expected == pytest.approx({name: column(table, name, "c") for name in expected}, rel=1e-6)
+
+
+def test_a_link_repeated_counts_once_with_its_best_alpha() -> None:
+    """Several links to one node are one edge with the largest alpha; links to the page itself are none."""
+    table = Table()
+    table.add_seed("a")
+    visit = page("a")
+    visit.links = Links.to("b", "a", "b", "c")
+    visit.links.alphas = np.array([0.1, 1.0, 0.7, 0.2], np.float32)
+    step = table.absorb(visit)
+    assert step is not None
+    assert ["b", "c"] == [table.nodes[row] for row in step.children]
+    assert [0.7, 0.2] == pytest.approx(step.alphas.tolist())
+    assert 1 == column(table, "in_degree", "b")
+    assert ([0, 0], [1, 2]) == (table.edge_parent.tolist(), table.edge_child.tolist())
+
+
+def test_depth_is_the_shortest_known_way() -> None:
+    """A shorter way found later makes a node less deep."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a", {"b": 0.0}))
+    table.absorb(page("b", {"c": 0.0}))
+    assert 2 == column(table, "depth", "c")
+    table.add_seed("s")
+    table.absorb(page("s", {"c": 0.0}))
+    assert 1 == column(table, "depth", "c")
+
+
+def test_a_visit_closes_its_row_once() -> None:
+    """A visited row is done; visiting it again does not count it twice."""
+    table = Table()
+    table.add_seed("a")
+    table.add("b", 1)
+    table.absorb(page("a"))
+    table.absorb(page("a"))
+    assert (DONE, OPEN, 1) == (table.state[0], table.state[1], table.open_rows)
+    assert [1] == table.rows().tolist()
+
+
+def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
+    """A failure with a time to retry counts the attempt and keeps the row."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(Visit("a", "page", "timeout", 1, attempt=2, retry_at=5.0))
+    assert (OPEN, 2, 1) == (table.state[0], table.attempts[0], table.open_rows)
+    table.absorb(Visit("a", "page", "timeout", 2, attempt=3))
+    assert DONE == table.state[0]
+
+
+@pytest.mark.parametrize("kind", ["robots", "example", "sitemap", "probe", "revisit"])
+def test_errands_are_no_steps(kind: str) -> None:
+    """A visit of another kind than page and redirect changes nothing."""
+    table = Table()
+    table.add_seed("a")
+    assert table.absorb(Visit("a", kind, "ok", 1, links=Links.to("b"))) is None  # type: ignore[arg-type]
+    assert ["a"] == table.nodes
+
+
+def test_a_visit_of_a_stranger_is_passed_over() -> None:
+    """A visit of a node without a row, of another scope, is no step."""
+    assert Table().absorb(page("nobody", {"b": 1.0})) is None
+
+
+def test_a_redirect_hands_on_all_columns() -> None:
+    """The target has its source's depth, parent and sums, and is one hop further."""
+    table = Table()
+    table.add_seed("p")
+    table.absorb(page("p", {"a": 0.5}, beta=0.8))
+    step = table.absorb(redirect("a", "b"))
+    assert step is not None
+    assert ["b"] == [table.nodes[row] for row in step.children]
+    for name in ("depth", "parent", "in_degree", "alpha_sum", "beta_sum", "product_sum", "product_max"):
+        assert column(table, name, "a") == column(table, name, "b"), name
+    assert 1 == column(table, "hops", "b")
+
+
+def test_a_redirect_of_a_seed_is_a_seed() -> None:
+    """The target of a seed's redirect comes before everything, too."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(redirect("a", "b"))
+    assert table.is_seed[table.row_of["b"]]
+    assert 0 == column(table, "depth", "b")
+
+
+def test_a_redirect_to_a_known_node_adds_up() -> None:
+    """What was said of the source is added to what was said of the target."""
+    table = Table()
+    table.add_seed("p")
+    table.absorb(page("p", {"a": 0.5, "b": 0.25}, beta=1.0))
+    table.absorb(redirect("a", "b"))
+    assert (2.0, 0.75, 0.5) == tuple(column(table, name, "b") for name in ("in_degree", "alpha_sum", "alpha_max"))
+
+
+def test_a_redirect_to_itself_leads_nowhere() -> None:
+    """A node that redirects to itself is done, without children."""
+    table = Table()
+    table.add_seed("a")
+    step = table.absorb(redirect("a", "a"))
+    assert step is not None
+    assert 0 == len(step.children)
+    assert 0 == table.open_rows
+
+
+def test_redirects_end_after_the_last_hop() -> None:
+    """A chain of redirects is followed for MAX_HOPS hops and no further."""
+    table = Table()
+    table.add_seed("0")
+    for hop in range(MAX_HOPS + 5):
+        if str(hop) in table.row_of:
+            table.absorb(redirect(str(hop), str(hop + 1)))
+    assert str(MAX_HOPS) == table.nodes[-1]
+
+
+def test_a_seed_found_before_becomes_a_seed() -> None:
+    """A node that is known already, and open, can still become a seed; one that is done stays as it is."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a", {"b": 0.0}))
+    table.add_seed("b")
+    table.add_seed("a")
+    assert table.is_seed[table.row_of["b"]]
+    assert 0 == column(table, "depth", "b")
+
+
+def test_path_leads_from_a_seed() -> None:
+    """The path of a row is by first discovery, seed first."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a", {"b": 0.0}))
+    table.absorb(page("b", {"c": 0.0}))
+    assert ["a", "b", "c"] == [table.nodes[row] for row in table.path(table.row_of["c"])]
+
+
+def test_columns_grow() -> None:
+    """Growing keeps what the columns hold."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, beta=1.0))
+    assert 5001 == len(table) == table.open_rows + 1
+    assert 4999 / 5000 == pytest.approx(column(table, "alpha_sum", "n4999"))
+    assert table.is_seed[0]
+
+
+def test_fit_keeps_values() -> None:
+    """An estimator's own column grows by doubling, and new rows are 0."""
+    grown = fit(np.ones(2000), 2001)
+    assert (4000, 2000.0) == (len(grown), grown.sum())
+
+
+def test_links_of_a_failed_page_without_alphas() -> None:
+    """A space may find links on an error page, which no topic has judged: their alphas count as 0."""
+    table = Table()
+    table.add_seed("a")
+    visit = Visit("a", "page", "gone", 1, links=Links(["b"], ["b"], [""], [""], [0]))
+    step = table.absorb(visit)
+    assert step is not None
+    assert ["b"] == [table.nodes[row] for row in step.children]

@@ -1,0 +1,271 @@
+"""What the tests of whole crawls share: simulated crawls, crawls in processes, and what they leave."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+from lycosa.core.engine import Budget, Engine
+from lycosa.core.protocols import Log
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import _COLUMNS as COLUMNS
+from lycosa.core.table import OPEN
+from lycosa.core.types import Event, Seed, Visit
+from lycosa.estimators import estimator
+from lycosa.spaces.web import WebSpace
+from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.testing import Server, Web
+from lycosa.testing.simulation import AnyWeb, SimTransport, clock
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.web.politeness import Politeness
+
+# -- simulated crawls --------------------------------------------------------------------------------------
+
+
+def sim_engine(
+    web: AnyWeb,
+    query: str,
+    log: Log | None = None,
+    *,
+    strategy: str = "best-first",
+    seed: int = 1,
+    pages: int = 0,
+    concurrency: int = 8,
+    delay: float = 1.0,
+    per_host: int = 1,
+    host_budget: int = 0,
+    latency: tuple[float, float] = (0.05, 2.0),
+    patience: float = 300.0,
+) -> Engine:
+    """An engine over a simulated transport; to be made inside a virtual loop."""
+    # The whole web has one address; a network that was allowed by name has no pause for it.
+    politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
+    transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
+    space = WebSpace(transport, politeness, clock)
+    return Engine(
+        space,
+        Query(query),
+        Greedy(estimator(strategy, random_seed=seed), strategy),
+        MemoryLog() if log is None else log,
+        clock=clock,
+        budget=Budget(pages=pages),
+        reader=Vocabulary(),
+        concurrency=concurrency,
+        host_budget=host_budget,
+        patience=patience,
+        judge_name="test",
+    )
+
+
+def hits_of(engine: Engine) -> list[Any]:
+    """The requests that the simulated transport of an engine has seen."""
+    assert isinstance(engine.space, WebSpace)
+    assert isinstance(engine.space.transport, SimTransport)
+    return engine.space.transport.log
+
+
+def plant(engine: Engine, seeds: Sequence[str]) -> None:
+    """Record and fold the seeds, as a new crawl does."""
+    for node in seeds:
+        event = Seed(node, clock())
+        engine.log.append(event)
+        engine.fold(event)
+
+
+async def leave(running: AsyncIterator[Visit]) -> None:
+    """Break off a run."""
+    await asyncio.sleep(0)  # what has just been launched takes its first step
+    await running.aclose()  # type: ignore[attr-defined]
+
+
+def state_of(engine: Engine) -> dict[str, Any]:
+    """All that an engine has learned, to the last bit; what is merely in flight is left out."""
+    table, n = engine.table, len(engine.table)
+    words = engine.reader
+    assert isinstance(words, Vocabulary)
+    is_open = np.flatnonzero(table.state[:n] == OPEN)
+    return {
+        "nodes": list(table.nodes),
+        "lanes": list(table.lanes),
+        "open": is_open.tobytes(),
+        "scores": engine.frontier.score[is_open].tobytes(),
+        "columns": {name: getattr(table, name)[:n].tobytes() for name in COLUMNS},
+        "edges": (table.edge_parent.tobytes(), table.edge_child.tobytes(), table.edge_alpha.tobytes()),
+        "lane pages": [lane.pages for lane in engine.frontier.lanes],
+        "terms": list(words.terms),
+        "frequency": words.frequency[: len(words.terms)].tobytes(),
+        "read": words.pages,
+        "tally": (engine.tally.pages, engine.tally.relevant, engine.tally.bytes, dict(engine.tally.outcomes)),
+        "settings": dict(engine.tally.settings),
+    }
+
+
+# -- crawls in processes of their own ----------------------------------------------------------------------
+
+DRIVER = str(Path(__file__).with_name("saboteur.py"))
+
+
+def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
+    """The command line of a fast crawl over the embedded web."""
+    seeds = [part for url in server.web.seeds(topic, 3) for part in ("--seed", url)]
+    fast = ["--delay", "0", "--per-host", "4", "--concurrency", "16", "--allow-network", "127.0.0.0/8"]
+    return ["crawl", server.web.query(topic), *seeds, "--out", str(out), *fast, "--quiet", *more]
+
+
+def lycosa(*args: str, sabotage: str = "") -> subprocess.Popen[str]:
+    """Start a command; with sabotage, under the driver that makes it fail at one point."""
+    command = [sys.executable, DRIVER, sabotage] if sabotage else [sys.executable, "-m", "lycosa"]
+    environment = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.Popen(
+        [*command, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+
+
+@dataclass
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The error message, which has to be one line and no traceback."""
+        lines = self.err.strip().splitlines()
+        assert self.code != 0
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("lycosa: ")
+        return lines[0]
+
+
+def wait(process: subprocess.Popen[str], seconds: float = 60.0) -> Ended:
+    """Let a command end; one that hangs is killed and fails the test."""
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        raise AssertionError(f"the command did not end within {seconds} s: {err}") from None
+    return Ended(process.returncode, out, err)
+
+
+def run(*args: str, sabotage: str = "", seconds: float = 60.0) -> Ended:
+    """Run a command to its end."""
+    return wait(lycosa(*args, sabotage=sabotage), seconds)
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+    """Poll for a condition that another thread or process will bring about."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.005)
+
+
+# -- what a crawl leaves behind ----------------------------------------------------------------------------
+
+
+def events_of(directory: Path, scratch: Path) -> list[Event]:
+    """The events of a log as a reader would find them, without touching the log: a copy is read.
+
+    Opening the log itself would tidy up after a killed process, which is for the resumed crawl to do.
+    """
+    scratch.mkdir(exist_ok=True)
+    copy = scratch / "log.sqlite"
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{copy}{suffix}").unlink(missing_ok=True)
+        source = directory / f"log.sqlite{suffix}"
+        if source.exists() and suffix != "-shm":
+            shutil.copy(source, f"{copy}{suffix}")
+    if not copy.exists() or not _has_events(copy):
+        return []
+    log = SqliteLog(copy)
+    try:
+        return list(log)
+    finally:
+        log.close()
+
+
+def _has_events(path: Path) -> bool:
+    database = sqlite3.connect(path)
+    try:
+        return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone())
+    finally:
+        database.close()
+
+
+def visits_of(events: Sequence[Event]) -> Iterator[Visit]:
+    """The visits among some events."""
+    return (event for event in events if isinstance(event, Visit))
+
+
+def check_kept(directory: Path, events: Sequence[Event]) -> int:
+    """Every archived visit has its record where the log says, with its URL and bytes; returns how many."""
+    found = 0
+    for visit in visits_of(events):
+        if visit.kind == "page" and visit.outcome == "ok":
+            assert visit.place.file, visit.node
+        if not visit.place.file:
+            continue
+        with open(directory / "archive" / visit.place.file, "rb") as file:
+            file.seek(visit.place.offset)
+            records = ArchiveIterator(file, check_digests="raise")
+            response = next(records)
+            assert response.rec_headers["WARC-Target-URI"] == visit.node
+            assert response.rec_type in ("response", "revisit")
+            body = response.raw_stream.read()
+            if response.rec_type == "response":
+                assert len(body) == visit.size
+            request = next(records)
+            assert request.rec_type == "request"
+            assert request.rec_headers["WARC-Target-URI"] == visit.node
+            request.raw_stream.read()
+            records.read_to_end()
+            assert records.get_record_offset() + records.get_record_length() == _end(visit)
+        found += 1
+    return found
+
+
+def _end(visit: Visit) -> int:
+    return visit.place.offset + visit.place.length
+
+
+class _Options:
+    def __init__(self, inputs: list[str]) -> None:
+        self.inputs = inputs
+        self.verbose = False
+
+
+def check_warcs(directory: Path, known: Container[tuple[str, int]] = ()) -> int:
+    """All WARC files pass `warcio check`; returns how many. Of those in `known` (name, size) that is known."""
+    found = sorted((directory / "archive").glob("*.warc.gz"))
+    files = [str(path) for path in found if (path.name, path.stat().st_size) not in known]
+    checker = Checker(_Options(files))
+    checker.process_all()
+    assert checker.exit_value == 0
+    for name in files:  # warcio lets a torn last member pass in silence
+        with open(name, "rb") as file:
+            records = ArchiveIterator(file)
+            for record in records:
+                record.raw_stream.read()
+            records.read_to_end()
+            assert records.get_record_offset() + records.get_record_length() == os.path.getsize(name)
+    return len(found)
+
+
+def world(pages: int = 1500, traps: Sequence[str] = ("redirects", "dead", "duplicates")) -> Web:
+    """A web with redirects, dead links and copies."""
+    return Web(pages=pages, hosts=40, traps=traps)

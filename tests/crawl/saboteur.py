@@ -1,0 +1,141 @@
+"""Runs the command line with one fault built in: `python saboteur.py POINT:N ARGS...`.
+
+At the N-th time that POINT is reached the process is killed as by `kill -9`, in the middle of what it does;
+the points named `full-...` and `limit` stand for a disk without room, which is no death but an error.
+"""
+
+import errno
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def die() -> None:
+    """End at once, without any cleaning up."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before_the(number: int, owner: Any, name: str, act: Callable[..., None]) -> None:
+    """At the N-th call of a function do something else first, with its arguments."""
+    original, calls = getattr(owner, name), 0
+
+    def replaced(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            act(*args, **options)
+        return original(*args, **options)
+
+    setattr(owner, name, replaced)
+
+
+def after_the(number: int, owner: Any, name: str) -> None:
+    """Die when the N-th call of a function has done its work, before its caller knows."""
+    original, calls = getattr(owner, name), 0
+
+    def replaced(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        result = original(*args, **options)
+        if calls == number:
+            die()
+        return result
+
+    setattr(owner, name, replaced)
+
+
+def half_written(archive: Any, data: bytes) -> None:
+    """Half of the bytes reach the file, then the end."""
+    os.write(archive._file, data[: len(data) // 2])
+    die()
+
+
+def uncommitted(log: Any, row: Any) -> None:
+    """The row is written in a transaction that is never committed."""
+    log._db.execute("BEGIN")
+    type(log)._insert(log, row)
+    die()
+
+
+def sabotage(point: str, number: int) -> None:
+    """Build the fault in."""
+    from lycosa.store import directory, log, warc
+
+    archive = warc.WarcArchive
+    match point:
+        case "config":  # crawl.toml is about to be written
+            before_the(number, directory.Directory, "save", lambda _: die())
+        case "first-commit":  # the log is there, its first events are not
+            before_the(number, log.SqliteLog, "append", lambda *_: die())
+        case "write":
+            before_the(number, archive, "_write", half_written)
+        case "unlogged":  # the bytes are in the archive, the event is not in the log
+            after_the(number, archive, "append")
+        case "uncommitted":
+            before_the(number, log.SqliteLog, "_insert", uncommitted)
+        case "committed":
+            after_the(number, log.SqliteLog, "_insert")
+        case "created":  # a new archive file, still empty
+            before_the(number, archive, "_next_file", lambda self: after_the(1, self, "_open"))
+        case "warcinfo":  # a new archive file, half of its first record written
+            before_the(number, archive, "_next_file", lambda self: before_the(1, archive, "_write", half_written))
+        case "rotated":  # a new archive file with nothing but its first record
+            after_the(number, archive, "_next_file")
+        case "aside":  # the tail has been copied, the file not yet cut
+            before_the(number, warc.os, "truncate", lambda *_: die())
+        case "full-archive":
+            _fill(warc, number)
+        case "full-log":
+            _fill_log(log, number)
+        case "limit":  # files may not grow beyond so many bytes
+            resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
+        case "impatient":  # wait so many milliseconds for a locked log
+            log.SqliteLog.__init__.__kwdefaults__["busy_seconds"] = number / 1000
+        case _:
+            raise ValueError(f"no such point: {point}")
+
+
+def _fill(warc: Any, room: int) -> None:
+    """The disk has room for so many bytes of archive; the last write is cut short, as it is on a real one."""
+    original, left = os.write, room
+
+    def write(file: int, data: bytes) -> int:
+        nonlocal left
+        if not left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = original(file, data[:left])
+        left -= written
+        return written
+
+    class Disk:
+        """The os module, on a small disk."""
+
+        def __getattr__(self, name: str) -> Any:
+            return write if name == "write" else getattr(os, name)
+
+    warc.os = Disk()
+
+
+def _fill_log(log: Any, pages: int) -> None:
+    """The log may have so many pages of 4 kB: SQLite then says that its disk is full."""
+    original = log.SqliteLog.__init__
+
+    def opened(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        self._db.execute(f"PRAGMA max_page_count={pages}")
+
+    log.SqliteLog.__init__ = opened
+
+
+if __name__ == "__main__":
+    where, _, times = sys.argv[1].partition(":")
+    sabotage(where, int(times or 1))
+    # The command line sees only its own arguments, and itself as the program.
+    sys.argv = [str(Path(sys.executable).parent / "lycosa"), *sys.argv[2:]]
+    from lycosa.cli import main
+
+    main()

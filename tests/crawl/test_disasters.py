@@ -1,0 +1,336 @@
+"""Full disks, damaged files, restored backups: what went wrong and what to do in a line, and nothing lost."""
+
+import hashlib
+import json
+import shutil
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawl.helpers import (
+    arguments,
+    check_kept,
+    check_warcs,
+    events_of,
+    lycosa,
+    run,
+    until,
+    visits_of,
+    wait,
+    world,
+)
+from lycosa.testing import Server, serve
+
+TOPIC = "marine biology/coral reefs"
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Server]:
+    """A web that all tests of the module crawl; each looks at its own part of the server's log."""
+    with serve(world()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of 60 pages that ended well."""
+    directory = tmp_path_factory.mktemp("finished") / "crawl"
+    ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", "80000"))
+    assert ended.code == 0, ended.err
+    return directory
+
+
+@pytest.fixture
+def crawl(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished crawl, to be damaged."""
+    shutil.copytree(finished, tmp_path / "crawl")
+    return tmp_path / "crawl"
+
+
+def _resumed(directory: Path, server: Server, budget: int, scratch: Path) -> None:
+    """Resume to a budget; nothing recorded is fetched again, and all of it is there in the end."""
+    recorded = {v.node for v in visits_of(events_of(directory, scratch)) if not v.retry_at}
+    seen = len(server.log)
+    ended = run("resume", str(directory), "--budget", str(budget), "--quiet")
+    assert ended.code == 0, ended.err
+    assert not ended.err
+    urls = {server.url(hit.host, hit.path) for hit in server.log[seen:]}
+    assert not urls & recorded
+    events = events_of(directory, scratch)
+    assert recorded <= {visit.node for visit in visits_of(events)}
+    assert sum(visit.is_page for visit in visits_of(events)) == budget
+    check_kept(directory, events)
+    check_warcs(directory)
+
+
+def _files(directory: Path) -> dict[str, str]:
+    """What is in a directory, to see whether it changes."""
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and path.name != "lock" and not path.name.endswith(("-wal", "-shm"))
+    }
+
+
+# -- no room -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "rotate"),
+    [
+        ("full-archive:100000", "1000000"),
+        ("full-archive:0", "1000000"),  # not even room for the first record
+        ("full-archive:20300", "1"),  # a file a page: full while one is begun, or nearly so
+        ("full-log:60", "1000000"),
+        ("limit:150000", "40000"),  # the log outgrows what a file may be
+    ],
+)
+def test_a_full_disk_is_one_line_and_nothing_is_lost(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
+    """Without room the crawl ends with a line that names its directory and the remedy; then it goes on."""
+    directory = tmp_path / "crawl"
+    ended = run(*arguments(served, TOPIC, directory, "--budget", "80", "--rotate", rotate), sabotage=fault)
+    assert "Traceback" not in ended.err
+    assert str(directory) in ended.complaint
+    assert "room" in ended.complaint or "space" in ended.complaint
+    assert f"lycosa resume {directory}" in ended.complaint
+    if fault.startswith("full-archive"):  # what could be written is whole
+        check_warcs(directory)
+    _resumed(directory, served, 80, tmp_path / "scratch")
+
+
+def test_a_full_disk_on_resume(served: Server, crawl: Path, tmp_path: Path) -> None:
+    """A resumed crawl that finds no room says so, and goes on when there is some."""
+    ended = run("resume", str(crawl), "--budget", "90", "--quiet", sabotage="full-archive:500")
+    assert f"lycosa resume {crawl}" in ended.complaint
+    _resumed(crawl, served, 90, tmp_path / "scratch")
+
+
+# -- others at the same files ------------------------------------------------------------------------------
+
+
+def test_a_locked_log_is_a_clear_error(served: Server, crawl: Path, tmp_path: Path) -> None:
+    """A log that another program keeps locked is an error that says so; when it lets go, all is well."""
+    with closing(sqlite3.connect(crawl / "log.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        ended = run("resume", str(crawl), "--budget", "70", "--quiet", sabotage="impatient:50")
+        assert "locked by another program" in ended.complaint
+        assert str(crawl / "log.sqlite") in ended.complaint
+        assert f"lycosa resume {crawl}" in ended.complaint
+        other.execute("ROLLBACK")
+    _resumed(crawl, served, 70, tmp_path / "scratch")
+
+
+def test_a_log_locked_in_mid_crawl(tmp_path: Path) -> None:
+    """A program that locks the log of a running crawl ends it with a clear error, and loses nothing."""
+    directory = tmp_path / "crawl"
+    with serve(world(), latency=0.01) as server:
+        process = lycosa(*arguments(server, TOPIC, directory, "--budget", "400"), sabotage="impatient:50")
+        until(lambda: len(server.log) > 80, "the crawl to get going")
+        with closing(sqlite3.connect(directory / "log.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            ended = wait(process)
+            assert "locked by another program" in ended.complaint
+            other.execute("ROLLBACK")
+        _resumed(directory, server, 150, tmp_path / "scratch")
+
+
+def test_two_crawls_cannot_share_a_directory(tmp_path: Path) -> None:
+    """While a crawl runs, a second one in its directory is refused in a line, and `show` works."""
+    directory = tmp_path / "crawl"
+    with serve(world(), latency=0.03) as server:
+        first = lycosa(*arguments(server, TOPIC, directory, "--budget", "100000", "--concurrency", "2"))
+        until(lambda: len(server.log) > 60, "the crawl to get going")
+        second = run("resume", str(directory), "--quiet")
+        assert f"in use by a running crawl (process {first.pid})" in second.complaint
+        third = run(*arguments(server, TOPIC, directory))
+        assert "already holds a crawl" in third.complaint
+        told = run("show", str(directory), "--json")
+        assert told.code == 0, told.err
+        assert json.loads(told.out)["running"] is True
+        assert first.poll() is None, "the crawl ended before the others had come"
+        first.send_signal(signal.SIGINT)
+        ended = wait(first)
+        assert ended.code == 0, ended.err
+        assert json.loads(run("show", str(directory), "--json").out)["ending"] == "stopped"
+        pages = sum(visit.is_page for visit in visits_of(events_of(directory, tmp_path / "scratch")))
+        _resumed(directory, server, pages + 30, tmp_path / "scratch")
+
+
+# -- archives that do not fit the log ----------------------------------------------------------------------
+
+
+def _last(directory: Path) -> Path:
+    return max((directory / "archive").glob("*.warc.gz"))
+
+
+@pytest.mark.parametrize("tail", [b"\x1f\x8b\x08\x00half a member", bytes(100_000)], ids=["torn", "zeros"])
+def test_a_tail_beyond_the_log_is_moved_aside(served: Server, crawl: Path, tmp_path: Path, tail: bytes) -> None:
+    """What a torn write left at the end of the archive is kept under aside/, and the file is whole again."""
+    last = _last(crawl)
+    size = last.stat().st_size
+    with open(last, "ab") as file:
+        file.write(tail)
+    _resumed(crawl, served, 75, tmp_path / "scratch")
+    aside = crawl / "archive" / "aside" / f"{last.name}.from-{size}"
+    assert aside.read_bytes() == tail
+    assert last.read_bytes()[size : size + 2] in (b"\x1f\x8b", b"")
+
+
+def test_what_was_moved_aside_is_told(served: Server, crawl: Path) -> None:
+    """Unless it is told to be quiet, a resumed crawl says what it moved aside, and where to."""
+    last = _last(crawl)
+    with open(last, "ab") as file:
+        file.write(b"garbage")
+    ended = run("resume", str(crawl), "--budget", "65")
+    assert ended.code == 0
+    assert "moved aside" in ended.out + ended.err
+    assert f"{last.name}.from-" in ended.out + ended.err
+
+
+@pytest.mark.parametrize("cut", [1, 10**9], ids=["cut", "missing"])
+def test_an_archive_shorter_than_the_log_knows(served: Server, crawl: Path, tmp_path: Path, cut: int) -> None:
+    """Records that are missing from the archive are an error with a remedy, and nothing is touched."""
+    last = _last(crawl)
+    whole = last.read_bytes()
+    if cut > len(whole):
+        last.unlink()
+    else:
+        last.write_bytes(whole[:-cut])
+    before = _files(crawl)
+    ended = run("resume", str(crawl), "--budget", "65", "--quiet")
+    assert str(last) in ended.complaint
+    assert "backup" in ended.complaint
+    after = _files(crawl)
+    assert {**before, "crawl.toml": ""} == {**after, "crawl.toml": ""}
+    last.write_bytes(whole)
+    _resumed(crawl, served, 65, tmp_path / "scratch")
+
+
+def test_an_older_log_restored(tmp_path: Path) -> None:
+    """Behind a restored older log everything is moved aside, byte for byte; its pages are fetched again."""
+    directory, old = tmp_path / "crawl", tmp_path / "old.sqlite"
+    with serve(world(), latency=0.004) as server:
+        process = lycosa(*arguments(server, TOPIC, directory, "--budget", "200", "--rotate", "90000"))
+        until(lambda: len(server.log) > 110, "half of the crawl")
+        with (
+            closing(sqlite3.connect(directory / "log.sqlite")) as source,
+            closing(sqlite3.connect(old)) as target,
+        ):
+            source.backup(target)
+        assert wait(process).code == 0
+        complete = events_of(directory, tmp_path / "scratch")
+        content = {path.name: path.read_bytes() for path in (directory / "archive").glob("*.warc.gz")}
+        shutil.copy(old, directory / "log.sqlite")
+        events = events_of(directory, tmp_path / "scratch")
+        assert 20 < len(events) < len(complete) - 20
+        recorded = {visit.node for visit in visits_of(events)}
+        seen = len(server.log)
+        ended = run("resume", str(directory), "--quiet")
+        assert ended.code == 0, ended.err
+        again = {server.url(hit.host, hit.path) for hit in server.log[seen:]}
+        assert not again & recorded
+        assert again & {visit.node for visit in visits_of(complete)}
+        for name, data in content.items():
+            kept = [path.read_bytes() for path in (directory / "archive" / "aside").glob(f"{name}.from-*")]
+            now = directory / "archive" / name
+            start = now.read_bytes() if now.exists() else b""
+            assert any(data.endswith(tail) and start.startswith(data[: -len(tail)]) for tail in kept) or (
+                start.startswith(data)
+            ), f"bytes of {name} are gone"
+        events = events_of(directory, tmp_path / "scratch")
+        assert sum(visit.is_page for visit in visits_of(events)) == 200
+        check_kept(directory, events)
+        check_warcs(directory)
+
+
+# -- logs that are not what they should be -----------------------------------------------------------------
+
+
+def test_a_directory_without_a_log(served: Server, crawl: Path, tmp_path: Path) -> None:
+    """With crawl.toml alone a crawl starts anew from its seeds; an archive that is there is moved aside."""
+    content = {path.name: path.read_bytes() for path in (crawl / "archive").glob("*.warc.gz")}
+    (crawl / "log.sqlite").unlink()
+    told = run("show", str(crawl))
+    assert f"lycosa resume {crawl}" in told.complaint
+    _resumed(crawl, served, 60, tmp_path / "scratch")
+    for name, data in content.items():
+        assert (crawl / "archive" / "aside" / f"{name}.from-0").read_bytes() == data
+
+
+def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
+    """A directory that holds no crawl is named, with what to do."""
+    for command in ("resume", "show"):
+        ended = run(command, str(tmp_path))
+        assert f"{tmp_path} holds no crawl" in ended.complaint
+
+
+@pytest.mark.parametrize("command", ["resume", "show"])
+def test_a_log_of_another_format(crawl: Path, command: str) -> None:
+    """A log written by another version is refused, not misread."""
+    with closing(sqlite3.connect(crawl / "log.sqlite")) as database:
+        database.execute("PRAGMA user_version=99")
+    before = _files(crawl)
+    ended = run(command, str(crawl))
+    assert "format 99" in ended.complaint
+    assert "version of Lycosa that wrote it" in ended.complaint
+    assert _files(crawl) == before
+
+
+@pytest.mark.parametrize("command", ["resume", "show"])
+def test_a_log_that_is_no_database(crawl: Path, command: str) -> None:
+    """A file that only has the log's name is called damaged, and is left alone."""
+    (crawl / "log.sqlite").write_bytes(b"these are not the events you are looking for\n" * 200)
+    before = _files(crawl)
+    ended = run(command, str(crawl))
+    assert "damaged" in ended.complaint
+    assert "backup" in ended.complaint
+    assert _files(crawl) == before
+
+
+@pytest.mark.parametrize("command", ["resume", "show"])
+def test_another_programs_database(crawl: Path, command: str) -> None:
+    """A database that is not a log of ours is refused in a line."""
+    (crawl / "log.sqlite").unlink()
+    with closing(sqlite3.connect(crawl / "log.sqlite")) as database:
+        database.execute("CREATE TABLE holidays (day TEXT)")
+    before = _files(crawl)
+    ended = run(command, str(crawl))
+    assert str(crawl / "log.sqlite") in ended.complaint
+    assert _files(crawl) == before
+
+
+@pytest.mark.parametrize("command", ["resume", "show"])
+def test_a_log_with_pages_overwritten(crawl: Path, command: str) -> None:
+    """A log that is damaged in the middle is called damaged, without a traceback."""
+    data = bytearray((crawl / "log.sqlite").read_bytes())
+    data[len(data) // 3 : 2 * len(data) // 3] = b"\xa5" * (2 * len(data) // 3 - len(data) // 3)
+    (crawl / "log.sqlite").write_bytes(data)
+    ended = run(command, str(crawl), "--json")
+    assert "damaged" in ended.complaint
+
+
+@pytest.mark.parametrize("body", [b"rubbish", None], ids=["overwritten", "cut short"])
+def test_an_event_that_cannot_be_read(crawl: Path, body: bytes | None) -> None:
+    """An event whose bytes are damaged is called so, without a traceback."""
+    with closing(sqlite3.connect(crawl / "log.sqlite")) as database:
+        seq, old = database.execute(
+            "SELECT seq, body FROM event WHERE kind = 'page' ORDER BY beta DESC LIMIT 1"
+        ).fetchone()
+        database.execute("UPDATE event SET body = ? WHERE seq = ?", (old[:-9] if body is None else body, seq))
+        database.commit()
+    for command in ("resume", "show"):
+        ended = run(command, str(crawl), "--json")
+        assert "log.sqlite" in ended.complaint
+        assert "backup" in ended.complaint
+
+
+def test_a_configuration_that_is_damaged(crawl: Path) -> None:
+    """A crawl.toml that can't be read is named, with what is wrong in it."""
+    (crawl / "crawl.toml").write_text("topic = 'half a line\n")
+    assert "crawl.toml is not valid TOML" in run("resume", str(crawl)).complaint
+    (crawl / "crawl.toml").write_text("colour = 'green'\n")
+    assert "unknown option 'colour'" in run("show", str(crawl)).complaint

@@ -1,0 +1,203 @@
+"""A crawl that is killed twenty times ends as if it had never been: nothing fetched again, nothing lost."""
+
+import contextlib
+import http.client
+import json
+import random
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from crawl.helpers import (
+    arguments,
+    check_kept,
+    check_warcs,
+    events_of,
+    lycosa,
+    run,
+    until,
+    visits_of,
+    wait,
+    world,
+)
+from lycosa.core.types import Event, Seed, Visit
+from lycosa.store.codec import encode_visit
+from lycosa.store.directory import Directory
+from lycosa.store.summary import summarise
+from lycosa.testing import Server, serve
+
+TOPIC = "marine biology/coral reefs"
+CONCURRENCY = 16
+
+# Where to die: points of the saboteur, or after so many more requests as the server sees them ("hits"), or so
+# many milliseconds after the start ("ms").  Rotation happens about every twenty pages.
+DEATHS = [
+    "config:1",
+    "first-commit:1",
+    "hits:30",
+    "write:17",
+    "aside:1",
+    "uncommitted:21",
+    "committed:26",
+    "created:1",
+    "hits:25",
+    "warcinfo:1",
+    "ms:350",
+    "rotated:1",
+    "unlogged:24",
+    "hits:41",
+    "write:1",
+    "committed:1",
+    "uncommitted:30",
+    "ms:700",
+    "warcinfo:2",
+    "hits:36",
+    "unlogged:28",
+    "write:33",
+]
+
+
+class Witness:
+    """Compares, after each death, what the server saw with what the crawl knows."""
+
+    def __init__(self, server: Server, directory: Path, scratch: Path) -> None:
+        self.server, self.directory, self.scratch = server, directory, scratch
+        self.seen = 0
+        self.asked: set[str] = set()
+        self.recorded: set[str] = set()
+        self.twice = 0
+        self.unrecorded: list[int] = []
+        self.events: list[Event] = []
+        self.valid: set[tuple[str, int]] = set()
+
+    def look(self) -> None:
+        """Check one run: its requests against what was recorded before, its record against its requests."""
+        self._settle()
+        new = self.server.log[self.seen :]
+        self.seen += len(new)
+        hits = [hit for hit in new if hit.user_agent.startswith("Lycosa")]
+        urls = Counter(self.server.url(hit.host, hit.path) for hit in hits)
+        again = {url for url, times in urls.items() if times > 1}
+        assert not again, [hit for hit in hits if self.server.url(hit.host, hit.path) in again]
+        assert not set(urls) & self.recorded, "a recorded page was fetched again"
+        self.twice += len(set(urls) & self.asked)
+        self.asked |= set(urls)
+        before = [_trace(event) for event in self.events]
+        self.events = events_of(self.directory, self.scratch)
+        assert [_trace(event) for event in self.events[: len(before)]] == before, "the log's past has changed"
+        visits = list(visits_of(self.events))
+        recorded = Counter(visit.node for visit in visits if not visit.retry_at)
+        assert set(recorded.values()) <= {1}, "a page was recorded twice"
+        sent = {visit.node for visit in visits if visit.outcome not in ("denied", "loop")}
+        assert sent <= self.asked
+        assert self.recorded <= set(recorded), "a recorded page is lost"
+        self.recorded = set(recorded)
+        self.unrecorded.append(len(set(urls) - self.recorded))
+        self._check_copy(whole=len(self.unrecorded) % 5 == 0)
+
+    def _settle(self) -> None:
+        """Wait until the server has dealt with all that the dead client has sent, in whatever queue it stands."""
+        knock = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=30)
+        knock.request("GET", "/")
+        knock.getresponse().read()
+        knock.close()
+        until(lambda: not self.server.connections, "the server to notice that its client is gone")
+
+    def _check_copy(self, *, whole: bool) -> None:
+        """On a copy, so that this crawl has to clean up by itself: opened again, everything is in order."""
+        if not (self.directory / "crawl.toml").exists():
+            return
+        copy = self.scratch / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self.directory, copy)
+        before = _bytes_of(copy)
+        opened = Directory.open(copy)
+        log = opened.log()
+        opened.archive(log, "test", 10**9).close()
+        log.close()
+        opened.close()
+        assert _bytes_of(copy) == before, "opening the archive again has deleted something"
+        check_warcs(copy, self.valid)
+        self.valid = {(path.name, path.stat().st_size) for path in (copy / "archive").glob("*.warc.gz")}
+        recent = self.events if whole else self.events[-60:]
+        check_kept(copy, recent)
+        self._check_summary(summarise(copy).as_dict())
+        if whole:
+            told = run("show", str(copy), "--json")
+            assert told.code == 0
+            self._check_summary(json.loads(told.out))
+
+    def _check_summary(self, told: dict[str, object]) -> None:
+        visits = list(visits_of(self.events))
+        pages = [visit for visit in visits if visit.is_page]
+        assert told["pages"] == len(pages)
+        assert not told["running"]
+        outcomes = Counter((visit.kind, visit.outcome) for visit in visits)
+        assert {(o["kind"], o["outcome"]): o["count"] for o in told["outcomes"]} == outcomes  # type: ignore[attr-defined]
+        if pages:
+            found = sum(visit.beta >= float(str(told["threshold"])) for visit in pages)
+            assert told["relevant"] == found
+
+
+def _trace(event: Event) -> object:
+    """An event, to the last bit."""
+    return (encode_visit(event), event.place) if isinstance(event, Visit) else event
+
+
+def _bytes_of(directory: Path) -> int:
+    """How much the archive holds, what was moved aside included."""
+    return sum(path.stat().st_size for path in (directory / "archive").rglob("*") if path.is_file())
+
+
+def _let_die(command: list[str], death: str, server: Server) -> None:
+    """Run a command until it dies in the way that is foreseen for it."""
+    point, _, number = death.partition(":")
+    if point not in ("hits", "ms"):
+        ended = run(*command, sabotage=death)
+        assert ended.code == -signal.SIGKILL, f"{death}: ended with {ended.code}: {ended.err}"
+        assert not ended.err
+        return
+    seen = len(server.log)
+    process = lycosa(*command)
+    if point == "hits":
+        until(lambda: len(server.log) >= seen + int(number), f"{number} requests")
+    else:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(int(number) / 1000)
+    process.kill()
+    ended = wait(process)
+    assert ended.code == -signal.SIGKILL, f"{death}: ended with {ended.code}: {ended.err}"
+
+
+def test_killed_twenty_times(tmp_path: Path) -> None:
+    """Killed at any moment, inside writes, commits and rotations too, a crawl gets everything just once."""
+    dice = random.Random(3)
+    directory = tmp_path / "crawl"
+    with serve(world(), latency=0.004) as server:
+        witness = Witness(server, directory, tmp_path / "scratch")
+        begin = arguments(server, TOPIC, directory, "--rotate", "60000", "--budget", "1400")
+        go_on = ["resume", str(directory), "--quiet"]
+        for number, death in enumerate(DEATHS):
+            if death.startswith("ms"):
+                death = f"ms:{dice.randrange(200, 700)}"
+            _let_die(begin if number < 2 else go_on, death, server)
+            witness.look()
+        budget = max(500, 50 + sum(visit.is_page for visit in visits_of(witness.events)))
+        ended = run(*go_on, "--budget", str(budget))
+        assert ended.code == 0, ended.err
+        assert not ended.out + ended.err
+        witness.look()
+        assert sum(isinstance(event, Seed) for event in witness.events) == 3
+        pages = [visit for visit in visits_of(witness.events) if visit.is_page]
+        assert len(pages) == budget
+        assert check_kept(directory, witness.events) >= budget
+        assert check_warcs(directory) > 10
+        told = json.loads(run("show", str(directory), "--json").out)
+        witness._check_summary(told)
+        assert told["ending"] == "page budget spent"
+        print(f"{len(DEATHS)} deaths, {budget} pages, {len(server.log)} requests, {witness.twice} for the second time,")
+        print(f"fetched and unrecorded at each death: {witness.unrecorded}")
+        assert 0 < max(witness.unrecorded) <= CONCURRENCY
+        assert 0 < witness.twice <= sum(witness.unrecorded)

@@ -1,0 +1,450 @@
+"""Politeness as the server sees it: never too soon, never too many at once, whatever else goes on."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.helpers import hits_of, leave, plant, run, sim_engine, state_of, visits_of
+from lycosa.core.engine import Engine
+from lycosa.core.types import Visit
+from lycosa.crawling import crawl, resume
+from lycosa.spaces.web import WebSpace
+from lycosa.testing import Hit, Response, Web, gaps, most_at_once, serve
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport
+from lycosa.web.fetch import Response as Fetched
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import LONGEST_PAUSE, Politeness
+
+TOPIC = "marine biology/coral reefs"
+ROUNDING = 1e-5  # the time of day, as a float, has steps of a quarter of a microsecond
+TRAPS = ("redirects", "failing", "robots", "dead")
+
+
+def _too_close(hits: Iterable[Hit], delay: float) -> dict[str, float]:
+    return {host: gap for host, gap in gaps(hits).items() if gap < delay - ROUNDING}
+
+
+def _too_many(hits: Iterable[Hit], limit: int) -> dict[str, int]:
+    return {host: most for host, most in most_at_once(hits).items() if most > limit}
+
+
+# -- seen from a real server -------------------------------------------------------------------------------
+
+
+def _command(web: Web, out: Path, *more: str) -> list[str]:
+    seeds = [*web.seeds(TOPIC)]
+    for trap in ("failing", "robots", "redirects"):
+        if trap in web.traps:
+            seeds += web.trap_urls(trap)[:15]
+    return [
+        *["crawl", web.query(TOPIC), *[part for url in seeds for part in ("--seed", url)], "--out", str(out)],
+        *["--concurrency", "64", "--delay", "0.05", "--allow-network", "127.0.0.0/8", "--patience", "1"],
+        *["--no-archive", "--quiet", *more],
+    ]
+
+
+def test_one_host_gets_one_at_a_time(tmp_path: Path) -> None:
+    """With 64 in flight allowed, a crawl that may not leave its host still asks it for one page at a time."""
+    web = Web(pages=200, hosts=2, traps=("redirects",))
+    with serve(web, latency=0.01) as server:
+        command = _command(web, tmp_path / "crawl", "--budget", "25", "--host", web.hosts[0])
+        ended = run(*command, "--seed", server.url(web.hosts[0]))
+        assert ended.code == 0, ended.err
+        hits = list(server.log)
+    assert {hit.host for hit in hits} == {web.hosts[0]}
+    assert len(hits) > 25
+    assert any(300 <= hit.status < 400 for hit in hits)
+    assert not _too_close(hits, 0.05)
+    assert not _too_many(hits, 1)
+
+
+@pytest.mark.parametrize(("hosts", "pages", "budget"), [(20, 800, 300), (200, 2500, 600)], ids=["20", "200"])
+def test_one_at_a_time_and_a_pause_between(tmp_path: Path, hosts: int, pages: int, budget: int) -> None:
+    """With 64 in flight over hosts on one address, each gets one request at a time, a delay apart."""
+    web = Web(pages=pages, hosts=hosts, traps=TRAPS)
+    with serve(web, latency=0.01) as server:
+        ended = run(*_command(web, tmp_path / "crawl", "--budget", str(budget)))
+        assert ended.code == 0, ended.err
+        hits = list(server.log)
+    assert not _too_close(hits, 0.05)
+    assert not _too_many(hits, 1)
+    asked = Counter(hit.host for hit in hits)
+    assert set(web.hosts) & set(asked)
+    assert len(hits) > budget
+    assert sum(hit.path == "/robots.txt" for hit in hits) >= min(hosts, 50)
+    assert any(300 <= hit.status < 400 for hit in hits)
+    assert any(hit.status == 503 for hit in hits)
+    # A connection that breaks off is not tried again behind the pause's back.
+    assert asked["hang-up.localhost"] == 2
+    overlap = most_at_once([Hit("all", h.path, h.status, h.started, h.ended, "", "", 0) for h in hits])
+    assert overlap["all"] > min(hosts, 64) // 4, "hardly anything was in flight"
+
+
+def test_no_more_at_once_than_allowed(tmp_path: Path) -> None:
+    """With three allowed at once a host gets three and never four."""
+    web = Web(pages=600, hosts=5, traps=("redirects",))
+    with serve(web, latency=0.05) as server:
+        ended = run(*_command(web, tmp_path / "crawl", "--budget", "200", "--per-host", "3", "--delay", "0"))
+        assert ended.code == 0, ended.err
+        hits = list(server.log)
+    assert max(most_at_once(hits).values()) == 3
+
+
+# -- in virtual time, where retries and long pauses cost nothing -------------------------------------------
+
+
+async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **options: Any) -> Engine:
+    engine = sim_engine(web, query, **options)
+    plant(engine, list(seeds))
+    async for _ in engine.run():
+        pass
+    return engine
+
+
+@pytest.mark.parametrize("per_host", [1, 3])
+def test_retries_and_redirects_keep_the_pause(per_host: int) -> None:
+    """Every request counts, be it for robots.txt, along a redirect or another attempt."""
+    web = Web(pages=300, hosts=12, traps=(*TRAPS, "slow"))
+    seeds = [*web.seeds(TOPIC), *web.trap_urls("failing"), *web.trap_urls("robots"), *web.trap_urls("slow")]
+    engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host))
+    hits = hits_of(engine)
+    assert not _too_close(hits, 1.0)
+    assert not _too_many(hits, per_host)
+    visits = list(visits_of(list(engine.log)))
+    assert sum(visit.attempt > 1 for visit in visits) > 20
+    assert sum(visit.kind == "redirect" for visit in visits) > 20
+    assert {"busy", "unreachable", "denied"} <= {visit.outcome for visit in visits}
+
+
+def test_several_at_once_are_several() -> None:
+    """Who allows three at once gets more than one, though there is a delay between their starts."""
+    options: dict[str, Any] = {"delay": 0.05, "per_host": 3, "latency": (0.3, 0.3)}
+    hits = hits_of(run_virtual(_crawled(Plain(pages=20), ["http://a.localhost/"], **options)))
+    assert not _too_close(hits, 0.05)
+    assert not _too_many(hits, 3)
+    assert most_at_once(hits)["a.localhost"] > 1
+
+
+def test_a_crawl_delay_is_honoured() -> None:
+    """A host that asks for a second between requests gets it, though we would have waited less."""
+    web = Web(pages=300, hosts=10, traps=("robots",))
+    seeds = [url for url in web.trap_urls("robots") if "slow-lane" in url]
+    assert len(seeds) > 3
+    engine = run_virtual(_crawled(web, [*seeds, *web.seeds(TOPIC)], delay=0.2, pages=150, latency=(0.01, 0.05)))
+    closest = gaps(hits_of(engine))
+    assert closest["slow-lane.localhost"] >= 1.0 - ROUNDING
+    assert not _too_close(hits_of(engine), 0.2)
+    assert min(closest.values()) < 0.4, "the others are not asked as often as they may be"
+
+
+class Plain:
+    """A web of one-word hosts under .localhost, each with some pages that link to each other."""
+
+    def __init__(
+        self, pages: int = 5, robots: str = "", busy: Mapping[str, str] | None = None, delay: float = 0.0
+    ) -> None:
+        self.pages, self.robots, self.busy, self.delay = pages, robots, busy or {}, delay
+
+    def counts(self, url: str) -> bool:
+        return True
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        if url.endswith("/robots.txt"):
+            return Response(200, [("Content-Type", "text/plain")], self.robots.encode())
+        path = "/" + url.split("/", 3)[3]
+        if path in self.busy and version == 0:
+            return Response(503, [("Retry-After", self.busy[path])], b"")
+        links = "".join(f"<a href='/{number}'>coral reef {number}</a>\n" for number in range(self.pages))
+        page = f"<title>coral reef</title><p>coral reef</p>{links}".encode()
+        return Response(200, [("Content-Type", "text/html")], page, self.delay)
+
+
+def test_retry_after_in_seconds_is_honoured() -> None:
+    """A host that says when to come back is not asked for anything before."""
+    engine = run_virtual(_crawled(Plain(busy={"/2": "77"}), ["http://a.localhost/"]))
+    hits = hits_of(engine)
+    at = next(number for number, hit in enumerate(hits) if hit.status == 503)
+    assert hits[at + 1].started - hits[at].ended >= 77.0 - ROUNDING
+    assert [hit.status for hit in hits if hit.path == "/2"] == [503, 200]
+
+
+def test_retry_after_as_a_date_is_honoured() -> None:
+    """The same for a host that names a time of day: 22:15:00 is 100 s after the virtual epoch."""
+    web = Plain(busy={"/2": "Tue, 14 Nov 2023 22:15:00 GMT"})
+    hits = hits_of(run_virtual(_crawled(web, ["http://a.localhost/"])))
+    at = next(number for number, hit in enumerate(hits) if hit.status == 503)
+    assert hits[at].ended < 50.0
+    assert hits[at + 1].started >= 100.0 - ROUNDING
+
+
+def test_a_retry_after_beyond_patience_ends_the_run() -> None:
+    """A run does not wait an hour for its last host; what is left stays for another run."""
+    engine = run_virtual(_crawled(Plain(busy={"/2": "3600"}), ["http://a.localhost/"]))
+    assert engine.ending == "only hosts that want to be left alone remain"
+    assert engine.table.open_rows > 0
+
+
+def test_a_slow_host_gets_longer_pauses() -> None:
+    """A host that takes four seconds to answer rests for eight; one that is quick only for the delay."""
+    slow = hits_of(run_virtual(_crawled(Plain(delay=4.0), ["http://a.localhost/"], latency=(0.0, 0.0))))
+    rests = [later.started - earlier.ended for earlier, later in pairwise(slow)]
+    assert rests[-1] > rests[1] > 2.0  # the average rises towards twice the four seconds
+    assert max(rests) <= 8.0 + 0.01
+    quick = hits_of(run_virtual(_crawled(Plain(), ["http://a.localhost/"], latency=(0.1, 0.1))))
+    rests = [later.started - earlier.ended for earlier, later in pairwise(quick)]
+    assert rests == pytest.approx([1.0] * len(rests), abs=0.01)
+
+
+# -- resuming ----------------------------------------------------------------------------------------------
+
+
+def _space(web: Any) -> WebSpace:
+    transport = SimTransport(web, seed=1, latency=(0.2, 0.6))
+    return WebSpace(transport, Politeness(clock, delay=1.0, free=lambda address: True), clock)
+
+
+def _hits(space: WebSpace) -> list[Hit]:
+    assert isinstance(space.transport, SimTransport)
+    return space.transport.log
+
+
+def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, pause: float) -> tuple[float, Any, Any]:
+    """Crawl for so many visits, break off, resume after a pause: when, and the requests before and after."""
+
+    async def first() -> tuple[float, list[Hit]]:
+        space = _space(web)
+        running = aiter(crawl("coral reef", seeds, out=path, space=space, clock=clock, archive=False))
+        if turns:
+            for _ in range(turns):
+                await anext(running)
+            await leave(running)
+        else:  # break off while the very first requests are under way
+            step = asyncio.ensure_future(anext(running))  # type: ignore[arg-type]
+            await asyncio.sleep(0.1)
+            step.cancel()
+            await asyncio.gather(step, return_exceptions=True)
+            await leave(running)
+        return clock() - EPOCH, _hits(space)
+
+    async def second() -> list[Hit]:
+        space = _space(web)
+        running = aiter(resume(path, space=space, clock=clock))
+        for _ in range(12):
+            await anext(running)
+        await leave(running)
+        return _hits(space)
+
+    ended, before = run_virtual(first())
+    return ended + pause, before, run_virtual(second(), start=ended + pause)
+
+
+SEEDS = [f"http://{name}.localhost/" for name in "abcdef"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "pause"),
+    [
+        (25, 0.0),
+        (25, 0.4),
+        (25, 500.0),
+        (0, 0.0),
+        (25, -3600.0),
+    ],
+    ids=["at once", "soon", "later", "before anything is recorded", "with the clock set back"],
+)
+def test_a_resumed_crawl_starts_with_a_pause(tmp_path: Path, turns: int, pause: float) -> None:
+    """Who was asked last is not known after a death: every host gets a delay before its first request."""
+    start, before, after = _broken_and_resumed(tmp_path / "crawl", Plain(), SEEDS, turns, pause)
+    assert before
+    assert min(hit.started for hit in after) >= start + 1.0 - ROUNDING
+    if pause >= 0:
+        assert not _too_close([*before, *after], 1.0)
+
+
+def test_a_resumed_crawl_keeps_a_crawl_delay(tmp_path: Path) -> None:
+    """A host that asked for ten seconds gets them across a death and a resume, too."""
+    web = Plain(robots="User-agent: *\nCrawl-delay: 10\n")
+    _, before, after = _broken_and_resumed(tmp_path / "crawl", web, SEEDS, 20, 0.0)
+    assert before
+    assert after
+    assert not _too_close([*before, *after], 10.0)
+
+
+# -- many hosts on one address -----------------------------------------------------------------------------
+
+
+class OverAddresses(HttpTransport):
+    """The real transport, with its guard, names and pauses, but for the exchange itself."""
+
+    def __init__(self, web: Any, politeness: Politeness, addresses: Mapping[str, str], allow: Iterable[str] = ()):
+        async def lookup(name: str) -> list[str]:
+            await asyncio.sleep(0.01)
+            return [addresses[name]]
+
+        super().__init__(clock, Guard(allow), Names(clock, lookup), politeness)
+        self.web = web
+        self.starts: dict[str, list[float]] = defaultdict(list)
+
+    async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Fetched:
+        self.starts[address].append(clock())
+        await asyncio.sleep(0.1)
+        reply = self.web.response(url)
+        fields = {key.lower(): value for key, value in reply.headers}
+        return Fetched(reply.status, b"HTTP/1.1 200 OK", [], reply.body, address, fields=fields)
+
+
+async def _over_addresses(
+    hosts: Mapping[str, str], *, allow: Iterable[str] = (), pages: int = 0, concurrency: int = 64
+) -> tuple[OverAddresses, list[Visit]]:
+    guard = Guard(allow)
+    politeness = Politeness(clock, delay=1.0, address_delay=0.25, free=guard.in_allowed_network)
+    transport = OverAddresses(Plain(pages=3), politeness, hosts, allow)
+    engine = sim_engine(Plain(), "coral reef", concurrency=concurrency, pages=pages)
+    space = WebSpace(transport, politeness, clock, transport.names)
+    engine.space = space
+    engine.table.lane_of, engine.frontier.ready = space.lane, space.ready
+    plant(engine, [f"http://{host}/" for host in hosts])
+    async for _ in engine.run():
+        pass
+    await space.close()
+    return transport, list(visits_of(list(engine.log)))
+
+
+def _smallest(starts: list[float]) -> float:
+    return min(later - earlier for earlier, later in pairwise(sorted(starts)))
+
+
+def test_an_address_has_a_pause_of_its_own() -> None:
+    """Fifty hosts on one global address get together four requests a second, not fifty."""
+    hosts = {f"site{number}.example": "93.184.216.34" for number in range(50)}
+    transport, visits = run_virtual(_over_addresses(hosts))
+    assert _smallest(transport.starts["93.184.216.34"]) >= 0.25 - ROUNDING
+    assert sum(visit.is_page for visit in visits) == 50 * 4
+    assert {visit.outcome for visit in visits} == {"ok"}
+
+
+def test_addresses_do_not_wait_for_each_other() -> None:
+    """The pause is the address's: hosts on ten addresses are asked ten times as often."""
+    one = run_virtual(_over_addresses({f"s{n}.example": "93.184.216.34" for n in range(40)}))
+    ten = run_virtual(_over_addresses({f"s{n}.example": f"93.184.216.{n % 10}" for n in range(40)}))
+    lasted = [max(max(times) for times in transport.starts.values()) - EPOCH for transport, _ in (one, ten)]
+    assert lasted[0] > 3 * lasted[1]
+    for times in ten[0].starts.values():
+        assert _smallest(times) >= 0.25 - ROUNDING
+
+
+def test_an_allowed_network_has_no_pause_per_address() -> None:
+    """Inside a network that the user allowed by name only the hosts' own pauses count."""
+    hosts = {f"s{number}.intern": "10.0.0.7" for number in range(40)}
+    transport, visits = run_virtual(_over_addresses(hosts, allow=["10.0.0.0/8"]))
+    assert _smallest(transport.starts["10.0.0.7"]) < 0.25
+    assert {visit.outcome for visit in visits} == {"ok"}
+
+
+def test_waiting_for_an_address_is_no_timeout() -> None:
+    """However many hosts share an address, none fails because of the queue that we make them stand in."""
+    hosts = {f"s{number}.example": "93.184.216.34" for number in range(400)}
+    _, visits = run_virtual(_over_addresses(hosts, concurrency=300, pages=400))
+    assert Counter(visit.outcome for visit in visits).keys() == {"ok"}
+
+
+def test_waiting_for_an_address_does_not_make_a_host_slow() -> None:
+    """A host's pause grows with its own answering time only, not with our queue for its address."""
+    hosts = {f"s{number}.example": "93.184.216.34" for number in range(64)}
+
+    async def pauses() -> list[float]:
+        transport, _ = await _over_addresses(hosts)
+        return [known.latency for known in transport.politeness._hosts.values()]
+
+    assert max(run_virtual(pauses())) < 0.5  # an answer takes 0.1 s
+
+
+# -- the keeper of the pauses by itself --------------------------------------------------------------------
+
+
+def test_turns_at_an_address_are_a_pause_apart() -> None:
+    """Requests that come together enter one after the other, in the order in which they came."""
+
+    async def enter() -> list[tuple[float, int]]:
+        politeness = Politeness(clock, delay=1.0, address_delay=0.25)
+        entered: list[tuple[float, int]] = []
+
+        async def one(number: int) -> None:
+            await politeness.enter("93.184.216.34")
+            entered.append((clock() - EPOCH, number))
+
+        await asyncio.gather(*(one(number) for number in range(8)))
+        assert politeness.ready("other", "93.184.216.34") == (
+            pytest.approx(EPOCH + 2.0),
+            "pause of address 93.184.216.34",
+        )
+        assert politeness.ready("other", "93.184.216.35")[0] <= clock()
+        return entered
+
+    entered = run_virtual(enter())
+    assert [number for _, number in entered] == list(range(8))
+    assert [at for at, _ in entered] == pytest.approx([0.25 * number for number in range(8)], abs=ROUNDING)
+
+
+def test_the_longest_of_all_pauses_counts() -> None:
+    """A host rests for the longest of our delay, its Crawl-delay, twice its answering time, its Retry-After."""
+
+    async def pauses() -> None:
+        def politeness() -> Politeness:
+            made = Politeness(clock, delay=1.0)
+            made.begin("h")
+            assert made.ready("h") == (float("inf"), "answering")
+            return made
+
+        plain = politeness()
+        plain.end("h", 0.1)
+        assert plain.ready("h") == (clock() + 1.0, "delay")
+        slow = politeness()
+        slow.end("h", 5.0)
+        assert slow.ready("h") == (clock() + 10.0, "slow host")
+        very = politeness()
+        very.end("h", 500.0)
+        assert very.ready("h")[0] == clock() + LONGEST_PAUSE
+        asked = politeness()
+        asked.end("h", 5.0)
+        asked.obey("h", 30.0)
+        assert asked.ready("h")[0] == clock() + 30.0
+        asked.hold("h", clock() + 40.0, "asked to come back later")
+        asked.hold("h", clock() + 20.0, "an older request")
+        assert asked.ready("h") == (clock() + 40.0, "asked to come back later")
+
+    run_virtual(pauses())
+
+
+def test_several_at_once_are_spaced_from_request_to_request() -> None:
+    """Where three at once are allowed the next may start a delay after the last one started."""
+
+    async def start() -> None:
+        politeness = Politeness(clock, delay=1.0, at_once=3)
+        for number in range(3):
+            politeness.begin("h")
+            assert politeness.ready("h")[0] > clock()  # it is not on the wire yet
+            politeness.sent("h")
+            if number < 2:
+                assert politeness.ready("h")[0] == clock() + 1.0
+                await asyncio.sleep(1.0)
+        assert politeness.ready("h") == (float("inf"), "answering")
+        politeness.end("h", 0.2)
+        assert politeness.ready("h")[0] == clock() + 1.0
+
+    run_virtual(start())
+
+
+def test_waiting_hosts_are_not_forgotten() -> None:
+    """A crawl that waits for its only host goes on when the pause is over, to the last page."""
+    engine = run_virtual(_crawled(Plain(pages=30), ["http://a.localhost/"]))
+    assert engine.ending == "nothing left to fetch"
+    assert engine.tally.pages == 31
+    assert state_of(engine)["open"] == b""

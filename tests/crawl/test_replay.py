@@ -1,0 +1,450 @@
+"""The log is the crawl: what is replayed is what was lived, on a simulated transport and clock."""
+
+import asyncio
+import gc
+import inspect
+import random
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
+from lycosa.core.engine import Engine
+from lycosa.core.table import OPEN
+from lycosa.core.types import Event, Visit
+from lycosa.spaces.web import WebSpace
+from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.testing import Response, Web
+from lycosa.testing.simulation import EPOCH, clock, run_virtual
+
+STRATEGIES = ("best-first", "best-first-page", "best-first-anchor", "breadth-first", "random")
+TRAPS = ("redirects", "dead", "duplicates", "failing", "robots", "slow", "media")
+TOPIC = "marine biology/coral reefs"
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    """A web with enough trouble in it for retries, redirects, denials and dropped connections."""
+    return Web(pages=900, hosts=30, traps=TRAPS)
+
+
+@pytest.fixture(scope="module")
+def lived(web: Web) -> dict[str, list[Event]]:
+    """For each strategy the log of a crawl that ran to its budget."""
+    return {strategy: run_virtual(_crawl(web, strategy=strategy)) for strategy in STRATEGIES}
+
+
+async def _crawl(web: Web, log: Any = None, *, pages: int = 250, **options: Any) -> list[Event]:
+    engine = sim_engine(web, web.query(TOPIC), log, pages=pages, **options)
+    plant(engine, web.seeds(TOPIC))
+    async for _ in engine.run():
+        pass
+    return list(engine.log)
+
+
+def _picks(visits: Sequence[Visit]) -> list[tuple[str, str, int, float, str]]:
+    return [(visit.node, visit.kind, visit.pick, visit.score, visit.outcome) for visit in visits]
+
+
+async def _go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]], list[Any]]:
+    """Let an engine do so many visits: what it picked, in the order of picking, and what it recorded."""
+    picked: list[tuple[str, int, float]] = []
+    begin = engine._start
+
+    def start(task: Any) -> None:
+        picked.append((task.node, task.pick, task.score))
+        begin(task)
+
+    engine._start = start  # type: ignore[method-assign]
+    recorded = []
+    running = engine.run()
+    async for visit in running:
+        recorded.append(visit)
+        if len(recorded) == turns:
+            break
+    await leave(running)
+    return picked, _picks(recorded)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_same_inputs_give_the_same_crawl(web: Web, lived: dict[str, list[Event]], strategy: str) -> None:
+    """Two crawls with the same seed do the same visits in the same order, answers overtaking each other."""
+    again = run_virtual(_crawl(web, strategy=strategy))
+    assert _picks(list(visits_of(again))) == _picks(list(visits_of(lived[strategy])))
+    pages = [visit.pick for visit in visits_of(again) if visit.kind != "robots"]
+    assert pages != sorted(pages), "no answer overtook another: the test proves nothing"
+
+
+def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]]) -> None:
+    """Latencies are drawn from the seed, so that another one shuffles the completions differently."""
+    other = run_virtual(_crawl(web, seed=2))
+    assert _picks(list(visits_of(other))) != _picks(list(visits_of(lived["best-first"])))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_resuming_picks_what_folding_in_process_picks(
+    web: Web, lived: dict[str, list[Event]], strategy: str, tmp_path: Path
+) -> None:
+    """From any prefix of the log, an engine replayed from SQLite goes on as one folded in process."""
+    events = lived[strategy]
+    cuts = random.Random(strategy).sample(range(4, len(events)), 4)
+    for cut in [3, *cuts]:
+        start = max([visit.ended for visit in visits_of(events[:cut])], default=EPOCH) - EPOCH + 7.0
+
+        async def fold(cut: int = cut) -> tuple[Any, Any]:
+            engine = sim_engine(web, web.query(TOPIC), MemoryLog(), strategy=strategy)
+            engine.replay(events[:cut])
+            return state_of(engine), await _go_on(engine, 60)
+
+        async def replay(cut: int = cut) -> tuple[Any, Any]:
+            log = SqliteLog(tmp_path / f"{cut}.sqlite")
+            with log.together():
+                for event in events[:cut]:
+                    log.append(event)
+            log.close()
+            log = SqliteLog(tmp_path / f"{cut}.sqlite")
+            engine = sim_engine(web, web.query(TOPIC), log, strategy=strategy)
+            engine.replay(log)
+            try:
+                return state_of(engine), await _go_on(engine, 60)
+            finally:
+                log.close()
+
+        folded, replayed = run_virtual(fold(), start=start), run_virtual(replay(), start=start)
+        assert folded[0] == replayed[0]
+        assert folded[1] == replayed[1]
+        assert len(folded[1][1]) == 60
+
+
+@pytest.mark.parametrize("strategy", ["best-first", "breadth-first", "random"])
+def test_live_state_is_the_fold_of_the_log(web: Web, strategy: str, tmp_path: Path) -> None:
+    """At every 50th event the running engine equals one that replays the log up to there, bit for bit."""
+
+    async def compare() -> int:
+        log = SqliteLog(tmp_path / "log.sqlite")
+        engine = sim_engine(web, web.query(TOPIC), log, strategy=strategy, pages=300)
+        plant(engine, web.seeds(TOPIC))
+        compared = 0
+        async for visit in engine.run():
+            if engine.log is log and sum(1 for _ in log.rows("seq", "1")) % 50 == 0:
+                fresh = sim_engine(web, web.query(TOPIC), MemoryLog(), strategy=strategy)
+                fresh.replay(log)
+                assert state_of(fresh) == state_of(engine), f"differs after {visit.node}"
+                assert fresh.tally.picks <= engine.tally.picks
+                compared += 1
+        log.close()
+        return compared
+
+    assert run_virtual(compare()) >= 6
+
+
+class Auditor:
+    """Checks each take against a scan of all rows: nothing open, free and ready may score higher.
+
+    A host whose answer has come in but has not been read yet may be passed over: its robots.txt, say.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.takes = self.contested = 0
+        self._take = engine.frontier.take
+        engine.frontier.take = self.take  # type: ignore[method-assign]
+
+    def take(self, now: float) -> int:
+        space, frontier = self.engine.space, self.engine.frontier
+        unread = {space.lane(n) for task, _ in self.engine._arrived for n in (task.node, task.origin) if n}
+        ready = {name for lane, name in enumerate(self.engine.table.lanes) if self._ready(lane, name, now)}
+        best = self._best(ready - unread)
+        may_take = {*self._rows(ready), -1}
+        self.contested += len(ready) > 1
+        row = self._take(now)
+        assert row in may_take, self._told(row, best, now)
+        assert row == best or (row >= 0 and self._key(row) < self._key(best)), self._told(row, best, now)
+        assert frontier.taken.issuperset({row} - {-1})
+        self.takes += row >= 0
+        return row
+
+    def _ready(self, lane: int, name: str, now: float) -> bool:
+        frontier = self.engine.frontier
+        used = 0
+        if lane < len(frontier.lanes):
+            used = frontier.lanes[lane].pages + frontier.lanes[lane].in_flight
+        spent = frontier.lane_budget and used >= frontier.lane_budget
+        return not spent and self.engine.space.ready(name)[0] <= now
+
+    def _rows(self, lanes: set[str]) -> list[int]:
+        table, taken = self.engine.table, self.engine.frontier.taken
+        numbers = {table.lane_number[name] for name in lanes}
+        return [row for row in table.rows().tolist() if row not in taken and table.lane[row] in numbers]
+
+    def _key(self, row: int) -> tuple[float, int]:
+        return (-float(self.engine.frontier.score[row]), row) if row >= 0 else (float("inf"), 0)
+
+    def _best(self, lanes: set[str]) -> int:
+        return min(self._rows(lanes), key=self._key, default=-1)
+
+    def _told(self, row: int, best: int, now: float) -> str:
+        def tell(row: int) -> str:
+            if row < 0:
+                return "nothing"
+            table, frontier = self.engine.table, self.engine.frontier
+            lane = frontier.lanes[table.lane[row]]
+            waits = f"{lane.status}, until {lane.until - EPOCH}, {lane.why}"
+            return f"{table.nodes[row]} ({frontier.score[row]}, {waits})"
+
+        return f"at {now - EPOCH:.3f}: took {tell(row)}, but {tell(best)} was best"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("best-first", {}),
+        ("best-first-anchor", {"per_host": 3}),
+        ("breadth-first", {"host_budget": 12}),
+        ("random", {"delay": 0.0}),
+    ],
+)
+def test_the_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, options: dict[str, Any]) -> None:
+    """Each pick is the best-scored open row whose host was ready, ties going to the first discovered."""
+
+    async def audit() -> Auditor:
+        engine = sim_engine(web, web.query(TOPIC), strategy=strategy, pages=120, **options)
+        auditor = Auditor(engine)
+        plant(engine, web.seeds(TOPIC))
+        async for _ in engine.run():
+            pass
+        return auditor
+
+    auditor = run_virtual(audit())
+    assert auditor.takes > 120
+    assert auditor.contested > 20
+
+
+class OneBusyPage:
+    """A web of one host whose first page answers 503 for a while, with a Retry-After."""
+
+    front = "http://one.localhost/"
+
+    def __init__(self, seconds: str) -> None:
+        self.seconds = seconds
+
+    def counts(self, url: str) -> bool:
+        return True
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        if url.endswith("/robots.txt"):
+            return Response(404, [], b"")
+        if url == self.front and version == 0:
+            return Response(503, [("Retry-After", self.seconds)], b"busy")
+        return Response(200, [("Content-Type", "text/html")], b"<title>Reef</title>coral <a href=/x>reef</a>")
+
+
+def test_a_retry_after_survives_a_resume(tmp_path: Path) -> None:
+    """A page whose host asked for two minutes is not picked before they are over, resumed or not."""
+    web = OneBusyPage("120")
+
+    async def first() -> float:
+        log = SqliteLog(tmp_path / "log.sqlite")
+        engine = sim_engine(web, "coral reef", log)
+        plant(engine, [web.front])
+        running = engine.run()
+        async for visit in running:
+            if visit.outcome == "busy":
+                break
+        await leave(running)
+        log.close()
+        assert visit.retry_at - visit.ended == pytest.approx(120.0)
+        return visit.retry_at
+
+    retry_at = run_virtual(first())
+
+    async def second() -> list[Any]:
+        log = SqliteLog(tmp_path / "log.sqlite")
+        engine = sim_engine(web, "coral reef", log)
+        engine.space.transport.asked[web.front] = 1  # type: ignore[attr-defined]  # the same server as before
+        engine.replay(log)
+        row = engine.table.row_of[web.front]
+        assert engine.table.state[row] == OPEN
+        assert engine.table.attempts[row] == 1
+        visits = [visit async for visit in engine.run()]
+        log.close()
+        assert [visit.attempt for visit in visits if visit.node == web.front] == [2]
+        return hits_of(engine)
+
+    hits = run_virtual(second(), start=20.0)
+    assert [hit.path for hit in hits] == ["/", "/x"]  # and robots.txt is not asked for again
+    assert EPOCH + hits[0].started >= retry_at
+
+
+def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
+    """However often a crawl is broken off and resumed, a node that is done is never asked for again."""
+    path, start = tmp_path / "log.sqlite", 0.0
+    turns = random.Random(5)
+    done: Counter[str] = Counter()
+    twice = 0
+    asked: set[str] = set()
+    for run in range(12):
+
+        async def some(run: int = run, known: frozenset[str] = frozenset(done)) -> tuple[float, list[Any]]:
+            log = SqliteLog(path)
+            engine = sim_engine(web, web.query(TOPIC), log)
+            engine.replay(log)
+            if run == 0:
+                plant(engine, web.seeds(TOPIC))
+            left, running = turns.randrange(5, 40), engine.run()
+            async for _ in running:
+                left -= 1
+                if not left:
+                    break
+            await leave(running)
+            for visit in visits_of(list(log)):
+                if visit.kind != "robots" and not visit.retry_at:
+                    done[visit.node] += 1
+            log.close()
+            hits = hits_of(engine)
+            again = {f"http://{hit.host}{hit.path}" for hit in hits} & known
+            assert not again
+            return clock() - EPOCH, hits
+
+        start, hits = run_virtual(some(), start=start + 3.0)
+        urls = [f"http://{hit.host}{hit.path}" for hit in hits if hit.path != "/robots.txt"]
+        twice += len(set(urls) & asked)
+        asked.update(urls)
+    assert len(done) > 150
+    assert twice > 0, "nothing was in flight at a break: the test proves nothing"
+
+
+def test_what_is_recorded_once_is_recorded_once(lived: dict[str, list[Event]]) -> None:
+    """Within one crawl no node has two final visits, and every retry is of a node that failed."""
+    for events in lived.values():
+        final = Counter(
+            visit.node for visit in visits_of(events) if visit.kind in ("page", "redirect") and not visit.retry_at
+        )
+        assert set(final.values()) == {1}
+        assert {visit.outcome for visit in visits_of(events) if visit.retry_at} <= {
+            "busy",
+            "unreachable",
+            "timeout",
+            "broken",
+        }
+
+
+def test_the_space_knows_the_rules_after_a_replay(web: Web, lived: dict[str, list[Event]]) -> None:
+    """Robots rules come from the log: a replayed crawl asks no host for them again within a day."""
+    events = lived["breadth-first"]
+    known = {visit.origin for visit in visits_of(events) if visit.kind == "robots" and "body" in visit.data}
+    start = max(visit.ended for visit in visits_of(events)) - EPOCH + 5.0
+
+    async def ask() -> None:
+        engine = sim_engine(web, web.query(TOPIC))
+        engine.replay(events)
+        assert isinstance(engine.space, WebSpace)
+        for node in known:
+            errand = engine.space.errand(node)
+            assert errand is None or isinstance(errand, tuple)
+
+    assert len(known) > 10
+    run_virtual(ask(), start=start)
+
+
+def test_breaking_off_leaves_no_loose_ends(web: Web) -> None:
+    """A crawl that is broken off right after it has launched visits ends without a warning."""
+
+    async def brief() -> None:
+        engine = sim_engine(web, web.query(TOPIC))
+        plant(engine, web.seeds(TOPIC))
+        running = engine.run()
+        async for _ in running:
+            states = [inspect.getcoroutinestate(task.get_coro()) for task in engine.in_flight]
+            if inspect.CORO_CREATED in states:
+                break
+        else:
+            raise AssertionError("no visit was recorded while another was about to start")
+        await running.aclose()  # type: ignore[attr-defined]
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run_virtual(brief())
+        gc.collect()
+    assert [str(warning.message) for warning in caught] == []
+
+
+def test_never_more_unrecorded_than_concurrency(web: Web) -> None:
+    """No more requests are unrecorded than may be in flight, even if whoever reads the visits dawdles."""
+
+    async def count() -> int:
+        engine = sim_engine(
+            web,
+            web.query(TOPIC),
+            strategy="breadth-first",
+            latency=(0.1, 0.1),
+            delay=0.0,
+            per_host=4,
+            pages=150,
+        )
+        space, most = engine.space, 0
+        assert isinstance(space, WebSpace)
+        transport = space.transport
+        fetch, sent = transport.fetch, 0
+
+        async def counted(*args: Any) -> Any:
+            nonlocal most, sent
+            sent += 1
+            recorded = sum(1 for visit in visits_of(list(engine.log)) if visit.outcome not in ("denied", "loop"))
+            most = max(most, sent - recorded)
+            return await fetch(*args)
+
+        transport.fetch = counted  # type: ignore[method-assign]
+        plant(engine, web.seeds(TOPIC))
+        async for _ in engine.run():
+            await asyncio.sleep(0)
+        return most
+
+    assert run_virtual(count()) <= 8
+
+
+@pytest.mark.parametrize("options", [{"delay": 0.0}, {"delay": 0.05, "per_host": 3}], ids=["no delay", "three at once"])
+def test_rules_are_asked_for_once(options: dict[str, Any]) -> None:
+    """However answers fall together, each host is asked for its robots.txt once in a run."""
+    web = Web(pages=900, hosts=60, traps=())
+
+    async def count() -> Counter[str]:
+        engine = sim_engine(web, web.query(TOPIC), strategy="breadth-first", latency=(0.1, 0.1), pages=400, **options)
+        plant(engine, web.seeds(TOPIC))
+        async for _ in engine.run():
+            pass
+        return Counter(hit.host for hit in hits_of(engine) if hit.path == "/robots.txt")
+
+    asked = run_virtual(count())
+    assert len(asked) > 30
+    assert set(asked.values()) == {1}
+
+
+class Unreadable(OneBusyPage):
+    """A web whose robots.txt makes the reader of it fail."""
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        if url.endswith("/robots.txt"):
+            return Response(200, [("Content-Type", "text/plain")], b"User-agent: *\nDisallow: /\n")
+        return super().response(url, headers=headers, version=1)
+
+
+def test_a_crash_over_robots_txt_does_not_open_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If reading a robots.txt fails in a way nobody foresaw, its host stays closed: it may have said no."""
+
+    def crash(*args: Any) -> None:
+        raise ArithmeticError("a bug")
+
+    monkeypatch.setattr(WebSpace, "_finish_robots", crash)
+    web = Unreadable("1")
+
+    async def visits() -> list[str]:
+        engine = sim_engine(web, "coral reef", patience=1.0)
+        plant(engine, [web.front])
+        return [visit.outcome async for visit in engine.run()]
+
+    assert run_virtual(visits()) == ["crashed"]

@@ -1,0 +1,89 @@
+"""Best-first: equation 7 and the four merges, by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.best_first import BestFirst
+
+
+def teach(best: BestFirst, table: Table, node: str, beta: float, **alphas: float) -> list[str]:
+    """Let it see a page with links; the nodes whose score may have changed."""
+    links = Links.to(*alphas)
+    links.alphas = np.array(list(alphas.values()), np.float32)
+    table.add_seed(node)
+    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    assert step is not None
+    return [table.nodes[row] for row in best.learn(step, table).tolist()]
+
+
+def redirect(best: BestFirst, table: Table, node: str, target: str) -> None:
+    """Let it see a redirect."""
+    step = table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))
+    assert step is not None
+    best.learn(step, table)
+
+
+def score(best: BestFirst, table: Table, *nodes: str) -> list[float]:
+    """The scores of some nodes."""
+    return list(best.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+
+
+@pytest.mark.parametrize(
+    ("page", "anchor", "expected"),
+    [(0.5, 0.5, (0.8 + 0.4) / 2), (1.0, 0.0, 0.8), (0.0, 1.0, 0.4), (0.25, 0.75, 0.25 * 0.8 + 0.75 * 0.4)],
+)
+def test_equation_7(page: float, anchor: float, expected: float) -> None:
+    """priority = page * beta + anchor * alpha, for beta .8 and alpha .4."""
+    best, table = BestFirst(page, anchor), Table()
+    assert ["c"] == teach(best, table, "p", 0.8, c=0.4)
+    assert [pytest.approx(expected)] == score(best, table, "c")
+
+
+@pytest.mark.parametrize(
+    ("merge", "expected"), [("max", 0.6), ("sum", 0.6 + 0.3 + 0.5), ("mean", 1.4 / 3), ("last", 0.5)]
+)
+def test_merges(merge: Any, expected: float) -> None:
+    """Three parents say .6 = (.8 + .4)/2, .3 = (.2 + .4)/2 and .5 = (.9 + .1)/2."""
+    best, table = BestFirst(merge=merge), Table()
+    teach(best, table, "p", 0.8, c=0.4)
+    teach(best, table, "q", 0.2, c=0.4)
+    teach(best, table, "r", 0.9, c=0.1)
+    assert [pytest.approx(expected)] == score(best, table, "c")
+
+
+@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
+def test_a_redirect_inherits(merge: Any) -> None:
+    """The target of a redirect is worth what its source was, under each merge."""
+    best, table = BestFirst(merge=merge), Table()
+    teach(best, table, "p", 0.8, c=0.4)
+    teach(best, table, "q", 0.2, c=0.4)
+    redirect(best, table, "c", "d")
+    assert score(best, table, "c") == score(best, table, "d")
+
+
+def test_a_redirect_to_a_known_node_merges() -> None:
+    """A mean over what was said of source (.6, .3) and target (.9): 1.8 / 3."""
+    best, table = BestFirst(merge="mean"), Table()
+    teach(best, table, "p", 0.8, c=0.4)
+    teach(best, table, "q", 0.2, c=0.4)
+    teach(best, table, "r", 1.0, d=0.8)
+    redirect(best, table, "c", "d")
+    assert [pytest.approx(0.6)] == score(best, table, "d")
+
+
+def test_strangers_score_nothing() -> None:
+    """A row that nobody has linked to scores 0, also before anything is learned."""
+    best, table = BestFirst(), Table()
+    table.add_seed("a")
+    assert [0.0] == score(best, table, "a")
+
+
+def test_many_rows() -> None:
+    """The columns grow with the table."""
+    best, table = BestFirst(), Table()
+    teach(best, table, "p", 1.0, **{f"n{n}": 0.0 for n in range(3000)})
+    assert [0.5, 0.5] == score(best, table, "n0", "n2999")

@@ -1,0 +1,31 @@
+"""Random order: seeded, uniform, the same however it is asked for."""
+
+import numpy as np
+import pytest
+
+from lycosa.core.table import Table
+from lycosa.estimators.chance import Random
+
+ROWS = np.arange(20_000, dtype=np.int32)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 12345, -1, 2**40, 2**64])
+def test_uniform(seed: int) -> None:
+    """Each tenth of [0, 1) gets about a tenth of the rows; neighbours are not alike."""
+    scores = Random(seed).score(ROWS, Table())
+    assert ((scores >= 0) & (scores < 1)).all()
+    counts = np.histogram(scores, bins=10, range=(0, 1))[0]
+    assert (abs(counts - 2000) < 250).all()
+    assert abs(np.corrcoef(scores[1:], scores[:-1])[0, 1]) < 0.05
+
+
+def test_seeded() -> None:
+    """The same seed gives the same scores, another seed others."""
+    one, same, other = (Random(seed).score(ROWS, Table()) for seed in (1, 1, 2))
+    assert (one == same).all()
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.05
+
+
+def test_a_row_has_one_score() -> None:
+    """A row's score does not depend on the rows it is asked with."""
+    assert Random(3).score(ROWS, Table())[7] == Random(3).score(np.array([7], np.int32), Table())[0]

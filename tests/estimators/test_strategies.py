@@ -1,0 +1,53 @@
+"""Strategies by name."""
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES, estimator
+from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.chance import Random
+
+
+def test_names() -> None:
+    """Each name makes what it says."""
+    assert [repr(BestFirst(0.5, 0.5)), repr(BestFirst(1.0, 0.0)), repr(BestFirst(0.0, 1.0)), repr(Random(7))] == [
+        repr(estimator(name, random_seed=7))
+        for name in ("best-first", "best-first-page", "best-first-anchor", "random")
+    ]
+
+
+def test_all_have_a_summary() -> None:
+    """Each strategy says in a line what it does."""
+    assert all(entry.summary and "\n" not in entry.summary for entry in STRATEGIES.values())
+
+
+def test_each_is_fresh() -> None:
+    """Two of a name share nothing."""
+    one, other = estimator("best-first"), estimator("best-first")
+    assert one is not other
+
+
+def test_ones_own() -> None:
+    """module:Class is imported and made."""
+    assert isinstance(estimator("lycosa.estimators.breadth_first:BreadthFirst"), BreadthFirst)
+
+
+def test_unknown_names() -> None:
+    """An unknown name is answered with the known ones."""
+    with pytest.raises(InputError, match="unknown strategy 'best': choose one of best-first, "):
+        estimator("best")
+
+
+@pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.estimators:Nothing"])
+def test_names_that_lead_nowhere(name: str) -> None:
+    """A module or class that is not there is refused with the reason."""
+    with pytest.raises(InputError, match="cannot load strategy"):
+        estimator(name)
+
+
+@pytest.mark.parametrize("name", [":Thing", "lycosa.spaces.graph:GraphSpace"])
+def test_names_that_can_not_be_made(name: str) -> None:
+    """An empty module name, or a class that needs arguments, is refused as well."""
+    with pytest.raises(InputError, match="cannot load strategy"):
+        estimator(name)

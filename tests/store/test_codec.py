@@ -1,0 +1,132 @@
+"""Events to bytes and back: equal to the last bit, because live and resumed crawls must learn the same."""
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from lycosa.core.types import Label, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.store.codec import decode_other, decode_visit, encode_other, encode_visit
+
+TEXT = st.text(max_size=20)  # with lone surrogates: pages write such things
+REAL = st.floats(allow_nan=False, width=64)
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | REAL | TEXT | st.binary(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+COUNTS = st.integers(0, 2**31 - 1)
+
+
+@st.composite
+def links(draw: st.DrawFn) -> Links:
+    """Links in columns of one length."""
+    n = draw(st.integers(0, 6))
+    column = st.lists(TEXT, min_size=n, max_size=n)
+    return Links(
+        draw(column), draw(column), draw(column), draw(column), draw(st.lists(COUNTS, min_size=n, max_size=n)),
+        draw(arrays.arrays(np.float32, n, elements=st.floats(width=32, allow_nan=False))),
+    )  # fmt: skip
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Terms:
+    """A bag of words: sorted ids, each once, and their counts."""
+    ids = np.array(sorted(draw(st.sets(st.integers(0, 2**32 - 1), max_size=8))), np.uint32)
+    counts = draw(arrays.arrays(np.uint16, len(ids), elements=st.integers(0, 65535)))
+    return Terms(ids, counts, draw(st.lists(TEXT, max_size=3)))
+
+
+VISITS = st.builds(
+    Visit,
+    node=TEXT,
+    kind=st.sampled_from(["page", "redirect", "robots", "example"]),
+    outcome=st.sampled_from(["ok", "gone", "timeout", "crashed"]),
+    pick=COUNTS,
+    arm=TEXT,
+    score=REAL,
+    attempt=COUNTS,
+    retry_at=REAL,
+    hops=COUNTS,
+    origin=TEXT,
+    started=REAL,
+    ended=REAL,
+    address=TEXT,
+    status=COUNTS,
+    size=st.integers(0, 2**63 - 1),
+    title=TEXT,
+    language=TEXT,
+    etag=TEXT,
+    modified=TEXT,
+    flags=st.lists(TEXT, max_size=3),
+    note=TEXT,
+    digest=st.binary(max_size=32),
+    simhash=st.integers(0, 2**64 - 1),
+    judge=TEXT,
+    beta=REAL,
+    data=st.dictionaries(TEXT, DATA, max_size=3),
+    terms=terms(),
+    links=links(),
+    place=st.builds(Place, TEXT, COUNTS, COUNTS),
+)
+
+
+def exact(value: Any) -> Any:
+    """A value in a form in which equal means equal bits: floats by their bytes, arrays by type and bytes."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.tobytes())
+    if isinstance(value, float):
+        return ("float", value.hex())
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *map(exact, value)]
+    if isinstance(value, dict):
+        return {key: exact(item) for key, item in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: exact(getattr(value, name)) for name in value.__dataclass_fields__}
+    return (type(value).__name__, value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(VISITS)
+def test_a_visit_comes_back_bit_for_bit(visit: Visit) -> None:
+    """Whatever a visit holds, surrogates, infinities and signed zeros included, it decodes to the same bits."""
+    assert exact(visit) == exact(decode_visit(encode_visit(visit), visit.place))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(
+        st.builds(Seed, TEXT, REAL),
+        st.builds(Label, TEXT, st.booleans(), REAL, TEXT),
+        st.builds(Setting, TEXT, DATA, REAL),
+    )
+)
+def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting) -> None:
+    """Seeds, labels and settings decode to what they were."""
+    assert exact(event) == exact(decode_other(type(event).__name__.lower(), encode_other(event)))
+
+
+def test_a_seed_may_have_an_infinite_score() -> None:
+    """The score at the pick of a seed is infinite, and stays so."""
+    visit = Visit("a", "page", "ok", 1, score=math.inf, beta=-0.0)
+    again = decode_visit(encode_visit(visit), Place())
+    assert math.inf == again.score
+    assert -1.0 == math.copysign(1.0, again.beta)
+
+
+def test_a_page_of_sixty_links_is_small() -> None:
+    """A visit with 60 links and 1,000 terms takes a few kilobytes."""
+    names = [f"https://www.example.org/section/article-{n}.html" for n in range(60)]
+    ids = np.arange(0, 40_000, 40, dtype=np.uint32)
+    visit = Visit("https://www.example.org/", "page", "ok", 1, links=Links.to(*names, anchors=names))
+    visit.terms = Terms(ids, np.ones(len(ids), np.uint16), [])
+    assert len(encode_visit(visit)) < 5_000
+
+
+def test_numbers_may_be_keys() -> None:
+    """A topic may key what it remembers by a number: what was written can be read again."""
+    visit = Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}})
+    assert visit.data == decode_visit(encode_visit(visit), Place()).data

@@ -1,0 +1,79 @@
+"""A crawl's directory: made once, opened by one at a time."""
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError, LockedError
+from lycosa.core.options import Options
+from lycosa.core.types import Exchange, Seed, Visit
+from lycosa.store.directory import CONFIG, Directory
+from lycosa.store.log import Lock
+
+
+def test_create_then_open(tmp_path: Path) -> None:
+    """The options of a new directory come back when it is opened."""
+    options = Options(topic="coral", budget=7)
+    Directory.create(tmp_path / "new" / "crawl", options).close()
+    again = Directory.open(tmp_path / "new" / "crawl")
+    assert options == again.options
+    again.close()
+
+
+def test_a_crawl_is_not_overwritten(tmp_path: Path) -> None:
+    """A directory that holds a crawl is not used for another."""
+    Directory.create(tmp_path, Options()).close()
+    with pytest.raises(InputError, match=r"already holds a crawl.*lycosa resume"):
+        Directory.create(tmp_path, Options())
+
+
+def test_no_crawl_to_open(tmp_path: Path) -> None:
+    """A directory without a crawl can't be gone on with."""
+    with pytest.raises(InputError, match="holds no crawl"):
+        Directory.open(tmp_path)
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    """A directory in use can't be opened."""
+    first = Directory.create(tmp_path, Options())
+    with pytest.raises(LockedError):
+        Directory.open(tmp_path)
+    first.close()
+    Directory.open(tmp_path).close()
+
+
+def test_saving_is_all_or_nothing(tmp_path: Path) -> None:
+    """Changed options replace the file; no other file is left behind."""
+    directory = Directory.create(tmp_path, Options())
+    directory.options.budget = 9
+    directory.save()
+    directory.close()
+    assert 9 == Directory.read_options(tmp_path).budget
+    assert [CONFIG, "lock"] == sorted(path.name for path in tmp_path.iterdir())
+
+
+def test_log_and_archive_belong_together(tmp_path: Path) -> None:
+    """A record whose event was not committed is moved aside when the directory is opened again."""
+    directory = Directory.create(tmp_path, Options(topic="coral"))
+    log = directory.log()
+    log.append(Seed("http://a.test/"))
+    archive = directory.archive(log, "Lycosa/0", 10**9)
+    archive.append(Visit("http://a.test/", "page", "ok", 1), Exchange(b"", b"HTTP/1.1 200 OK", [], b"x", b"d" * 32))
+    archive.close()
+    assert [] == directory.moved
+    again = directory.archive(log, "Lycosa/0", 10**9)
+    assert 1 == len(directory.moved)
+    again.close()
+    log.close()
+    directory.close()
+
+
+def test_options_that_can_not_be_written(tmp_path: Path) -> None:
+    """A topic with bytes that are no text, as a shell can pass them, is an error with a message."""
+    from lycosa.core.errors import LycosaError
+
+    with pytest.raises(LycosaError) as error:
+        Directory.create(tmp_path, Options(topic="\udcff"))
+    Lock(tmp_path).release()
+    assert "crawl.toml.new" not in [path.name for path in tmp_path.iterdir()]
+    assert "\\udcff" in str(error.value)

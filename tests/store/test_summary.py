@@ -1,0 +1,100 @@
+"""A crawl in figures, read from its log."""
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import StoreError
+from lycosa.core.types import Label, Seed, Setting, Visit
+from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.summary import Summary, summarise
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A crawl with four pages of two hosts, two of them relevant at .3, and some that are no pages."""
+    Lock(tmp_path).release()
+    log = SqliteLog(tmp_path / NAME)
+    for event in (
+        Setting("threshold", 0.3),
+        Seed("http://a.test/"),
+        Visit("http://a.test/robots.txt", "robots", "ok", 0),
+        Visit("http://a.test/", "page", "ok", 1, beta=0.1, title="One"),
+        Visit("http://a.test/2", "page", "ok", 2, beta=0.3, title="Two"),
+        Visit("http://b.test:81/3", "page", "ok", 3, beta=0.9, title="Three"),
+        Visit("http://a.test/4", "page", "ok", 4, beta=0.0, title="Four"),
+        Visit("http://a.test/5", "page", "gone", 5),
+        Visit("http://a.test/6", "redirect", "redirect", 6),
+        Label("http://a.test/2", True),
+        Setting("end", {"reason": "page budget spent", "pages": 4}),
+    ):
+        log.append(event)
+    log.close()
+    return tmp_path
+
+
+def test_pages_and_harvest(directory: Path) -> None:
+    """Pages are counted by beta against the threshold of the log; 2 of 4 is a harvest of .5."""
+    summary = summarise(directory)
+    assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
+    assert [0.1, 0.3, 0.9, 0.0] == summary.betas
+
+
+def test_best_pages_first(directory: Path) -> None:
+    """The best pages come with title and score; pages with nothing of the topic are left out."""
+    assert ["Three", "Two", "One"] == [page["title"] for page in summarise(directory).best]
+    assert [{"url": "http://b.test:81/3", "score": 0.9, "title": "Three"}] == summarise(directory, best=1).best
+
+
+def test_outcomes_and_hosts(directory: Path) -> None:
+    """Outcomes are counted by kind, pages by host with its port."""
+    summary = summarise(directory)
+    assert {("page", "ok"): 4, ("robots", "ok"): 1, ("page", "gone"): 1, ("redirect", "redirect"): 1} == dict(
+        summary.outcomes
+    )
+    assert {"a.test": 3, "b.test:81": 1} == dict(summary.hosts)
+
+
+def test_the_ending_is_that_of_the_last_event(directory: Path) -> None:
+    """A crawl says why it ended, unless it has gone on since."""
+    assert "page budget spent" == summarise(directory).ending
+    log = SqliteLog(directory / NAME)
+    log.append(Visit("http://a.test/7", "page", "ok", 7))
+    log.close()
+    assert "" == summarise(directory).ending
+
+
+def test_a_running_crawl_is_seen(directory: Path) -> None:
+    """While someone holds the directory the crawl runs, and can be read."""
+    assert not summarise(directory).running
+    lock = Lock(directory)
+    assert summarise(directory).running
+    lock.release()
+
+
+def test_a_copy_without_its_lock_can_be_read(directory: Path) -> None:
+    """A crawl that was copied without the lock's file is not running, and can be read."""
+    (directory / "lock").unlink()
+    assert (4, False) == (summarise(directory).pages, summarise(directory).running)
+
+
+def test_the_curve_is_short(directory: Path) -> None:
+    """The curve has the relevant pages among the first n, in at most about 200 points, the last included."""
+    assert [0, 1, 2, 2] == [point["relevant"] for point in summarise(directory).as_dict()["curve"]]
+    curve = Summary(threshold=0.5, betas=[1.0] * 1999).as_dict()["curve"]
+    assert len(curve) <= 201
+    assert {"pages": 1999, "relevant": 1999} == curve[-1]
+
+
+def test_nothing_crawled_yet(tmp_path: Path) -> None:
+    """A directory without a log has nothing to show."""
+    with pytest.raises(StoreError, match="nothing has been crawled"):
+        summarise(tmp_path)
+
+
+def test_an_empty_crawl(tmp_path: Path) -> None:
+    """A crawl without pages has figures of 0."""
+    Lock(tmp_path).release()
+    SqliteLog(tmp_path / NAME).close()
+    summary = summarise(tmp_path)
+    assert (0, 0.0, [], []) == (summary.pages, summary.harvest, summary.best, summary.as_dict()["curve"])

@@ -1,0 +1,347 @@
+"""The archive: valid for others' readers, whole or not at all, and never more than the log knows."""
+
+import gzip
+import hashlib
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # it ships no types
+from warcio.checker import Checker  # type: ignore[import-untyped]
+
+from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.types import Exchange, Place, Visit
+from lycosa.store.warc import WarcArchive
+
+REQUEST = b"GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Lycosa\r\n\r\n"
+
+
+def exchange(body: bytes, *headers: tuple[bytes, bytes], truncated: str = "") -> Exchange:
+    """An answer as it came."""
+    return Exchange(REQUEST, b"HTTP/1.1 200 OK", list(headers), body, hashlib.sha256(body).digest(), truncated)
+
+
+def visit(node: str = "http://a.test/a", started: float = 1_700_000_000.25) -> Visit:
+    """A visit to be archived."""
+    return Visit(node, "page", "ok", 1, started=started, address="192.0.2.1")
+
+
+def archive(path: Path, **rest: Any) -> WarcArchive:
+    """A new archive."""
+    made = WarcArchive(path / "archive", **rest)
+    made.recover({})
+    return made
+
+
+def records(path: Path) -> list[tuple[str, dict[str, str], bytes, dict[str, str]]]:
+    """All records of a file as a stranger reads them: type, WARC headers, payload, HTTP headers."""
+    found = []
+    with open(path, "rb") as file:
+        for record in ArchiveIterator(file, no_record_parse=False):
+            http = dict(record.http_headers.headers) if record.http_headers else {}
+            found.append((record.rec_type, dict(record.rec_headers.headers), record.raw_stream.read(), http))
+    return found
+
+
+def check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Let warcio verify all digests; it prints what it does not like."""
+
+    class Command:
+        inputs = (str(path),)
+        verbose = True
+
+    checker = Checker(Command())
+    checker.process_all()
+    output = capsys.readouterr().out
+    assert not checker.exit_value, output
+    assert "digest pass" in output
+
+
+def test_a_visit_is_a_response_and_its_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file starts with warcinfo; a visit is a response with its request, tied together, digests right."""
+    made = archive(tmp_path, software="Lycosa/9", description="topic: coral")
+    body = b"<html>coral</html>"
+    place = made.append(visit(), exchange(body, (b"Content-Type", b"text/html")))
+    made.close()
+    path = tmp_path / "archive" / place.file
+    info, response, request = records(path)
+    assert ("warcinfo", "response", "request") == (info[0], response[0], request[0])
+    assert b"software: Lycosa/9\r\n" in info[2]
+    assert b"description: topic: coral\r\n" in info[2]
+    assert "http://a.test/a" == response[1]["WARC-Target-URI"] == request[1]["WARC-Target-URI"]
+    assert "2023-11-14T22:13:20.250000Z" == response[1]["WARC-Date"]
+    assert "192.0.2.1" == response[1]["WARC-IP-Address"]
+    assert response[1]["WARC-Record-ID"] == request[1]["WARC-Concurrent-To"]
+    assert info[1]["WARC-Record-ID"] == response[1]["WARC-Warcinfo-ID"]
+    assert (body, {"Content-Type": "text/html"}) == (response[2], response[3])
+    assert "Lycosa" == request[3]["User-Agent"]
+    check(path, capsys)
+
+
+def test_the_place_is_where_the_record_is(tmp_path: Path) -> None:
+    """Offset and length cut out exactly the response and the request."""
+    made = archive(tmp_path)
+    made.append(visit(), exchange(b"one"))
+    place = made.append(visit("http://a.test/2"), exchange(b"two"))
+    made.close()
+    data = (tmp_path / "archive" / place.file).read_bytes()
+    assert len(data) == place.offset + place.length
+    text = gzip.decompress(data[place.offset : place.offset + place.length])
+    assert text.startswith(b"WARC/1.1\r\n")
+    assert 2 == text.count(b"WARC/1.1\r\n")
+    assert b"\r\n\r\ntwo\r\n\r\n" in text
+
+
+@pytest.mark.parametrize("size", [0, 1, 512, 513, 65_535, 65_536, 200_001])
+@pytest.mark.parametrize("coding", [b"", b"gzip", b"zstd"])
+def test_bodies_of_all_sizes_come_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, coding: bytes
+) -> None:
+    """A body is kept as received, stored or deflated, whatever its size, and its digest is true."""
+    body = os.urandom(size)
+    headers = [(b"Content-Encoding", coding)] if coding else []
+    made = archive(tmp_path)
+    place = made.append(visit(), exchange(body, *headers))
+    made.close()
+    path = tmp_path / "archive" / place.file
+    assert body == records(path)[1][2]
+    check(path, capsys)
+
+
+def test_compressed_bodies_are_stored_as_they_are(tmp_path: Path) -> None:
+    """A body that is compressed already lies in the file byte for byte; another one is deflated."""
+    packed, text = gzip.compress(os.urandom(5000)), b"coral " * 2000
+    made = archive(tmp_path)
+    made.append(visit(), exchange(packed, (b"content-encoding", b"GZIP ")))
+    made.append(visit(), exchange(text))
+    made.close()
+    data = (tmp_path / "archive" / "lycosa-00001.warc.gz").read_bytes()
+    assert packed in data
+    assert text not in data
+    assert len(data) < len(packed) + 3000
+
+
+def test_each_record_is_a_member_of_its_own(tmp_path: Path) -> None:
+    """Readers may start at any record: each is a whole gzip member."""
+    made = archive(tmp_path)
+    for number in range(3):
+        made.append(visit(), exchange(b"%d" % number * 1000, (b"Content-Encoding", b"gzip")))
+    made.close()
+    data, members = (tmp_path / "archive" / "lycosa-00001.warc.gz").read_bytes(), 0
+    while data:
+        stream = zlib.decompressobj(31)
+        assert stream.decompress(data).startswith(b"WARC/1.1\r\n")
+        assert stream.eof
+        data, members = stream.unused_data, members + 1
+    assert 7 == members
+
+
+def test_equal_payloads_become_revisits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A payload that was archived before is referred to, without its body, and the visit says so."""
+    made = archive(tmp_path)
+    made.append(visit("http://a.test/1", started=1_700_000_000.0), exchange(b"same"))
+    again = visit("http://a.test/2", started=1_700_000_009.0)
+    place = made.append(again, exchange(b"same", (b"X-Served-By", b"b")))
+    made.close()
+    path = tmp_path / "archive" / place.file
+    revisit = records(path)[3]
+    assert ("revisit", b"", {"X-Served-By": "b"}) == (revisit[0], revisit[2], revisit[3])
+    assert "http://a.test/1" == revisit[1]["WARC-Refers-To-Target-URI"]
+    assert "2023-11-14T22:13:20.000000Z" == revisit[1]["WARC-Refers-To-Date"]
+    assert revisit[1]["WARC-Profile"].endswith("revisit/identical-payload-digest")
+    assert ["revisit"] == again.flags
+    check(path, capsys)
+
+
+def test_empty_payloads_are_no_revisits(tmp_path: Path) -> None:
+    """Two empty bodies have nothing in common."""
+    made = archive(tmp_path)
+    made.append(visit(), exchange(b""))
+    second = visit()
+    made.append(second, exchange(b""))
+    made.close()
+    assert [] == second.flags
+
+
+def test_payloads_are_remembered_from_the_log(tmp_path: Path) -> None:
+    """After a resume, a payload of the earlier run is known; that of a revisit or of no archive is not."""
+    made = archive(tmp_path)
+    first = visit("http://a.test/1")
+    first.digest = hashlib.sha256(b"same").digest()
+    first.place = Place("lycosa-00001.warc.gz", 1, 1)
+    lost = visit("http://a.test/lost")
+    lost.digest = hashlib.sha256(b"lost").digest()
+    for known in (first, lost):
+        made.remember(known)
+    again, fresh = visit("http://a.test/2"), visit("http://a.test/3")
+    made.append(again, exchange(b"same"))
+    made.append(fresh, exchange(b"lost"))
+    made.close()
+    assert (["revisit"], []) == (again.flags, fresh.flags)
+
+
+def test_headers_are_true_of_the_body_as_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dechunked body does not claim to be chunked, a cut one does not claim its full length."""
+    made = archive(tmp_path)
+    cut = exchange(b"half", (b"Content-Length", b"8"), (b"Transfer-Encoding", b"chunked"), truncated="length")
+    place = made.append(visit(), cut)
+    made.close()
+    path = tmp_path / "archive" / place.file
+    response = records(path)[1]
+    assert {"X-Archive-Orig-Content-Length": "8", "X-Archive-Orig-Transfer-Encoding": "chunked"} == response[3]
+    assert ("length", b"half") == (response[1]["WARC-Truncated"], response[2])
+    check(path, capsys)
+
+
+def test_headers_can_not_break_out(tmp_path: Path) -> None:
+    """A line break inside a header stays inside that header."""
+    made = archive(tmp_path)
+    place = made.append(visit(), exchange(b"body", (b"X-Evil", b"a\r\n\r\nWARC/1.1"), (b"X-Bin", b"\xff\x00")))
+    made.close()
+    response = records(tmp_path / "archive" / place.file)[1]
+    assert b"body" == response[2]
+    assert "a    WARC/1.1" == response[3]["X-Evil"]
+
+
+def test_a_description_is_one_line(tmp_path: Path) -> None:
+    """A topic of several lines does not become several fields."""
+    made = archive(tmp_path, description="topic: coral\r\nrobots: ignore")
+    made.append(visit(), exchange(b"x"))
+    made.close()
+    info = records(tmp_path / "archive" / "lycosa-00001.warc.gz")[0]
+    assert 1 == info[2].count(b"\r\nrobots:")
+
+
+def test_files_are_rotated(tmp_path: Path) -> None:
+    """When a file has its size, the next visit begins another, with a warcinfo of its own."""
+    made = archive(tmp_path, rotate=4000)
+    places = [made.append(visit(f"http://a.test/{n}"), exchange(os.urandom(2000))) for n in range(4)]
+    made.close()
+    assert ["lycosa-00001.warc.gz", "lycosa-00001.warc.gz", "lycosa-00002.warc.gz"] == [p.file for p in places[:3]]
+    for path in (tmp_path / "archive").glob("*.warc.gz"):
+        assert "warcinfo" == records(path)[0][0]
+        assert path.name == records(path)[0][1]["WARC-Filename"]
+
+
+def test_going_on_in_a_file(tmp_path: Path) -> None:
+    """A resumed archive appends to the last file, under its warcinfo."""
+    made = archive(tmp_path)
+    place = made.append(visit(), exchange(b"one"))
+    made.close()
+    again = WarcArchive(tmp_path / "archive")
+    assert [] == again.recover({place.file: place.offset + place.length})
+    second = again.append(visit("http://a.test/2"), exchange(b"two"))
+    again.close()
+    assert (place.file, place.offset + place.length) == (second.file, second.offset)
+    found = records(tmp_path / "archive" / place.file)
+    assert 5 == len(found)
+    assert found[0][1]["WARC-Record-ID"] == found[3][1]["WARC-Warcinfo-ID"]
+
+
+@pytest.mark.parametrize("tail", ["a whole record", "half a record"])
+def test_a_tail_beyond_the_log_is_moved_aside(tmp_path: Path, tail: str) -> None:
+    """Records whose event was not committed, whole or torn, are moved, not deleted; what is known stays."""
+    made = archive(tmp_path)
+    kept = made.append(visit(), exchange(b"kept"))
+    lost = made.append(visit("http://a.test/lost"), exchange(b"lost"))
+    made.close()
+    path = tmp_path / "archive" / kept.file
+    if tail == "half a record":
+        os.truncate(path, lost.offset + 20)
+    data = path.read_bytes()
+    again = WarcArchive(tmp_path / "archive")
+    (moved,) = again.recover({kept.file: kept.offset + kept.length})
+    again.close()
+    assert f"from byte {lost.offset}" in moved
+    assert data[: lost.offset] == path.read_bytes()
+    assert [data[lost.offset :]] == [file.read_bytes() for file in (tmp_path / "archive" / "aside").iterdir()]
+    assert ["warcinfo", "response", "request"] == [record[0] for record in records(path)]
+
+
+def test_a_file_the_log_does_not_know_is_moved_whole(tmp_path: Path) -> None:
+    """A file made just before the end goes aside, its number is not used again, and moving twice keeps both."""
+    for round in (1, 2):
+        made = WarcArchive(tmp_path / "archive")
+        moved = made.recover({})
+        made.append(visit(), exchange(b"lost %d" % round))
+        made.close()
+        assert round - 1 == len(moved)
+    names = sorted(path.name for path in (tmp_path / "archive").glob("**/*.warc.gz*"))
+    assert ["lycosa-00001.warc.gz.from-0", "lycosa-00002.warc.gz"] == names
+
+
+def test_an_empty_file_is_removed(tmp_path: Path) -> None:
+    """A file that was made but never written to is no WARC."""
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "lycosa-00003.warc.gz").touch()
+    made = WarcArchive(tmp_path / "archive")
+    assert [] == made.recover({})
+    assert "lycosa-00004.warc.gz" == made.append(visit(), exchange(b"x")).file
+    made.close()
+
+
+def test_a_file_shorter_than_the_log_is_damage(tmp_path: Path) -> None:
+    """When bytes that the log knows of are missing, nothing is touched and the error says what to restore."""
+    made = archive(tmp_path)
+    place = made.append(visit(), exchange(b"x"))
+    made.close()
+    path = tmp_path / "archive" / place.file
+    os.truncate(path, 50)
+    with pytest.raises(DamagedError, match=r"holds 50 bytes, but the log knows of .* restore"):
+        WarcArchive(tmp_path / "archive").recover({place.file: place.offset + place.length})
+    assert 50 == path.stat().st_size
+    with pytest.raises(DamagedError, match="holds 0 bytes"):
+        WarcArchive(tmp_path / "archive").recover({"lycosa-00009.warc.gz": 10})
+
+
+def test_a_write_that_fails_leaves_no_half_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk is full in the middle of a record, the file is as it was, and the error says how to go on."""
+    made = archive(tmp_path)
+    place = made.append(visit(), exchange(b"kept"))
+    path, real = tmp_path / "archive" / place.file, os.write
+    before = path.read_bytes()
+    calls = iter([30])
+
+    def full(file: int, data: bytes) -> int:
+        for room in calls:
+            return real(file, data[:room])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lycosa.store.warc.os.write", full)
+    with pytest.raises(StoreError, match=r"No space left on device.*lycosa resume"):
+        made.append(visit("http://a.test/2"), exchange(b"lost"))
+    monkeypatch.undo()
+    assert before == path.read_bytes()
+    made.append(visit("http://a.test/3"), exchange(b"fine"))
+    made.close()
+    assert 5 == len(records(path))
+
+
+def test_a_file_that_can_not_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When not even warcinfo fits, no file is left behind."""
+    made = archive(tmp_path)
+
+    def full(file: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lycosa.store.warc.os.write", full)
+    with pytest.raises(StoreError):
+        made.append(visit(), exchange(b"lost"))
+    monkeypatch.undo()
+    made.close()
+    assert [] == list((tmp_path / "archive").glob("*.warc.gz"))
+
+
+def test_record_ids_are_unique_version_4(tmp_path: Path) -> None:
+    """Each record has a UUID of its own."""
+    import uuid
+
+    made = archive(tmp_path)
+    for number in range(20):
+        made.append(visit(), exchange(b"%d" % number))
+    made.close()
+    ids = [record[1]["WARC-Record-ID"] for record in records(tmp_path / "archive" / "lycosa-00001.warc.gz")]
+    assert 41 == len(set(ids))
+    assert {4} == {uuid.UUID(text.removeprefix("<urn:uuid:").removesuffix(">")).version for text in ids}

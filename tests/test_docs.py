@@ -1,0 +1,156 @@
+"""The documentation is true: complete, up to date, without dead links, and its examples run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+
+import lycosa
+from lycosa.cli.main import app
+from lycosa.core import engine
+from lycosa.core.options import describe
+from lycosa.testing import Server, Web, serve
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+RUNNABLE = re.compile(r"^```python runnable\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
+COMMANDS: dict[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009 - typer's type has no such name
+
+
+@pytest.fixture(scope="module")
+def reference() -> str:
+    return (ROOT / "docs" / "reference.md").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The embedded web that the examples crawl."""
+    with serve(Web(), record=False) as serving:
+        yield serving
+
+
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str, reference: str) -> None:
+    """Each command says what it does, and stands in the reference with the same words."""
+    told = COMMANDS[name].help
+    assert told
+    assert f"### `lycosa {name} " in reference
+    assert told.split("\n")[0] in reference
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_parameter_is_documented(name: str, reference: str) -> None:
+    """Each argument and option of a command has help and stands in the reference."""
+    for parameter in COMMANDS[name].params:
+        assert parameter.help, f"{parameter.name} of lycosa {name} has no help"
+        for spelling in parameter.opts:
+            shown = spelling if spelling.startswith("-") else parameter.metavar
+            assert f"`{shown}`" in reference, f"{spelling} of lycosa {name} is not in the reference"
+
+
+def test_every_option_is_documented(reference: str) -> None:
+    """Each option of a crawl has help, and its name and help stand in the reference."""
+    for name, flag, _, _, _, text in describe():
+        assert text, f"{name} has no help"
+        assert f"`{name}`" in reference
+        assert f"`{flag}`" in reference or name == "topic"
+        assert text.replace("|", "\\|") in reference
+
+
+def test_the_reference_is_up_to_date(reference: str) -> None:
+    """docs/reference.md is what tools/reference.py makes of the code: if not, run 'make docs'."""
+    assert _tool("reference").reference() == reference
+
+
+def test_fields_of_a_visit_are_explained_once() -> None:
+    """What the tool says of a Visit's fields is about fields that exist."""
+    assert set(_tool("reference").FIELDS) <= set(lycosa.core.types.Visit.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_relative_link_is_dead(page: Path) -> None:
+    """Each relative link leads to a file that exists, and each anchor to a heading of it."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+        link = target[0] or target[1]
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        path, _, anchor = link.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{link} leads nowhere"
+        if anchor:
+            assert anchor in _anchors(file), f"{link} names a heading that {file.name} does not have"
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that headings get on code hosts."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_loop_has_the_same_steps_in_words_and_code() -> None:
+    """docs/architecture.md and core/engine.py list the same six steps in the same words."""
+    told = STEP.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))[:6]
+    built = STEP.findall(engine.__doc__ or "")
+    assert len(built) == 6
+    assert built == told
+    source = Path(engine.__file__).read_text("utf-8")
+    for number, name, _ in built:
+        assert re.search(rf"# .*\b{number}\. {name}", source), f"step {number}, {name}, is not marked in the code"
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if RUNNABLE.search(page.read_text("utf-8"))], ids=lambda page: page.name
+)
+def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python blocks of a page that are marked as runnable run, one after the other, as written."""
+    monkeypatch.chdir(tmp_path)
+    if "reefs/archive" in page.read_text("utf-8"):  # made with commands earlier on the page
+        seed = server.url("open-directory.localhost")
+        crawl = lycosa.crawl("coral reef", [seed], out="reefs", budget=10, delay=0, allow_network="127.0.0.0/8")
+        assert any(visit.is_page for visit in crawl)
+    names: dict[str, Any] = {"__name__": "example"}
+    for block in RUNNABLE.findall(page.read_text("utf-8")):
+        exec(compile(block.replace(":8123", f":{server.port}"), str(page), "exec"), names)
+
+
+def test_tests_that_the_docs_name_exist() -> None:
+    """Every test that the architecture page names for an invariant is there, in the file that it names."""
+    for row in (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n"):
+        for file, names in re.findall(r"\]\(\.\./(tests/\S+\.py)\)((?::? ?,? ?`test_\w+`)*)", row):
+            source = (ROOT / file).read_text("utf-8")
+            for name in re.findall(r"`(test_\w+)`", names):
+                assert f"def {name}(" in source, f"{file} has no {name}: name the test that holds this now"
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    """README's first screen has `make demo` and `make test`, as the Makefile has them."""
+    first_screen = "\n".join((ROOT / "README.md").read_text("utf-8").split("\n")[:50])
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for command in ("demo", "test"):
+        assert f"make {command}" in first_screen
+        assert re.search(rf"^{command}:", makefile, re.MULTILINE)
+
+
+def test_a_new_page_is_reachable() -> None:
+    """Every page of the documentation is linked from another one."""
+    linked = "\n".join(page.read_text("utf-8") for page in PAGES)
+    for page in PAGES:
+        assert page.name == "README.md" or page.name in linked, f"nothing links to {page.relative_to(ROOT)}"

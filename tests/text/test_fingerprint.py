@@ -1,0 +1,71 @@
+"""Simhash: equal for equal pages, near for near ones."""
+
+import random
+
+import numpy as np
+
+from lycosa.core.types import Page
+from lycosa.text.fingerprint import NEAR, Signs, distance
+from lycosa.text.vocabulary import Vocabulary
+
+
+def words(seed: int, n: int = 800) -> list[str]:
+    """A text of words, by a seed."""
+    chance = random.Random(seed)
+    return [f"w{int(chance.paretovariate(0.7)) % 5000}{seed % 7}x" for _ in range(n)]
+
+
+def test_equal_pages_have_equal_fingerprints() -> None:
+    """The fingerprint depends on the words alone: not on their order, nor on what was read before."""
+    text = words(1)
+    one, other = Vocabulary(), Vocabulary()
+    other.read(Page("ok", marked=" ".join(words(9))))
+    turned = " ".join(text[::-1])
+    expected = one.read(Page("ok", marked=" ".join(text))).simhash
+    assert expected == other.read(Page("ok", marked=turned)).simhash
+    assert 0 < expected < 2**64
+
+
+def test_near_pages_have_near_fingerprints() -> None:
+    """A page with 2 % of its words changed is near in at least 9 of 10 cases; other pages are not."""
+    reader = Vocabulary()
+    near = far = 0
+    for seed in range(40):
+        text = words(seed)
+        changed = text.copy()
+        for place in random.Random(seed).sample(range(len(text)), len(text) // 50):
+            changed[place] = f"new{place}"
+        first = reader.read(Page("ok", marked=" ".join(text))).simhash
+        near += distance(first, reader.read(Page("ok", marked=" ".join(changed))).simhash) <= NEAR
+        far += distance(first, reader.read(Page("ok", marked=" ".join(words(seed + 100)))).simhash) > NEAR
+    assert near >= 36
+    assert 40 == far
+
+
+def test_a_page_without_words_has_none() -> None:
+    """The fingerprint of nothing is 0."""
+    assert 0 == Vocabulary().read(Page("ok", marked="the of 7")).simhash
+
+
+def test_one_word_is_its_hash() -> None:
+    """A page of one word has that word's 64 bits: each bit gets all votes or none."""
+    import xxhash
+
+    signs = Signs()
+    signs.extend(["coral"])
+    got = signs.simhash(np.array([0], np.uint32), np.array([3], np.uint16))
+    assert xxhash.xxh3_64_intdigest(b"coral") == int.from_bytes(got.to_bytes(8, "big"), "little")
+
+
+def test_signs_grow() -> None:
+    """More terms than there was room for keep their votes."""
+    signs, terms = Signs(), [f"t{n}" for n in range(10_000)]
+    signs.extend(terms[:1])
+    before = signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
+    signs.extend(terms)
+    assert before == signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
+
+
+def test_distance_counts_bits() -> None:
+    """The distance is the number of bits that differ."""
+    assert (0, 64, 2) == (distance(5, 5), distance(0, 2**64 - 1), distance(0b1001, 0b0000))

@@ -1,0 +1,128 @@
+"""Words to ids: a fold over the log, so that a resumed crawl numbers words as the live one did."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.types import Page, Terms, Visit
+from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, Reading, Vocabulary
+
+WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
+
+
+def page(text: str, title: str = "") -> Page:
+    """A page of some text."""
+    return Page("ok", title=title, marked=text)
+
+
+def visit(reading: Reading) -> Visit:
+    """The visit that records a reading."""
+    return Visit("n", "page", "ok", 1, terms=reading.terms)
+
+
+def test_ids_are_given_in_order() -> None:
+    """Each new term gets the next number, title first; stop words get none."""
+    words = Vocabulary()
+    reading = words.read(page("the coral of corals", title="Reef"))
+    assert ["reef", "coral"] == words.terms == reading.terms.new
+    assert [0, SKIP, 1, SKIP, 1] == reading.ids.tolist()
+    assert ([0, 1], [1, 2]) == (reading.terms.ids.tolist(), reading.terms.counts.tolist())
+
+
+def test_a_known_term_is_not_new() -> None:
+    """Only the page that uses a term first lists it as new."""
+    words = Vocabulary()
+    words.read(page("coral"))
+    assert ["reef"] == words.read(page("coral reef")).terms.new
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(WORDS, max_size=8))
+def test_replay_gives_the_same_ids(pages: list[list[str]]) -> None:
+    """A vocabulary that learns the recorded visits equals the one that read the pages."""
+    live, visits = Vocabulary(), []
+    for text in pages:
+        visits.append(visit(live.read(page(" ".join(text)))))
+        live.learn(visits[-1])
+    replayed = Vocabulary()
+    for known in visits:
+        replayed.learn(known)
+    assert live.terms == replayed.terms
+    assert live.id_of == replayed.id_of
+    assert (live.pages, live.frequency.tolist()) == (replayed.pages, replayed.frequency.tolist())
+    again = page("coral new 珊 word")
+    assert live.read(again).terms.ids.tolist() == replayed.read(again).terms.ids.tolist()
+    assert live.read(again).simhash == replayed.read(again).simhash
+
+
+def test_learning_counts_pages() -> None:
+    """Frequency is the number of pages with a term, however often they use it; pages without words don't count."""
+    words = Vocabulary()
+    for text in ("coral coral reef", "coral", "the"):
+        words.learn(visit(words.read(page(text))))
+    assert (2, [2, 1]) == (words.pages, words.frequency[:2].tolist())
+
+
+def test_idf() -> None:
+    """idf = ln((N + 1) / (df + .5)) + 1: with 2 pages, a term of both has ln(3 / 2.5) + 1."""
+    words = Vocabulary()
+    assert [math.log(1 / 0.5) + 1] == pytest.approx(words.idf(np.array([0], np.uint32)))
+    for text in ("coral reef", "coral"):
+        words.learn(visit(words.read(page(text))))
+    expected = [math.log(3 / 2.5) + 1, math.log(3 / 1.5) + 1]
+    assert expected == pytest.approx(words.idf(np.array([0, 1], np.uint32)).tolist())
+
+
+def test_spans_are_the_words_of_each_link() -> None:
+    """The n-th pair of marks encloses the n-th link's words."""
+    words = Vocabulary()
+    reading = words.read(page("see \ue000coral reef\ue001 and \ue000\ue001\ue000polyp\ue001"))
+    starts, ends = reading.spans()
+    inside = [[words.terms[i] for i in reading.ids[a:b] if i >= 0] for a, b in zip(starts, ends, strict=True)]
+    assert [["coral", "reef"], [], ["polyp"]] == inside
+    assert 3 == np.count_nonzero(reading.ids == OPENS) == np.count_nonzero(reading.ids == CLOSES)
+
+
+@pytest.mark.parametrize("text", ["\ue000coral", "coral\ue001", "\ue001coral\ue000", "\ue000a\ue000b\ue001"])
+def test_marks_that_do_not_pair_have_no_spans(text: str) -> None:
+    """When the marks are broken there are no spans, rather than wrong ones."""
+    starts, ends = Vocabulary().read(page(text)).spans()
+    assert (0, 0) == (len(starts), len(ends))
+
+
+def test_an_empty_page() -> None:
+    """A page without words has an empty bag."""
+    reading = Vocabulary().read(page(""))
+    assert (0, 0, [], 0) == (
+        len(reading.ids), len(reading.terms.ids), reading.terms.new, reading.simhash
+    )  # fmt: skip
+
+
+def test_counts_are_capped() -> None:
+    """A word repeated 70,000 times is counted as 65,535."""
+    assert [65_535] == Vocabulary().read(page("coral " * 70_000)).terms.counts.tolist()
+
+
+def test_frequency_grows() -> None:
+    """More terms than there was room for can be counted."""
+    words = Vocabulary()
+    words.learn(visit(words.read(page(" ".join(f"w{n}q" for n in range(9000))))))
+    assert (9000, 1) == (len(words.terms), words.frequency[8999])
+    replayed = Vocabulary()
+    replayed.learn(Visit("n", "page", "ok", 1, terms=Terms(
+        np.arange(9000, dtype=np.uint32), np.ones(9000, np.uint16), words.terms
+    )))  # fmt: skip
+    assert 9000 == replayed.frequency.sum()
+
+
+def test_a_full_memo_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory of raw tokens is bounded; ids stay what they were."""
+    monkeypatch.setattr("lycosa.text.lexicon._MOST_TOKENS", 10)
+    words = Vocabulary()
+    text = " ".join(f"w{n}q" for n in range(100))
+    first = words.read(page(text)).terms.ids.tolist()
+    assert first == words.read(page(text)).terms.ids.tolist()
+    assert 100 == len(words.terms)

@@ -1,0 +1,544 @@
+"""One HTTP request against servers that misbehave, on loopback and with small limits."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from lycosa.core.errors import FetchError
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport, Limits, Response
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import Politeness
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+HEADERS = {"User-Agent": "Lycosa", "Accept": "text/html", "Accept-Encoding": "gzip"}
+HTML = frozenset({"text/html"})
+
+Handler = Callable[["Peer"], Awaitable[None]]
+
+
+class Peer:
+    """One connection, seen from the server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def request(self) -> bytes:
+        """Read the head of a request; empty when the client has gone."""
+        try:
+            return await self.reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return b""
+
+    async def send(self, *pieces: bytes) -> None:
+        """Write pieces, each as a packet of its own."""
+        for piece in pieces:
+            self.writer.write(piece)
+            await self.writer.drain()
+            await asyncio.sleep(0)
+
+    async def gone(self) -> None:
+        """Wait until the client closes the connection."""
+        while await self.reader.read(1000):
+            pass
+
+
+class Server:
+    """A raw server on loopback: says what its handler says, and remembers the requests."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.handler = handler
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.port = 0
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        peer = Peer(reader, writer)
+        read = peer.request
+
+        async def request() -> bytes:
+            head = await read()
+            if head:
+                self.requests.append(head)
+            return head
+
+        peer.request = request  # type: ignore[method-assign]
+        try:
+            await self.handler(peer)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+
+def says(*pieces: bytes, stay: bool = False) -> Handler:
+    """A handler that reads a request, sends pieces, and closes, or stays silent until the client goes."""
+
+    async def handle(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(*pieces)
+        if stay:
+            await peer.gone()
+
+    return handle
+
+
+def serve(
+    handler: Handler,
+    body: Callable[[HttpTransport, Server, str], Coroutine[Any, Any, Any]],
+    *,
+    limits: Limits | None = None,
+    allow: tuple[str, ...] = ("127.0.0.0/8",),
+    clock: Callable[[], float] | None = None,
+) -> Any:
+    """Run something with a transport and a server."""
+
+    async def main() -> Any:
+        server = Server(handler)
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        server.port = listening.sockets[0].getsockname()[1]
+        time = clock or asyncio.get_running_loop().time
+        transport = HttpTransport(time, Guard(allow), Names(time), Politeness(time, address_delay=0.0), limits)
+        try:
+            return await body(transport, server, f"http://127.0.0.1:{server.port}/x")
+        finally:
+            await transport.close()
+            listening.close()
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+    return asyncio.run(main())
+
+
+def get(handler: Handler, *, wanted: frozenset[str] = HTML, **rest: Any) -> Response:
+    """Fetch one page from a server."""
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> Response:
+        return await transport.fetch(url, HEADERS, wanted)
+
+    response = serve(handler, body, **rest)
+    assert isinstance(response, Response)
+    return response
+
+
+def failure(handler: Handler, **rest: Any) -> FetchError:
+    """Fetch one page that can't be had."""
+    with pytest.raises(FetchError) as error:
+        get(handler, **rest)
+    return error.value
+
+
+# -- what is received ----------------------------------------------------------------------------------------
+
+
+def test_an_answer_as_received() -> None:
+    """Status line, headers in order and case, body and address are those of the answer."""
+    head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\ncontent-type: text/html\r\nX-A: 2\r\nContent-Length: 5\r\n\r\n"
+    response = get(says(head + b"hello"))
+    assert (203, b"HTTP/1.1 203 Fine by me", b"hello") == (response.status, response.status_line, response.body)
+    assert [
+        (b"X-B", b"1"),
+        (b"content-type", b"text/html"),
+        (b"X-A", b"2"),
+        (b"Content-Length", b"5"),
+    ] == response.headers
+    assert ("", "2") == (response.truncated, response.fields["x-a"])
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_the_address_is_known(name: str) -> None:
+    """The address that was dialled is told, also for a short answer and a literal address."""
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> str:
+        return (await transport.fetch(url.replace("127.0.0.1", name), HEADERS)).address
+
+    assert "127.0.0.1" == serve(says(OK + b"Content-Length: 2\r\n\r\nhi"), body)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [(b"X-Robots-Tag: noindex\r\nx-robots-tag: nofollow\r\n", "noindex, nofollow"), (b"X-Robots-Tag: a\r\n", "a")],
+)
+def test_directives_in_several_lines_all_count(lines: bytes, expected: str) -> None:
+    """X-Robots-Tag may be sent in several lines."""
+    response = get(says(OK + lines + b"Content-Length: 0\r\n\r\n"))
+    assert expected == response.fields["x-robots-tag"]
+
+
+def test_the_request_as_sent() -> None:
+    """The path goes out as it is, with our headers and no cookies of an earlier answer."""
+
+    async def twice(peer: Peer) -> None:
+        while await peer.request():
+            await peer.send(OK + b"Set-Cookie: a=b\r\nContent-Length: 0\r\n\r\n")
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> list[bytes]:
+        await transport.fetch(url + "/a%2Fb%20c?q=%E9&x=[1]", HEADERS)
+        await transport.fetch(url, HEADERS)
+        return server.requests
+
+    first, second = serve(twice, body)
+    assert first.startswith(b"GET /x/a%2Fb%20c?q=%E9&x=[1] HTTP/1.1\r\n")
+    assert b"User-Agent: Lycosa\r\n" in first
+    assert b"Accept-Encoding: gzip\r\n" in first
+    assert b"ookie" not in second
+
+
+def test_connections_are_kept() -> None:
+    """Two requests to a host that keeps its connection use the same one."""
+
+    async def keep(peer: Peer) -> None:
+        while await peer.request():
+            await peer.send(OK + b"Content-Length: 2\r\n\r\nhi")
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> tuple[int, int]:
+        for _ in range(2):
+            await transport.fetch(url, HEADERS)
+        return server.connections, len(server.requests)
+
+    assert (1, 2) == serve(keep, body)
+
+
+def test_bodies_are_not_inflated() -> None:
+    """A compressed body is handed on as received."""
+    response = get(says(OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00"))
+    assert b"\x1f\x8b\x08\x00" == response.body
+
+
+def test_chunked_bodies_are_joined() -> None:
+    """Chunks are put together, and the header that names them is kept."""
+    response = get(says(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"3\r\nabc\r\n", b"2\r\nde\r\n0\r\n\r\n"))
+    assert b"abcde" == response.body
+    assert (b"Transfer-Encoding", b"chunked") in response.headers
+
+
+def test_a_body_until_the_connection_closes() -> None:
+    """Without a length the body ends with the connection."""
+    assert b"old style" == get(says(b"HTTP/1.0 200 OK\r\n\r\nold ", b"style")).body
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_redirects_are_not_followed(status: int) -> None:
+    """A redirect is an answer like any other: one request is sent."""
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> tuple[int, str, int]:
+        response = await transport.fetch(url, HEADERS)
+        return response.status, response.fields["location"], len(server.requests)
+
+    handler = says(b"HTTP/1.1 %d Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n" % status)
+    assert (status, "/elsewhere", 1) == serve(handler, body)
+
+
+# -- bounds --------------------------------------------------------------------------------------------------
+
+
+def test_a_body_over_the_cap_is_cut() -> None:
+    """Of a body that goes on and on the first bytes are kept, and the connection is closed."""
+    response = get(says(OK + b"\r\n", *[b"x" * 1000] * 20, stay=True), limits=Limits(body=2500))
+    assert (2500, "length") == (len(response.body), response.truncated)
+
+
+def test_a_body_of_just_the_cap_is_whole() -> None:
+    """A body of exactly the cap is not cut."""
+    response = get(says(OK + b"Content-Length: 2500\r\n\r\n" + b"x" * 2500), limits=Limits(body=2500))
+    assert (2500, "") == (len(response.body), response.truncated)
+
+
+def test_an_unwanted_type_is_not_read() -> None:
+    """The body of another type is left alone, and the connection closed, so that it is not sent either."""
+    closed = asyncio.Event()
+
+    async def movie(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(b"HTTP/1.1 200 OK\r\nContent-Type: Video/MP4; x=y\r\nContent-Length: 999999999\r\n\r\n")
+        await peer.gone()
+        closed.set()
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> Response:
+        response = await transport.fetch(url, HEADERS, HTML)
+        await asyncio.wait_for(closed.wait(), 5)
+        return response
+
+    response = serve(movie, body)
+    assert ("unwanted", b"") == (response.truncated, response.body)
+
+
+@pytest.mark.parametrize("status", [404, 500, 301])
+def test_error_pages_are_read_whatever_their_type(status: int) -> None:
+    """Only pages are picked by type: the body of an error is kept."""
+    head = b"HTTP/1.1 %d X\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nhi" % status
+    assert b"hi" == get(says(head)).body
+
+
+def test_a_server_that_says_nothing() -> None:
+    """A server that accepts and stays silent is given up after the time for a request."""
+    error = failure(says(stay=True), limits=Limits(seconds=0.1))
+    assert ("timeout", True) == (error.outcome, error.again)
+
+
+def test_headers_drop_by_drop() -> None:
+    """Headers that come a byte at a time, for ever, end with the time for a request."""
+
+    async def drip(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK)
+        while True:
+            await peer.send(b"X: y\r\n")
+            await asyncio.sleep(0.02)
+
+    assert "timeout" == failure(drip, limits=Limits(seconds=0.15)).outcome
+
+
+def test_a_body_drop_by_drop() -> None:
+    """A body that comes a byte at a time, for ever, ends with the time for a request."""
+
+    async def drip(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK + b"Content-Length: 1000000\r\n\r\n")
+        while True:
+            await peer.send(b"x")
+            await asyncio.sleep(0.02)
+
+    error = failure(drip, limits=Limits(seconds=0.15))
+    assert ("timeout", True) == (error.outcome, error.again)
+
+
+def test_a_server_that_falls_silent() -> None:
+    """A pause within the body longer than allowed ends it; what came before is kept, and marked."""
+    handler = says(OK + b"Content-Length: 10\r\n\r\nabc", stay=True)
+    response = get(handler, limits=Limits(seconds=30.0, connect_seconds=0.1))
+    assert b"abc" == response.body
+    assert response.truncated in ("disconnect", "time")
+
+
+def test_a_server_that_falls_silent_before_its_answer() -> None:
+    """A pause before the answer longer than allowed is a timeout, before the time for the request is up."""
+    error = failure(says(stay=True), limits=Limits(seconds=30.0, connect_seconds=0.1))
+    assert ("timeout", True) == (error.outcome, error.again)
+
+
+def test_a_body_too_slow() -> None:
+    """After ten seconds a body has to have kept up the least rate; the clock is ours, so nobody waits."""
+    now = iter(range(0, 100_000, 6))
+    error = failure(says(OK + b"\r\n", *[b"x" * 100] * 50, stay=True), clock=lambda: float(next(now)))
+    assert "slow" == error.outcome
+    assert "bytes a second" in str(error)
+
+
+def test_endless_headers() -> None:
+    """A header line without end is not HTTP, and not kept in memory."""
+
+    async def flood(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK + b"X: ")
+        while True:
+            await peer.send(b"x" * 10_000)
+
+    assert "invalid" == failure(flood, limits=Limits(seconds=5.0)).outcome
+
+
+def test_many_headers() -> None:
+    """Headers without number end the request one way or another."""
+
+    async def flood(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK)
+        number = 0
+        while True:
+            number += 1
+            await peer.send(b"".join(b"X-%d: y\r\n" % (number * 1000 + i) for i in range(1000)))
+
+    assert failure(flood, limits=Limits(seconds=2.0)).outcome in ("invalid", "timeout")
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------
+
+
+def test_a_disconnect_within_the_body_keeps_what_came() -> None:
+    """What was received before the connection broke is kept, and marked."""
+
+    async def half(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK + b"Content-Length: 100\r\n\r\nhalf")
+        await asyncio.sleep(0.05)
+
+    response = get(half)
+    assert (b"half", "disconnect") == (response.body, response.truncated)
+
+
+def test_a_disconnect_at_once_keeps_what_came() -> None:
+    """The same when all of it arrives together: headers, half a body, the end."""
+    response = get(says(OK + b"Content-Length: 100\r\n\r\nhalf"))
+    assert (b"half", "disconnect") == (response.body, response.truncated)
+
+
+def test_a_disconnect_before_the_body() -> None:
+    """An answer that breaks off before any of its body is a failure that may pass."""
+    error = failure(says(OK + b"Content-Length: 100\r\n\r\n"))
+    assert ("unreachable", True) == (error.outcome, error.again)
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", OK])
+def test_a_disconnect_before_the_answer(sent: bytes) -> None:
+    """A connection that closes without an answer is unreachable, and may be tried again."""
+    error = failure(says(sent))
+    assert error.outcome in ("unreachable", "invalid")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"SSH-2.0-OpenSSH_9.0\r\n\r\n",
+        b"<html>no header</html>\r\n\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        b"\x00\x01\x02\xff\r\n\r\n",
+    ],
+)
+def test_what_is_not_http(sent: bytes) -> None:
+    """Whatever else a server says is invalid, and is not asked for again."""
+    error = failure(says(sent, stay=True), limits=Limits(seconds=2.0))
+    assert ("invalid", False) == (error.outcome, error.again)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="fetch.py: aiohttp tells the reader nothing of a broken chunk: it waits for all of `seconds`"
+)
+def test_a_chunk_that_is_none() -> None:
+    """A broken chunk ends the body at once, or after a silence at most; what came before it is kept."""
+    head = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    response = get(says(head, b"3\r\nabc\r\n", b"zz\r\nde\r\n"), limits=Limits(seconds=1.0, connect_seconds=0.1))
+    assert b"abc" == response.body
+    assert response.truncated in ("disconnect", "time")
+
+
+def test_nobody_there() -> None:
+    """A port that nobody listens on is unreachable, and may be tried again."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> None:
+        await transport.fetch(f"http://127.0.0.1:{port}/", HEADERS)
+
+    with pytest.raises(FetchError) as error:
+        serve(says(), body)
+    assert ("unreachable", True) == (error.value.outcome, error.value.again)
+
+
+def test_no_tls_where_it_is_expected() -> None:
+    """A server that does not speak TLS on an https URL is not tried again."""
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> None:
+        await transport.fetch(url.replace("http:", "https:"), HEADERS)
+
+    async def plain(peer: Peer) -> None:
+        await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await peer.gone()
+
+    with pytest.raises(FetchError) as error:
+        serve(plain, body, limits=Limits(seconds=2.0))
+    assert ("unreachable", False) == (error.value.outcome, error.value.again)
+
+
+def test_a_closed_connection_is_not_used_again_behind_our_back() -> None:
+    """When a kept connection turns out to be closed, no second request is sent: it fails and is retried on record."""
+
+    async def once(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(OK + b"Content-Length: 2\r\n\r\nhi")
+        await peer.request()  # the second request is read, and the connection closed in place of an answer
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> tuple[str, bool, int]:
+        await transport.fetch(url, HEADERS)
+        with pytest.raises(FetchError) as error:
+            await transport.fetch(url, HEADERS)
+        return error.value.outcome, error.value.again, len(server.requests)
+
+    assert ("unreachable", True, 2) == serve(once, body)
+
+
+# -- the guard -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]"])
+def test_the_guard_stands_before_the_door(name: str) -> None:
+    """An address that isn't global is refused before anything is sent: when it is looked up, and when it is dialled."""
+
+    async def body(transport: HttpTransport, server: Server, url: str) -> tuple[str, str, int]:
+        url = url.replace("127.0.0.1", name)
+        with pytest.raises(FetchError) as looked_up:
+            await transport.address(url)
+        with pytest.raises(FetchError) as dialled:
+            await transport.fetch(url, HEADERS)
+        return looked_up.value.outcome, dialled.value.outcome, server.connections
+
+    assert ("refused", "refused", 0) == serve(says(OK), body, allow=())
+
+
+def test_a_name_that_changes_its_mind() -> None:
+    """A name that resolves to a public address first and to a private one later is refused when it is dialled."""
+    answers = iter([["8.8.8.8"], ["10.0.0.1"]])
+
+    async def lookup(name: str) -> list[str]:
+        return next(answers)
+
+    async def main() -> tuple[str, str]:
+        now = [0.0]
+        names = Names(lambda: now[0], lookup)
+        transport = HttpTransport(lambda: now[0], Guard(), names, Politeness(lambda: now[0]))
+        address = await transport.address("http://rebind.test/")
+        now[0] = 1000.0  # the first answer is stale
+        with pytest.raises(FetchError) as error:
+            await transport.fetch("http://rebind.test/", HEADERS)
+        await transport.close()
+        return address, error.value.outcome
+
+    assert ("8.8.8.8", "refused") == asyncio.run(main())
+
+
+def test_a_silent_name_server() -> None:
+    """A name server that does not answer is given up after the time for a connection."""
+
+    async def never(name: str) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    async def main() -> tuple[str, bool]:
+        time = asyncio.get_running_loop().time
+        transport = HttpTransport(time, Guard(), Names(time, never), Politeness(time), Limits(connect_seconds=0.05))
+        with pytest.raises(FetchError) as error:
+            await transport.address("http://a.test/")
+        await transport.close()
+        return error.value.outcome, error.value.again
+
+    assert ("timeout", True) == asyncio.run(main())
+
+
+def test_where_several_at_once_are_allowed_the_pause_counts_from_the_wire() -> None:
+    """Politeness hears of a request when it is sent."""
+
+    async def main() -> tuple[float, float]:
+        server = Server(says(OK + b"Content-Length: 0\r\n\r\n"))
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        politeness = Politeness(lambda: 100.0, delay=1.0, at_once=2, address_delay=0.0)
+        transport = HttpTransport(lambda: 100.0, Guard(["127.0.0.0/8"]), Names(lambda: 100.0), politeness)
+        politeness.begin(f"127.0.0.1:{port}")
+        before = politeness.ready(f"127.0.0.1:{port}")[0]
+        await transport.fetch(f"http://127.0.0.1:{port}/", HEADERS)
+        after = politeness.ready(f"127.0.0.1:{port}")[0]
+        await transport.close()
+        listening.close()
+        await asyncio.sleep(0)
+        return before, after
+
+    before, after = asyncio.run(main())
+    assert before < 101.0
+    assert 101.0 == after

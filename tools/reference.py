@@ -1,0 +1,315 @@
+"""Write docs/reference.md from the code: commands, options, strategies, outcomes, the Python API.
+
+    python tools/reference.py           write it
+    python tools/reference.py --check   exit 1 if it is out of date
+
+Commands come from the Typer app, options from `lycosa.core.options.describe()`, and the Python part from signatures,
+docstrings and the strings below attributes, read with `ast`, so that the page is the same under every Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from lycosa.cli.main import app
+from lycosa.core.options import describe
+from lycosa.estimators import STRATEGIES
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "reference.md"
+
+FIELDS = {
+    "node": "the page's URL (on the web), or whatever names a node in another space",
+    "kind": "`page`, `redirect`, or an errand: `robots`, `example`",
+    "outcome": "how it went: see [Outcomes](#outcomes)",
+    "pick": "the number of the pick that led here; errands share the number of the last pick",
+    "arm": "the name of the strategy that picked it",
+    "score": "what the strategy thought of it when it was picked; infinite for seeds",
+    "attempt": "1 for the first try",
+    "retry_at": "when it will be tried again, seconds since the epoch; 0: not again",
+    "hops": "redirects in a row that led here",
+    "origin": "for an errand, the node it was run for",
+    "started": "when the request was sent, seconds since the epoch",
+    "ended": "when the answer was complete",
+    "address": "the network address that answered",
+    "status": "the HTTP status, 0 if there was none",
+    "size": "bytes of the body as received",
+    "title": "the page's title",
+    "language": "its language, where it says so or was asked for",
+    "etag": "the ETag header",
+    "modified": "the Last-Modified header",
+    "flags": "remarks: `truncated:...`, `noindex`, `nofollow`, `language`, `revisit`, ...",
+    "note": "the reason for a failure, in words",
+    "digest": "SHA-256 of the body as received",
+    "simhash": "64-bit fingerprint of the words; near-duplicates differ in few bits",
+    "judge": "short name of the topic that judged it; changes when the topic does",
+    "beta": "how relevant the page is, by the topic",
+    "data": "what the space or the topic wants to find again at replay",
+    "terms": "the page as a bag of terms: ids, counts, and the stems it was the first to use",
+    "links": "URLs, anchors, contexts, rel, positions and alphas of its links, column by column",
+    "place": "where its records are in the archive: file, offset, length",
+}
+"""What the fields of a Visit mean, where the code has no string below them."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is out of date")
+    check = parser.parse_args().check
+    text = reference()
+    if not check:
+        TARGET.parent.mkdir(exist_ok=True)
+        TARGET.write_text(text, "utf-8")
+    elif not TARGET.exists() or TARGET.read_text("utf-8") != text:
+        print("docs/reference.md is out of date: run 'make docs' and commit the result", file=sys.stderr)
+        return 1
+    return 0
+
+
+def reference() -> str:
+    """The whole page."""
+    lines = [
+        "# Reference",
+        "",
+        "<!-- Made from the code by tools/reference.py. Do not edit: change the code, then run `make docs`. -->",
+        "",
+        "[Commands](#commands) · [Options of a crawl](#options-of-a-crawl) · [Strategies](#strategies) · "
+        "[Outcomes](#outcomes) · [Python](#python)",
+        "",
+        *commands(),
+        *options(),
+        *strategies(),
+        *outcomes(),
+        *python(),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# -- the command line ------------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    """Every command with its arguments and options; those of a crawl have a section of their own."""
+    group: Any = typer.main.get_command(app)
+    shared = {flag for _, flag, *_ in describe()}
+    yield from ("## Commands", "")
+    yield from ("Every command explains itself with `--help`. For all of them:", "")
+    yield from (*_table(("option", "meaning"), (_option(item) for item in group.params)), "")
+    for name, command in group.commands.items():
+        arguments = [item for item in command.params if not item.opts[0].startswith("-")]
+        own = [item for item in command.params if item.opts[0].startswith("-")]
+        if name == "crawl":
+            own = [item for item in own if item.opts[0] not in shared]
+        usage = " ".join([f"lycosa {name}", "[OPTIONS]", *(_metavar(item) for item in arguments)])
+        yield from (f"### `{usage}`", "", command.help, "")
+        if arguments:
+            rows = ((f"`{_metavar(item)}`", item.help) for item in arguments)
+            yield from (*_table(("argument", "meaning"), rows), "")
+        if name == "crawl":
+            yield from ("All [options of a crawl](#options-of-a-crawl), and:", "")
+        if own:
+            yield from (*_table(("option", "meaning"), (_option(item) for item in own)), "")
+
+
+def _option(item: Any) -> tuple[str, str]:
+    """An option's spellings, and its help with the default."""
+    names = ", ".join(f"`{name}`" for name in [*item.opts, *item.secondary_opts])
+    default = item.default
+    told = "" if default is None or isinstance(default, bool) or default == [] else f" Default: `{default}`."
+    return names, f"{item.help}{told}"
+
+
+def _metavar(item: Any) -> str:
+    shown = str(item.metavar or item.name.upper()).strip("[]")
+    return shown if item.required else f"[{shown}]"
+
+
+def options() -> Iterator[str]:
+    """Every option of a crawl, by group."""
+    yield from ("## Options of a crawl", "")
+    yield "The first column is for the command line, the second for `crawl.toml`, `--config` files and keyword"
+    yield "arguments of `lycosa.crawl()`. A switch that is on by default is turned off by `--no-` and its name."
+    current = ""
+    rows: list[tuple[str, ...]] = []
+    head = ("command line", "TOML and Python", "type", "default", "meaning")
+    for name, flag, kind, default, group, text in describe():
+        if group != current:
+            yield from _table(head, rows) if rows else ()
+            current, rows = group, []
+            yield from ("", f"### {group}", "")
+        shown = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else "list of str"
+        value = "" if default in ("", []) else f"`{str(default).lower() if kind is bool else default}`"
+        rows.append(("`TOPIC`" if name == "topic" else f"`{flag}`", f"`{name}`", shown, value, text))
+    yield from (*_table(head, rows), "")
+
+
+# -- what there is to choose from --------------------------------------------------------------------------------
+
+
+def strategies() -> Iterator[str]:
+    """What --strategy accepts."""
+    yield from ("## Strategies", "", "What `--strategy` accepts, besides `module:Class`:", "")
+    rows = []
+    for name, entry in STRATEGIES.items():
+        made = ", ".join(f"{key}={value}" for key, value in entry.arguments.items())
+        paper = re.search(r"Paper: (.+?)(?:\n\n|$)", _docstring(entry.module, entry.attribute) + "\n\n", re.DOTALL)
+        source = f"[`{entry.attribute}({made})`](../src/{entry.module.replace('.', '/')}.py)"
+        rows.append((f"`{name}`", entry.summary, source, " ".join(paper[1].split()).rstrip(".") if paper else ""))
+    yield from (*_table(("name", "what it fetches next", "made by", "paper"), rows), "")
+
+
+def outcomes() -> Iterator[str]:
+    """The outcomes of a visit, with the meaning that the source gives beside each."""
+    source = _source("lycosa.core.types")
+    listed = re.search(r"^Outcome = Literal\[\n(.*?)^\]", source, re.DOTALL | re.MULTILINE)
+    assert listed is not None, "core/types.py has no list of outcomes any more"
+    rows = [(f"`{name}`", text) for name, text in re.findall(r'"([a-z-]+)",\s+# (.+)', listed[1])]
+    assert len(rows) == listed[1].count('"') // 2, "an outcome in core/types.py has no comment that says what it means"
+    yield from ("## Outcomes", "", "How a visit ended; `lycosa show` counts them.", "")
+    yield from (*_table(("outcome", "meaning"), rows), "")
+
+
+# -- the Python API ----------------------------------------------------------------------------------------------
+
+
+def python() -> Iterator[str]:
+    """The public API."""
+    yield from ("## Python", "")
+    for name in ("crawl", "resume"):
+        yield from _function("lycosa.crawling", name, shown=f"lycosa.{name}")
+    yield from _class("lycosa.crawling", "Crawl", shown="lycosa.Crawl", methods=("stop",))
+    yield from ("### `Visit`", "", _markdown(_docstring("lycosa.core.types", "Visit")), "")
+    yield from (*_table(("field", "type", "meaning"), _visit_fields()), "")
+    yield from ("### What you can bring yourself", "", "The protocols of `lycosa.core.protocols`:", "")
+    yield from ("```text", textwrap.dedent(_docstring("lycosa.core.protocols").split("\n\n", 1)[1]), "```", "")
+    for node in _tree("lycosa.core.protocols").body:
+        if isinstance(node, ast.ClassDef):
+            yield from _class("lycosa.core.protocols", node.name)
+    yield from _checks()
+    yield from ("### Errors", "", "`lycosa.core.errors`, as a tree:", "")
+    tree, rest = _docstring("lycosa.core.errors").split("\n\n", 1)[1].rsplit("\n\n", 1)
+    yield from ("```text", textwrap.dedent(tree), "```", "", rest, "")
+
+
+def _visit_fields() -> Iterator[tuple[str, str, str]]:
+    node = _find("lycosa.core.types", "Visit")
+    for name, kind, text in _attributes(node):
+        yield f"`{name}`", f"`{kind}`", text or FIELDS[name]
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef) and item.decorator_list:
+            yield f"`{item.name}`", f"`{ast.unparse(item.returns) if item.returns else ''}`", _first(item)
+
+
+def _checks() -> Iterator[str]:
+    """`lycosa.checks`: how to try what you brought yourself."""
+    yield from ("### `lycosa.checks`", "", _markdown(_docstring("lycosa.checks")), "")
+    checks = importlib.import_module("lycosa.checks")
+    for name in ("check_topic", "check_estimator", "check_space"):
+        yield from (f"- `{_signature(_find('lycosa.checks', name), name)}`: {_first(_find('lycosa.checks', name))}",)
+    rows = ((kind, f"`{name}`", text) for kind, found in checks.CHECKS.items() for name, text in found.items())
+    yield from ("", *_table(("of", "check", "what it asks for"), rows), "")
+
+
+def _function(module: str, name: str, *, shown: str = "") -> Iterator[str]:
+    node = _find(module, name)
+    yield from (f"### `{shown or name}`", "", "```python", _signature(node, shown or name, wrap=True), "```", "")
+    yield from (_markdown(ast.get_docstring(node) or ""), "")
+
+
+def _class(module: str, name: str, *, shown: str = "", methods: tuple[str, ...] = ()) -> Iterator[str]:
+    """A class, its documented attributes, and its methods (public ones, or those that are named)."""
+    node = _find(module, name)
+    level = "###" if shown else "####"
+    yield from (f"{level} `{shown or name}`", "", _markdown(ast.get_docstring(node) or ""), "")
+    for attribute, kind, text in _attributes(node, inside=bool(methods)):
+        if text:
+            yield f"- `{attribute}: {kind}`: {text}"
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if item.name in methods or (not methods and not item.name.startswith("_")):
+            told = _first(item)
+            yield f"- `{_signature(item, item.name)}`" + (f": {told}" if told else "")
+    yield ""
+
+
+def _attributes(node: ast.ClassDef, *, inside: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Name, type and the string below each annotated attribute; `inside` looks into __init__ instead."""
+    body = node.body
+    if inside:
+        body = next((f.body for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), [])
+    for item, below in zip(body, [*body[1:], None], strict=True):
+        if isinstance(item, ast.AnnAssign):
+            text = below.value if isinstance(below, ast.Expr) else None
+            told = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
+            yield ast.unparse(item.target).removeprefix("self."), ast.unparse(item.annotation), " ".join(told.split())
+
+
+def _signature(node: Any, name: str, *, wrap: bool = False) -> str:
+    """A function's signature, without self."""
+    told = ast.unparse(node.args)
+    told = re.sub(r"^self(, )?", "", told).replace("'", '"')
+    returns = f" -> {ast.unparse(node.returns)}".replace("'", '"') if node.returns else ""
+    prefix = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+    if wrap:
+        parts = re.split(r", (?=(?:\*|\w+[:=]|\w+$))", told)
+        parts = [re.sub(r"(: .+?)=", r"\1 = ", part) for part in parts]
+        told = "\n    " + ",\n    ".join(parts) + ",\n"
+    return f"{prefix}{name}({told}){returns}"
+
+
+def _first(node: Any) -> str:
+    """The first sentence or paragraph of a docstring, on one line."""
+    return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
+
+
+def _markdown(text: str) -> str:
+    """A docstring as Markdown: doctests and indented blocks become code."""
+    blocks = []
+    for block in text.split("\n\n"):
+        if block.startswith((">>> ", "    ")):
+            block = f"```python\n{textwrap.dedent(block)}\n```"
+        blocks.append(block)
+    return "\n\n".join(blocks).replace("\n```\n\n```python\n", "\n\n")  # one block, not two in a row
+
+
+def _docstring(module: str, name: str = "") -> str:
+    return ast.get_docstring(_find(module, name) if name else _tree(module)) or ""
+
+
+def _find(module: str, name: str) -> Any:
+    for node in _tree(module).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return node
+    raise SystemExit(f"{module} has no {name} any more: change tools/reference.py")
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_source(module))
+
+
+def _source(module: str) -> str:
+    found = importlib.import_module(module).__file__
+    assert found is not None
+    return Path(found).read_text("utf-8")
+
+
+def _table(head: tuple[str, ...], rows: Any) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(' '.join(str(cell).split()).replace('|', chr(92) + '|') for cell in row)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
