@@ -21,7 +21,7 @@ from typing import Any
 
 import scrapy
 import Stemmer
-from lxml.etree import XPath
+from lxml.etree import XPath  # type: ignore[import-untyped]  # it ships no types
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response

@@ -277,8 +277,11 @@ def _markdown(text: str) -> str:
     """A docstring as Markdown: doctests and indented blocks become code."""
     blocks = []
     for block in text.split("\n\n"):
-        if block.startswith((">>> ", "    ")):
-            block = f"```python\n{textwrap.dedent(block)}\n```"
+        if block.startswith(">>> "):
+            block = f"```pycon\n{block}\n```"
+        elif block.startswith("    "):
+            code = re.sub(r"(\S) {2,}# ", r"\1  # ", textwrap.dedent(block))  # comments where ruff has them
+            block = f"```python\n{code}\n```"
         blocks.append(block)
     return "\n\n".join(blocks).replace("\n```\n\n```python\n", "\n\n")  # one block, not two in a row
 

@@ -180,6 +180,7 @@ class Crawl:
             learned = log.setting("learned", {}) if isinstance(log, SqliteLog) else {}
             learned = learned or await self._read_examples(space, news)
         topic = self._topic or make_topic(options, learned)
+        judge_name = _fingerprint(options, topic)
         if options.languages:
             topic = InLanguage(topic)
         engine = self.engine = Engine(
@@ -195,7 +196,7 @@ class Crawl:
             host_budget=options.host_budget,
             patience=options.patience,
             scope=self._scope if isinstance(space, WebSpace) else lambda node, depth: True,
-            judge_name=_fingerprint(options, topic),
+            judge_name=judge_name,
         )
         if self.resuming:
             engine.replay(self._remembered(log, archive))

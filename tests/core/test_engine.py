@@ -341,7 +341,6 @@ def test_a_space_that_fails_at_once_is_recorded() -> None:
     assert ["crashed"] == [visit.outcome for visit in run(engine(Hasty({"a": []})))]
 
 
-@pytest.mark.xfail(strict=True, reason="engine.py: _arrive() drops a visit that ended cancelled, and wakes nobody")
 def test_a_space_that_cancels_itself_is_recorded() -> None:
     """A visit that ends in a cancellation which the engine did not ask for is a crash, not a wait for ever."""
 

@@ -122,9 +122,6 @@ def test_together_or_not_at_all(log: SqliteLog) -> None:
     assert len(EVENTS) + 1 == len(list(log))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="log.py: together() rolls back without looking: sqlite may have done so, and the reason is lost"
-)
 def test_together_tells_the_first_error(log: SqliteLog) -> None:
     """When the database gave up by itself (a full disk), that is the error told, not that nothing is left to undo."""
     with pytest.raises(StoreError, match="full"), log.together():  # noqa: PT012 - the block is what is tested

@@ -20,9 +20,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def get(
-    server: Server, url: str, method: str = "GET", **headers: str
-) -> tuple[http.client.HTTPResponse, bytes]:
+def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
     """Fetch a URL of the web on a connection of its own."""
     host, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)

@@ -206,9 +206,7 @@ def test_clean_pages_are_coded_as_the_client_accepts(clean: Web, wild: Web) -> N
 
     def seen(web: Web, accept: str) -> set[str | None]:
         pages = list(web.urls())[::20]
-        return {
-            web.response(u, headers={"Accept-Encoding": accept}).header("Content-Encoding") for u in pages
-        }
+        return {web.response(u, headers={"Accept-Encoding": accept}).header("Content-Encoding") for u in pages}
 
     assert seen(clean, "gzip, br, zstd, deflate") == {"gzip", None}
     assert seen(wild, "gzip, br, zstd, deflate") == {"gzip", "br", "zstd", "deflate"}
@@ -232,8 +230,7 @@ def test_changing_pages_change_and_others_do_not(wild: Web) -> None:
 def test_media_are_not_html_or_have_no_links(wild: Web) -> None:
     """There are plain texts, PDFs, pictures, and pages that lead nowhere."""
     kinds = {
-        kind: wild.response(f"http://depository.localhost/owls/1.{kind}")
-        for kind in ("txt", "pdf", "png", "html")
+        kind: wild.response(f"http://depository.localhost/owls/1.{kind}") for kind in ("txt", "pdf", "png", "html")
     }
     assert kinds["txt"].header("Content-Type") == "text/plain"
     assert kinds["pdf"].body.startswith(b"%PDF-")

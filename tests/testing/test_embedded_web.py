@@ -162,9 +162,7 @@ def test_pages_are_of_realistic_size(arrows: dict[str, list[str]], clean: Web) -
     counts = [len(targets) for targets in arrows.values()]
     assert min(counts) >= 8
     assert max(counts) <= 65
-    words = sorted(
-        len(re.sub(rb"<[^>]*>", b" ", clean.response(url).body).split()) for url in list(arrows)[::10]
-    )
+    words = sorted(len(re.sub(rb"<[^>]*>", b" ", clean.response(url).body).split()) for url in list(arrows)[::10])
     assert words[0] > 100
     assert 300 < words[len(words) // 2] < 1000
     assert 2000 < words[-1] < 4000

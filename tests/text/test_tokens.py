@@ -79,9 +79,6 @@ def test_a_long_text_is_cut_quickly() -> None:
     assert time.process_time() - begun < 3.0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="tokens.py: stem() normalises a token of any length, which takes n squared for marks"
-)
 def test_marks_upon_marks_take_linear_time() -> None:
     """A letter with thousands of accents on it is no word, and costs nothing."""
     begun = time.process_time()

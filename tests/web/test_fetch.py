@@ -407,9 +407,6 @@ def test_what_is_not_http(sent: bytes) -> None:
     assert ("invalid", False) == (error.outcome, error.again)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="fetch.py: aiohttp tells the reader nothing of a broken chunk: it waits for all of `seconds`"
-)
 def test_a_chunk_that_is_none() -> None:
     """A broken chunk ends the body at once, or after a silence at most; what came before it is kept."""
     head = OK + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -65,7 +65,6 @@ def test_links(html: str, links: list[tuple[str, str]]) -> None:
     assert links == pairs(read(html))
 
 
-@pytest.mark.xfail(strict=True, reason="html.py: templates are looked for in the raw bytes, in two spellings")
 @pytest.mark.parametrize(
     "body",
     [b"<Template><a href=b>x</a></Template>", "\ufeff<template><a href=b>x</a></template>".encode("utf-16-le")],
@@ -101,7 +100,6 @@ def test_title_and_language() -> None:
     assert 500 == len(read(f"<title>{'x' * 9000}</title>").title)
 
 
-@pytest.mark.xfail(strict=True, reason="html.py: the first <title> of the tree may be one of a drawing")
 def test_the_title_of_a_drawing_is_not_the_pages() -> None:
     """A title inside SVG names a drawing."""
     assert "Page" == read("<svg><title>Logo</title></svg><title>Page</title>").title
@@ -153,7 +151,6 @@ def test_a_context_has_twenty_words() -> None:
     assert "l9 l8 l7 l6 l5 l4 l3 l2 l1 coral reef r1 r2 r3 r4 r5 r6 r7 r8 r9" == context
 
 
-@pytest.mark.xfail(strict=True, reason="html.py: _cut() halves an odd number of words and loses one")
 def test_a_context_of_an_odd_anchor_has_twenty_words() -> None:
     """The window is twenty words for an anchor of one word, too."""
     assert WINDOW == len(numbered("coral").split())
@@ -273,7 +270,6 @@ def test_plain_text(body: bytes, charset: str, expected: str) -> None:
     assert (expected, 0) == (document.marked, len(document.links))
 
 
-@pytest.mark.xfail(strict=True, reason="html.py: plain() decodes by any codec of Python, and punycode takes n squared")
 def test_plain_text_in_linear_time() -> None:
     """No charset makes a text file slow to read."""
     begun = time.process_time()
@@ -281,9 +277,6 @@ def test_plain_text_in_linear_time() -> None:
     assert time.process_time() - begun < 0.2
 
 
-@pytest.mark.xfail(
-    strict=True, reason="html.py: the detector names languages by three letters, and guesses at any text"
-)
 @pytest.mark.parametrize(
     ("text", "language"),
     [

@@ -79,9 +79,7 @@ def test_the_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes], cap
     assert inflate(pack(PAGE), encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["", "identity", " Identity , ", ",", "identity, identity, identity, identity"]
-)
+@pytest.mark.parametrize("encoding", ["", "identity", " Identity , ", ",", "identity, identity, identity, identity"])
 def test_identity(encoding: str) -> None:
     """No encoding leaves the body as it is, up to the cap."""
     assert inflate(PAGE, encoding, CAP) == (PAGE, True)
@@ -110,9 +108,7 @@ def test_stacks(encoding: str, body: bytes) -> None:
     assert inflate(body, encoding, CAP) == (PAGE, True)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["compress", "utf-8", "none", "gzip, what", "gzip, gzip, gzip, gzip", "x" * 9_000]
-)
+@pytest.mark.parametrize("encoding", ["compress", "utf-8", "none", "gzip, what", "gzip, gzip, gzip, gzip", "x" * 9_000])
 def test_unknown_encodings(encoding: str) -> None:
     """An unknown encoding or too many of them are an error, with a short message."""
     with pytest.raises(BadEncoding) as caught:
@@ -148,9 +144,7 @@ def test_a_body_that_is_not_gzip_is_taken_as_it_is() -> None:
 
 @EACH
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_a_truncated_body_keeps_its_beginning(
-    encoding: str, pack: Callable[[bytes], bytes], share: float
-) -> None:
+def test_a_truncated_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes], share: float) -> None:
     """A body that breaks off gives what could be decoded, and is not whole."""
     data = random.Random(1).randbytes(400_000)
     packed = pack(data)

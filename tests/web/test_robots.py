@@ -147,9 +147,7 @@ def test_the_url_is_cut_at_the_host_and_the_fragment() -> None:
     assert [rules.allowed(url) for url in urls] == [False, False, False, False, False, True]
 
 
-@pytest.mark.parametrize(
-    "agent", ["Lycosa", "lycosa", "Lycosa/1.0", "lycosa/1.0 (+http://example.com)", " LYCOSA "]
-)
+@pytest.mark.parametrize("agent", ["Lycosa", "lycosa", "Lycosa/1.0", "lycosa/1.0 (+http://example.com)", " LYCOSA "])
 def test_the_agent_is_known_by_its_product_token(agent: str) -> None:
     """A token and a whole header mean the same agent."""
     assert not Rules.parse(b"User-agent: Lycosa\nDisallow: /", agent).allowed("http://e.com/a")
@@ -227,9 +225,7 @@ def test_allow_all_and_forbid_all() -> None:
 
 def test_rules_can_be_stored() -> None:
     """Pickling keeps everything."""
-    rules = Rules.parse(
-        b"User-agent: *\nDisallow: /a*b\nDisallow: /c\nCrawl-delay: 2\nSitemap: http://e/s", AGENT
-    )
+    rules = Rules.parse(b"User-agent: *\nDisallow: /a*b\nDisallow: /c\nCrawl-delay: 2\nSitemap: http://e/s", AGENT)
     again = pickle.loads(pickle.dumps(rules))
     assert [again.allowed(f"http://e.com/{path}") for path in ("axb", "c", "d")] == [False, False, True]
     assert (again.crawl_delay, again.sitemaps) == (2.0, ("http://e/s",))
@@ -281,9 +277,7 @@ def test_too_many_wildcards_forbid_more_and_never_less() -> None:
     """Beyond the limit a disallow is cut at its first wildcard and an allow is dropped."""
     body = b"User-agent: *\n" + b"".join(b"Disallow: /x*%d\n" % i for i in range(MAX_WILD))
     rules = Rules.parse(body + b"Disallow: /y*z\nAllow: /y*longer\nDisallow: /x*7\n", AGENT)
-    answers = {
-        path: rules.allowed("http://e.com/" + path) for path in ["x-7", "x-", "yaz", "ya", "y-longer", "z"]
-    }
+    answers = {path: rules.allowed("http://e.com/" + path) for path in ["x-7", "x-", "yaz", "ya", "y-longer", "z"]}
     assert answers == {"x-7": False, "x-": True, "yaz": False, "ya": False, "y-longer": False, "z": True}
 
 

@@ -199,14 +199,10 @@ SEGMENT = st.sampled_from(
 )
 URL = st.builds(
     lambda scheme, where, segments, parameters, fragment: (
-        f"{scheme}://{where}/{'/'.join(segments)}"
-        + ("?" + "&".join(parameters) if parameters else "")
-        + fragment
+        f"{scheme}://{where}/{'/'.join(segments)}" + ("?" + "&".join(parameters) if parameters else "") + fragment
     ),
     st.sampled_from(["http", "HTTPS", "ftp"]),
-    st.sampled_from(
-        ["example.com", "EXAMPLE.com:80", "a@b.example", "@b.example", "[::1]:8080", "1.2.3", "bücher.de"]
-    ),
+    st.sampled_from(["example.com", "EXAMPLE.com:80", "a@b.example", "@b.example", "[::1]:8080", "1.2.3", "bücher.de"]),
     st.lists(SEGMENT, max_size=5),
     st.lists(PARAMETER, max_size=5),
     st.sampled_from(["", "#", "#a?b;jsessionid=1", " "]),
@@ -264,9 +260,7 @@ def test_parts(url: str, expected_host: str, expected_origin: str, expected_site
     )
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"), [("http://a/", True), ("https://a/", True), ("ftp://a/", False)]
-)
+@pytest.mark.parametrize(("url", "expected"), [("http://a/", True), ("https://a/", True), ("ftp://a/", False)])
 def test_is_http(url: str, expected: bool) -> None:
     """Only http and https count."""
     assert is_http(url) is expected

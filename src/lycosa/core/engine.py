@@ -227,9 +227,9 @@ class Engine:
 
     def _arrive(self, visiting: asyncio.Future[Page]) -> None:
         task = self.in_flight.pop(visiting, None)
-        if task is None or visiting.cancelled():
+        if task is None:  # abandoned
             return
-        bug = visiting.exception()
+        bug = asyncio.CancelledError("cancelled") if visiting.cancelled() else visiting.exception()
         self._arrived.append((task, visiting.result() if bug is None else self._crashed(bug)))
         self._wake.set()
 

@@ -35,8 +35,8 @@ class BestFirst:
     page: float = 0.5
     anchor: float = 0.5
     merge: Merge = "max"
-    priority_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
-    parents_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
+    priority_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    parents_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this parent says into what the others said."""

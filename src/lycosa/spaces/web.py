@@ -77,7 +77,7 @@ class WebSpace(Space):
         self.names = names
         self.agent = user_agent.split("/")[0].split()[0]
         self.wanted = HTML | TEXT | frozenset(accept)
-        self.languages = frozenset(languages)
+        self.languages = frozenset(code.lower() for code in languages)
         self.inflated = inflated
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
@@ -87,7 +87,7 @@ class WebSpace(Space):
             "Accept-Encoding": "gzip, deflate, br, zstd",
         }
         if self.languages:
-            self.headers["Accept-Language"] = ", ".join(self.languages)
+            self.headers["Accept-Language"] = ", ".join(sorted(self.languages))
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
@@ -146,8 +146,6 @@ class WebSpace(Space):
                 page.retry_at = self.clock() + _step(BACKOFF, task.attempt)
         finally:
             self.politeness.end(lane, self.clock() - started, task.node)
-            if task.kind == "robots":
-                self._asking.discard(self.lane(task.origin))
         page.started, page.ended = started, self.clock()
         if task.kind == "robots":
             self._finish_robots(task, page)
@@ -220,7 +218,8 @@ class WebSpace(Space):
         if self.languages:
             if not page.language:
                 page.language = language_of(page.text)
-            if page.language and page.language.split("-")[0] not in self.languages:
+            spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
+            if page.language and not spoken & self.languages:
                 page.flags.append("language")
         for directive in ("noindex", "noarchive"):
             if directive in directives:
@@ -289,6 +288,7 @@ class WebSpace(Space):
 
     def _learn_robots(self, visit: Visit) -> None:
         base, lane = origin(visit.origin), self.lane(visit.origin)
+        self._asking.discard(lane)  # not before the answer is known: nobody must ask again in between
         known = self._robots.setdefault(base, _Robots())
         if "next" in visit.data:
             known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None

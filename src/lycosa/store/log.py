@@ -140,7 +140,8 @@ class SqliteLog:
             try:
                 yield
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk makes SQLite roll back by itself
+                    self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
 

@@ -53,6 +53,8 @@ def stem(token: bytes) -> str:
         if len(word) < 2 or len(word) > LONGEST or word in ENGLISH:
             return ""
         return _ENGLISH_STEM(word)
+    if len(token) > 12 * LONGEST:  # not a word in any script; normalising it could take for ever
+        return ""
     word = unicodedata.normalize("NFKC", token.lstrip(_LEFTOVER).decode("utf-8", "ignore")).casefold()
     word = word.strip("".join({c for c in word if not c.isalnum()}))
     if not word or len(word) > LONGEST or (len(word) < 2 and word < "\u3040") or word in ENGLISH:

@@ -152,7 +152,7 @@ class HttpTransport:
         size = 0
         begun = self.clock()
         try:
-            while chunk := await content.readany():
+            while chunk := await self._chunk(content):
                 chunks.append(chunk)
                 size += len(chunk)
                 if size > limits.body:
@@ -164,12 +164,16 @@ class HttpTransport:
                 if seconds > 10.0 and size < limits.rate * seconds:
                     answer.close()
                     raise FetchError("slow", f"{size / seconds:.0f} bytes a second", address=response.address)
-        except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError) as error:
+        except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError, TimeoutError) as error:
             if not chunks:
                 raise
-            response.truncated = "disconnect"
-            del error
+            response.truncated = "time" if isinstance(error, TimeoutError) else "disconnect"
         response.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def _chunk(self, content: aiohttp.StreamReader) -> bytes:
+        """What has come of the body. A broken chunk never ends for aiohttp, hence a clock of our own."""
+        async with asyncio.timeout(self.limits.connect_seconds):
+            return await content.readany()
 
     def _open(self) -> aiohttp.ClientSession:
         limits = self.limits

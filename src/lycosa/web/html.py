@@ -7,6 +7,7 @@ and anchors and contexts are cut out of it. Linear in the size of the page whate
 from __future__ import annotations
 
 import re
+from codecs import lookup
 from dataclasses import dataclass, field
 
 from turbohtml import Document as Tree
@@ -25,7 +26,23 @@ MOST_LINKS = 10_000
 """Links taken from one page; a page with more is a machine's, not a reader's."""
 
 _RENDER = PlainText(images=True, bullet="")
+_CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+
+
+CONFIDENT = 0.3
+"""Below this, the detector of languages is guessing."""
+
+_TWO_LETTERS = dict(
+    pair.split("=")
+    for pair in """
+    afr=af ara=ar aze=az bel=be ben=bn bul=bg cat=ca ces=cs cmn=zh dan=da deu=de ell=el eng=en epo=eo est=et fin=fi
+    fra=fr guj=gu heb=he hin=hi hrv=hr hun=hu hye=hy ind=id ita=it jav=jv jpn=ja kan=kn kat=ka khm=km kor=ko lat=la
+    lav=lv lit=lt mal=ml mar=mr mkd=mk mya=my nep=ne nld=nl nob=no ori=or pan=pa pes=fa pol=pl por=pt ron=ro rus=ru
+    sin=si slk=sk slv=sl sna=sn spa=es srp=sr swe=sv tam=ta tel=te tgl=tl tha=th tuk=tk tur=tr ukr=uk urd=ur uzb=uz
+    vie=vi yid=yi zul=zu
+    """.split()
+)
 
 
 @dataclass(slots=True)
@@ -50,9 +67,6 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
     tree = _tree(body, charset)
-    if b"<template" in body or b"<TEMPLATE" in body:  # never shown, so its links must not be counted either
-        for template in tree.select("template"):
-            template.decompose()
     document = Document()
     base, refresh = _head(tree, url, document, agent)
 
@@ -94,7 +108,10 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
 def plain(body: bytes, charset: str = "") -> Document:
     """Read a text file: no links, the text as it is."""
     try:
-        text = body.decode(charset or "utf-8")
+        codec = lookup(charset or "utf-8")
+        if not _CHARSETS.match(codec.name):  # Python knows codecs that are slow or no charsets at all
+            raise LookupError(charset)
+        text = codec.decode(body)[0]
     except (LookupError, UnicodeError):
         text = body.decode("utf-8", "replace")
     return Document(marked=text.replace(OPEN, "").replace(CLOSE, ""))
@@ -103,7 +120,9 @@ def plain(body: bytes, charset: str = "") -> Document:
 def language_of(text: str) -> str:
     """The language a text is written in, as a two-letter code, or empty."""
     match = detect_language(text[:2000])
-    return (match.language or "").split("-")[0] if match is not None else ""
+    if match is None or match.confidence < CONFIDENT:
+        return ""
+    return _TWO_LETTERS.get(match.language or "", match.language or "")
 
 
 def _tree(body: bytes, charset: str) -> Tree:
@@ -129,14 +148,18 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     """Title, language and meta elements; returns the base for links, and where a refresh leads."""
     base, refresh = url, ""
     title = tree.find("title")
+    if title is not None and title.closest("svg") is not None:  # a drawing has titles, too
+        title = next((other for other in tree.select("title") if other.closest("svg") is None), None)
     if title is not None:
         document.title = _words(title.text)[:500]
     if tree.root is not None:
         document.language = _text_of(tree.root.attrs.get("lang")).lower()[:20]
     directives: set[str] = set()
-    for element in tree.select("meta[name],meta[http-equiv],base[href],link[rel=canonical]"):
+    for element in tree.select("meta[name],meta[http-equiv],base[href],link[rel=canonical],template"):
         attributes = element.attrs
-        if element.tag == "base":
+        if element.tag == "template":
+            element.decompose()  # never shown, so its links must not be counted either
+        elif element.tag == "base":
             if base is url:  # only the first one counts
                 base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
         elif element.tag == "link":
@@ -182,15 +205,15 @@ def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str
             contexts.append(anchor)
             continue
         # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
-        half = around // 2
-        reach = 10 * half + 30
+        left, right = around // 2, around - around // 2
+        reach = 10 * right + 30
         before = clean[max(0, start - reach) : start].split()
-        if len(before) <= half and start > reach:
+        if len(before) <= left and start > reach:
             before = before[1:]  # its first word is cut
         after = clean[end : end + reach].split()
-        if len(after) <= half and end + reach < len(clean):
+        if len(after) <= right and end + reach < len(clean):
             after = after[:-1]
-        contexts.append(" ".join([*before[-half:], anchor, *after[:half]]))
+        contexts.append(" ".join([*before[-left:], anchor, *after[:right]]))
     return anchors, contexts
 
 
