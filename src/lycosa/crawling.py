@@ -42,7 +42,7 @@ def crawl(
     seeds: Iterable[str] = (),
     *,
     out: str | Path | None = None,
-    strategy: str | Estimator = "best-first",
+    strategy: str | Estimator = "",
     space: Space | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
@@ -50,8 +50,9 @@ def crawl(
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
-    `topic`, `strategy` and `space` may be objects of your own. Without `out` nothing is written to disk. The other
-    options are those of `lycosa crawl --help`, with underscores.
+    `topic`, `strategy` and `space` may be objects of your own; the strategy is best-first unless you or the `config`
+    file say otherwise. Without `out` nothing is written to disk. The other options are those of
+    `lycosa crawl --help`, with underscores.
 
     >>> from lycosa.spaces.graph import Given, GraphSpace
     >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
@@ -59,10 +60,10 @@ def crawl(
     ['a', 'b', 'c', 'd']
     """
     base = Options.load(Path(config)) if config is not None else Options()
-    chosen = replace(base, seeds=[*base.seeds, *([seeds] if isinstance(seeds, str) else seeds)])
+    chosen = replace(base, seeds=([seeds] if isinstance(seeds, str) else list(seeds)) or base.seeds)
     if isinstance(topic, str) and topic:
         chosen.topic = topic
-    if isinstance(strategy, str) and strategy != "best-first":
+    if isinstance(strategy, str) and strategy:
         chosen.strategy = strategy
     return Crawl(
         Options.from_mapping({**vars(chosen), **options}, "crawl()"),

@@ -111,8 +111,9 @@ def test_the_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None
     out = str(tmp_path / "crawl")
     seeds = [part for name in ("127.0.0.1", "localhost") for part in ("--seed", f"http://{name}:{trapdoor.port}/")]
     ended = run("crawl", "coral reef", *seeds, "--out", out, "--delay", "0")
-    assert ended.code == 0, ended.err
-    assert "refused" in ended.out
+    assert ended.code == 1
+    assert "refused" in ended.err
+    assert "--allow-network 127.0.0.0/8" in ended.err
     outcomes = json.loads(run("show", out, "--json").out)["outcomes"]
     assert {entry["outcome"] for entry in outcomes} == {"refused"}
 

@@ -479,18 +479,19 @@ def test_crawl_delay_is_obeyed() -> None:
 
 
 def test_a_host_is_closed_while_its_robots_are_fetched() -> None:
-    """From the moment robots.txt is asked for until it is here, the host's lane is not ready."""
+    """From the moment robots.txt is asked for until it is recorded, the host's lane is not ready."""
     made = space({ROBOTS: answer(b"")})
     task = made.errand(URL)
     assert isinstance(task, Task)
 
-    async def look() -> float:
+    async def look() -> tuple[float, Page]:
         visiting = made.visit(task)
-        until = made.ready("a.test")[0]
-        await visiting
-        return until
+        return made.ready("a.test")[0], await visiting
 
-    assert float("inf") == asyncio.run(look())
+    until, page = asyncio.run(look())
+    assert float("inf") == until
+    assert float("inf") == made.ready("a.test")[0]  # here, but nobody has learned what it says
+    made.learn(Visit(task.node, "robots", page.outcome, 1, origin=task.origin, data=page.data))
     assert made.ready("a.test")[0] < float("inf")
 
 

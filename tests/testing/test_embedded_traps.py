@@ -5,7 +5,7 @@ import zlib
 from email.utils import formatdate
 from urllib.parse import urljoin
 
-import brotli
+import brotlicffi as brotli
 import pytest
 import zstandard
 

@@ -8,7 +8,7 @@ import tracemalloc
 import zlib
 from collections.abc import Callable
 
-import brotli  # type: ignore[import-untyped]  # it ships no types
+import brotlicffi as brotli
 import pytest
 import zstandard
 from hypothesis import given

@@ -94,7 +94,10 @@ def _make_room(out: Path) -> None:
 
 def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool) -> None:
     """Serve the embedded web until Ctrl-C."""
-    web = Web(seed=seed, pages=pages, hosts=hosts, traps="all" if traps else ())
+    try:
+        web = Web(seed=seed, pages=pages, hosts=hosts, traps="all" if traps else ())
+    except ValueError as error:
+        raise InputError(f"no such web: {error}") from error
     try:
         serving = serve(web, port=port, record=False)
         with serving as server:

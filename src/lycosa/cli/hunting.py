@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lycosa.core.engine import STOPPED
+from lycosa.core.errors import NothingFetched
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
@@ -23,7 +25,8 @@ def start(given: dict[str, Any]) -> None:
     out, config = given.pop("out"), given.pop("config")
     quiet, json = given.pop("quiet"), given.pop("json")
     options = Options.load(config) if config is not None else Options()
-    chosen = {name: value for name, value in given.items() if value is not None and value != []}
+    given["topic"] = " ".join(given["topic"] or [])
+    chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
     # A crawl that is resumed from elsewhere must still find its files.
     options.seed_files = [str(Path(name).resolve()) for name in options.seed_files]
@@ -56,6 +59,8 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
             for note in crawl.notes:
                 print(f"note: {note}", file=sys.stderr)
     assert crawl.engine is not None
+    if not crawl.engine.tally.pages and crawl.engine.ending != STOPPED:
+        raise NothingFetched(f"no page could be fetched. {crawl.engine.tally.complaint or crawl.engine.ending}")
     if json:
         tally = crawl.engine.tally
         print(
@@ -73,6 +78,11 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
 
 async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
     interrupts = 0
+    progress = None
+    if not quiet:
+        from lycosa.cli.progress import Progress
+
+        progress = Progress(crawl)
 
     def interrupt() -> None:
         nonlocal interrupts
@@ -81,20 +91,18 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
             # Everything recorded is safe by design; what is in flight will be fetched again.
             sys.stderr.write("\nstopped at once; go on with: lycosa resume " + str(crawl.path) + "\n")
             os._exit(130)
-        if not quiet:
-            sys.stderr.write("\nstopping when what is in flight has arrived (Ctrl-C again to stop at once)\n")
+        if progress is not None:
+            progress.say("stopping when what is in flight has arrived (Ctrl-C again to stop at once)")
         crawl.stop()
 
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, interrupt)
-    if quiet:
+    if progress is None:
         async for _ in crawl:
             pass
         return
-    from lycosa.cli.progress import Progress
-
-    with Progress(crawl) as progress:
+    with progress:
         ticking = asyncio.ensure_future(progress.tick())
         try:
             async for visit in crawl:
@@ -107,7 +115,7 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
 
 def _free_name(options: Options) -> Path:
     """crawls/ and a name made from the topic, with a number if that is taken."""
-    told = options.topic or options.regex or Path(options.terms or "crawl").stem
+    told = options.topic or options.regex or Path(options.terms or (options.examples or ["crawl"])[0]).stem
     slug = re.sub(r"[^a-z0-9]+", "-", told.lower()).strip("-")[:50] or "crawl"
     path, number = Path("crawls") / slug, 1
     while path.exists():

@@ -26,13 +26,13 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command; what Lycosa raises on purpose becomes one line and a non-zero exit."""
-    from lycosa.core.errors import LycosaError
+    from lycosa.core.errors import LycosaError, NothingFetched
 
     try:
         app()
     except LycosaError as error:
         print(f"lycosa: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, NothingFetched) else 2)
     except BrokenPipeError:
         # The reader of our output has gone (`lycosa show DIR | head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -82,7 +82,9 @@ def _crawl_signature() -> inspect.Signature:
             text = f"{text} [default: {default:g}]" if kind is float else f"{text} [default: {default}]"
         extra: dict[str, Any] = {"help": text, "metavar": metavar, "show_default": False}
         if name == "topic":
-            annotation: Any = Annotated[str | None, typer.Argument(metavar="[TOPIC]", help=text, show_default=False)]
+            annotation: Any = Annotated[
+                list[str] | None, typer.Argument(metavar="[TOPIC]...", help=text, show_default=False)
+            ]
         elif kind is bool:
             annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
         else:
@@ -149,12 +151,12 @@ def strategies(json: Json = False) -> None:
 def demo(
     out: Annotated[Path, typer.Option(help="Where to keep the demo's crawls.")] = Path("demo"),
     budget: Annotated[int, typer.Option(help="Pages for each crawl.")] = 300,
-    seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
+    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
 ) -> None:
     """Grow a small web on this machine, hunt a topic in it over HTTP, and compare with breadth-first."""
     from lycosa.cli.demo import run
 
-    run(out, budget, seed)
+    run(out, budget, random_seed)
 
 
 @app.command()
@@ -162,10 +164,10 @@ def web(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8123,
     pages: Annotated[int, typer.Option(help="How large the web is.")] = 3000,
     hosts: Annotated[int, typer.Option(help="How many hosts it has.")] = 40,
-    seed: Annotated[int, typer.Option(help="Which web to grow.")] = 7,
+    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
     traps: Annotated[bool, typer.Option(help="With calendars, loops, dead hosts and other nuisances.")] = True,
 ) -> None:
     """Serve the embedded web on this machine, to crawl or to look at in a browser."""
     from lycosa.cli.demo import serve_web
 
-    serve_web(port, pages, hosts, seed, traps)
+    serve_web(port, pages, hosts, random_seed, traps)

@@ -81,6 +81,10 @@ class Progress:
             self._shown = now
             print(self._headline(), file=sys.stderr, flush=True)
 
+    def say(self, text: str) -> None:
+        """A line above the picture."""
+        self.console.print(text, highlight=False)
+
     def farewell(self) -> None:
         """What came of it, and what to do next."""
         engine, path = self.crawl.engine, self.crawl.path
@@ -91,9 +95,6 @@ class Progress:
             f"{tally.pages} pages, {tally.relevant} relevant: harvest rate {tally.harvest:.1%}. "
             f"Ended: {engine.ending or 'interrupted'}."
         )
-        if not tally.pages and tally.outcomes:
-            worst = Counter(tally.outcomes).most_common(1)[0][0]
-            print(f"No page could be fetched; the most frequent reason: {worst}.")
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
@@ -127,7 +128,7 @@ class Progress:
         lines = Table.grid(padding=(0, 1), expand=False)
         lines.add_column(style="bold", no_wrap=True)
         lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
-        lines.add_row("hunting", Text(self.crawl.options.topic or "your topic"))
+        lines.add_row("hunting", Text(self.crawl.options.subject or "your topic"))
         lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
         lines.add_row("harvest", f"{tally.harvest:.1%} of all, {recent:.0%} of the last {len(self._recent)}")
         lines.add_row("", self._headline().split("  ", 2)[2])

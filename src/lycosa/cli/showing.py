@@ -31,7 +31,7 @@ def show(directory: Path, *, json: bool) -> None:
             jsonlib.dumps(
                 {
                     "directory": str(directory),
-                    "topic": options.topic,
+                    "topic": options.subject,
                     "strategy": options.strategy,
                     **summary.as_dict(),
                 }
@@ -41,7 +41,7 @@ def show(directory: Path, *, json: bool) -> None:
     console = Console()
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
     console.print(
-        f"[bold]{escape(options.topic or str(directory))}[/]  {escape(options.strategy)}, {state}",
+        f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}",
         highlight=False,
     )
     console.print(
@@ -76,9 +76,11 @@ def show(directory: Path, *, json: bool) -> None:
         title_style="bold",
     )
     table.add_column("count", justify="right")
-    table.add_column("what")
+    table.add_column("what", no_wrap=True)
+    table.add_column("the last of them", style="dim", overflow="fold")
     for (kind, outcome), count in summary.outcomes.most_common():
-        table.add_row(str(count), f"{kind} {outcome}" if kind != outcome else kind)
+        told = f"{kind} {outcome}" if kind != outcome else kind
+        table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
     console.print(table)
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))

@@ -56,6 +56,8 @@ class Tally:
     relevant: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    complaint: str = ""
+    """The last failure, in words."""
     settings: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -131,6 +133,8 @@ class Engine:
         self.space.learn(visit)
         if visit.kind in ("page", "redirect"):
             tally.outcomes[visit.outcome] += 1
+        if visit.outcome not in ("ok", "redirect"):
+            tally.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         step = self.table.absorb(visit)
         if step is not None:
             self.strategy.learn(step, self.table, self.frontier)

@@ -2,12 +2,14 @@
 
     LycosaError
     ├── InputError        the user asked for something that can't be done (bad seed, empty topic, ...)
-    ├── StoreError        the crawl's directory, log or archive can't be read or written
-    │   ├── LockedError     another process is crawling in the directory, or holds the log
-    │   └── DamagedError    what is on disk contradicts itself
-    └── FetchError        one request failed; never leaves the space: it becomes the outcome of a visit
+    ├── NothingFetched    a crawl ended without a single page
+    └── StoreError        the crawl's directory, log or archive can't be read or written
+        ├── LockedError     another process is crawling in the directory, or holds the log
+        └── DamagedError    what is on disk contradicts itself
 
-A FetchError is data (its outcome is recorded); the others end the crawl with their message and no traceback.
+These end a command with their message and no traceback. Apart from them stands
+
+    FetchError            one request failed; it never leaves the space, but becomes the outcome of a visit
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ class LycosaError(Exception):
 
 class InputError(LycosaError):
     """What the user asked for can't be done as asked."""
+
+
+class NothingFetched(LycosaError):
+    """A crawl ended, and not one page could be fetched."""
 
 
 class StoreError(LycosaError):

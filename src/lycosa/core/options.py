@@ -48,7 +48,7 @@ class Options:
     judge: str = option("", "The topic as a Python class of your own, module:Class.", group="Topic", metavar="NAME")
     threshold: float = option(
         0.0,
-        "Pages that score at least this count as found. 0: the topic's own (.1 for words, .5 for patterns).",
+        "Pages that score at least this count as found. 0: the topic's own (words .1, examples .25, patterns .5).",
         group="Topic",
     )
     seeds: list[str] = option(
@@ -148,6 +148,13 @@ class Options:
     max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.", group="Fetching")
     archive: bool = option(True, "Keep what was fetched as WARC files.", group="Keeping")
     rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.", group="Keeping")
+
+    @property
+    def subject(self) -> str:
+        """What is hunted, in a few words."""
+        if self.examples and not self.topic:
+            return f"pages like {self.examples[0]}"
+        return self.topic or self.regex or self.judge or (f"the terms in {self.terms}" if self.terms else "")
 
     def check(self) -> None:
         """Refuse values that can't work, each with its remedy."""

@@ -198,6 +198,11 @@ class Visit:
         return self.node
 
     @property
+    def complaint(self) -> str:
+        """What went wrong, as far as it was told."""
+        return f"{self.status or ''} {self.note}".strip()
+
+    @property
     def is_page(self) -> bool:
         """Whether this counts as a page: content was received. Budgets and harvest count these only."""
         return self.kind == "page" and self.outcome == "ok"

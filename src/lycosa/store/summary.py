@@ -23,6 +23,8 @@ class Summary:
     """Of the pages, in the order in which they were recorded."""
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    """For each kind and outcome that is a failure, what the last one of them said."""
     hosts: Counter[str] = field(default_factory=Counter)
     ending: str = ""
     running: bool = False
@@ -42,7 +44,7 @@ class Summary:
             "running": self.running,
             "ending": self.ending,
             "outcomes": [
-                {"kind": kind, "outcome": outcome, "count": count}
+                {"kind": kind, "outcome": outcome, "count": count, "last": self.reasons.get((kind, outcome), "")}
                 for (kind, outcome), count in self.outcomes.most_common()
             ],
             "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
@@ -77,6 +79,11 @@ def summarise(directory: Path, best: int = 10) -> Summary:
             if kind == "page" and outcome == "ok":
                 summary.betas.append(beta)
                 summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
+        for kind, outcome in summary.outcomes:
+            if outcome not in ("ok", "redirect"):
+                last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
+                assert isinstance(last, Visit)
+                summary.reasons[kind, outcome] = f"{last.node} {last.complaint}"
         summary.pages = len(summary.betas)
         summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
         for visit in log.events("kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"):

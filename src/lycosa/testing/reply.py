@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 
-import brotli  # type: ignore[import-untyped, unused-ignore]
+import brotlicffi as brotli
 import zstandard
 
 __all__ = ["CODECS", "Document", "Response", "compress", "finish"]

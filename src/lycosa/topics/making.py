@@ -12,6 +12,9 @@ from lycosa.core.protocols import Topic
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
 
+EXAMPLES_THRESHOLD = 0.25
+"""Sixty words of example pages are met by chance far more often than the few of a query."""
+
 
 def make_topic(options: Options, learned: dict[str, float] | None = None) -> Topic:
     """The topic that the options name; `learned` are the terms of example pages, read already."""
@@ -35,7 +38,7 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
             heaviest = max(weights.values(), default=1.0)
             for stem, weight in Query(options.topic).weights.items():
                 weights[stem] = weights.get(stem, 0.0) + weight * heaviest
-        return Query(weights, stemmed=True, **own)
+        return Query(weights, **{"threshold": EXAMPLES_THRESHOLD, **own}, stemmed=True)
     if not options.topic.strip():
         raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
     return Query(options.topic, **own)

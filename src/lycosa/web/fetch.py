@@ -88,7 +88,7 @@ class HttpTransport:
             try:
                 self.guard.check(addresses[0])
             except AddressRefused as error:
-                raise FetchError("refused", str(error), address=addresses[0]) from error
+                raise FetchError("refused", error.strerror or str(error), address=addresses[0]) from error
         return allowed
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
@@ -107,7 +107,7 @@ class HttpTransport:
             raise FetchError("unreachable", _brief(error), address=address) from error
         except aiohttp.ClientConnectorError as error:
             if is_refusal(error):
-                raise FetchError("refused", str(error.os_error)) from error
+                raise FetchError("refused", error.os_error.strerror or str(error)) from error
             raise FetchError("unreachable", _brief(error), again=True, address=address) from error
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError) as error:
             raise FetchError("unreachable", _brief(error), again=True, address=address) from error

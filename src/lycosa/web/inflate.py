@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-import brotli
+import brotlicffi as brotli
 import zstandard
 
 MAX_STACK = 3
