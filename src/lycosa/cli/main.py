@@ -78,12 +78,12 @@ def _crawl_signature() -> inspect.Signature:
     parameters = []
     for name, flag, kind, default, _, text in describe():
         metavar = Options.__dataclass_fields__[name].metadata["metavar"] or None
-        if default not in ("", [], False, True):
+        if not isinstance(default, bool) and default not in ("", []):
             text = f"{text} [default: {default:g}]" if kind is float else f"{text} [default: {default}]"
         extra: dict[str, Any] = {"help": text, "metavar": metavar, "show_default": False}
         if name == "topic":
             annotation: Any = Annotated[
-                list[str] | None, typer.Argument(metavar="[TOPIC]...", help=text, show_default=False)
+                list[str] | None, typer.Argument(metavar="TOPIC", help=text, show_default=False)
             ]
         elif kind is bool:
             annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]

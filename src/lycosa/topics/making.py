@@ -13,7 +13,7 @@ from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
 
 EXAMPLES_THRESHOLD = 0.25
-"""Sixty words of example pages are met by chance far more often than the few of a query."""
+"""What counts as found for a topic of sixty words, as example pages give; less for fewer words."""
 
 
 def make_topic(options: Options, learned: dict[str, float] | None = None) -> Topic:
@@ -38,7 +38,9 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
             heaviest = max(weights.values(), default=1.0)
             for stem, weight in Query(options.topic).weights.items():
                 weights[stem] = weights.get(stem, 0.0) + weight * heaviest
-        return Query(weights, **{"threshold": EXAMPLES_THRESHOLD, **own}, stemmed=True)
+        # Many words are met by chance more often than the few of a query.
+        likely = min(EXAMPLES_THRESHOLD, 0.1 + 0.0025 * len(weights))
+        return Query(weights, **{"threshold": likely, **own}, stemmed=True)
     if not options.topic.strip():
         raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
     return Query(options.topic, **own)
