@@ -15,7 +15,10 @@ class Numbers:
         self.ids: dict[bytes, int] = {}
         self.asked = 0
 
-    def __call__(self, token: bytes) -> int:
+    def __call__(self, tokens: list[bytes]) -> list[int]:
+        return [self.number(token) for token in tokens]
+
+    def number(self, token: bytes) -> int:
         self.asked += 1
         return self.ids.setdefault(token, len(self.ids))
 
@@ -35,7 +38,7 @@ def test_ids_are_those_of_a_dictionary(pages: list[list[str]]) -> None:
     lexicon, plain = Lexicon(numbers), Numbers()
     for page in pages:
         folded = fold(" ".join(page))
-        expected = [plain(token) for token in folded.split()]
+        expected = [plain.number(token) for token in folded.split()]
         assert expected == lexicon.ids(folded).tolist()
 
 

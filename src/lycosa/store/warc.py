@@ -15,6 +15,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from lycosa.core.errors import DamagedError, StoreError
@@ -266,7 +267,14 @@ def _digest(digest: bytes) -> str:
 
 
 def _date(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    seconds = int(at)
+    return f"{_second(seconds)}.{min(999_999, round((at - seconds) * 1e6)):06d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    # Many pages arrive in one second, and strftime is slow.
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _number_of(name: str) -> int:

@@ -29,12 +29,12 @@ _MOST_TOKENS = 1_000_000
 class Lexicon:
     """Remembers the id of every raw token; `look_up` is asked for those it has not met.
 
-    >>> lexicon = Lexicon(look_up=len)
+    >>> lexicon = Lexicon(look_up=lambda tokens: [len(token) for token in tokens])
     >>> lexicon.ids(b"coral reef bleaching coral").tolist()
     [5, 4, 9, 5]
     """
 
-    def __init__(self, look_up: Callable[[bytes], int]) -> None:
+    def __init__(self, look_up: Callable[[list[bytes]], list[int]]) -> None:
         self._look_up = look_up
         self._keys = np.zeros(1 << _BITS, np.uint64)
         self._ids = np.zeros(1 << _BITS, np.int32)
@@ -61,19 +61,16 @@ class Lexicon:
         return ids
 
     def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
-        """The ids of some tokens, by the dictionary."""
-        known, look_up = self._known, self._look_up
+        """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
+        known = self._known
         if len(known) >= _MOST_TOKENS:
             known.clear()
             self._keys[:] = 0
-        found = []
-        for start, end in zip(starts, ends, strict=True):
-            token = buffer[start:end]
-            number = known.get(token)
-            if number is None:
-                number = known[token] = look_up(token)
-            found.append(number)
-        return np.array(found, np.int32)
+        tokens = [buffer[start:end] for start, end in zip(starts, ends, strict=True)]
+        new = [token for token in dict.fromkeys(tokens) if token not in known]
+        if new:
+            known.update(zip(new, self._look_up(new), strict=True))
+        return np.array([known[token] for token in tokens], np.int32)
 
 
 def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:

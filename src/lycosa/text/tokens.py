@@ -1,7 +1,7 @@
 """Text to tokens to stems.
 
 The cheap way through plain English (2,800 words in 0.06 ms): the text becomes bytes, one `bytes.translate` folds case
-and turns ASCII punctuation into spaces. Only a token never seen before takes the slow way, `stem`.
+and turns ASCII punctuation into spaces. Only a token never seen before takes the slow way, `stem_all`.
 
 Beyond ASCII: the lead bytes of U+0080-U+00BF and U+2000-U+2FFF (quotes, dashes, no-break spaces) become spaces too, and
 the slow way drops the continuation bytes that are left over. Chinese characters are words of their own; other scripts
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 import Stemmer
 
@@ -33,7 +32,7 @@ _FOLD = bytes(_TABLE)
 
 _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
-_ENGLISH_STEM: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
+_ENGLISH = Stemmer.Stemmer("english", 0)
 
 
 def fold(text: str) -> bytes:
@@ -46,20 +45,26 @@ def fold(text: str) -> bytes:
     return raw.translate(_FOLD)
 
 
-def stem(token: bytes) -> str:
-    """A raw token's stem; empty for stop words, single letters and noise."""
-    if token.isascii():
-        word = token.decode()
-        if len(word) < 2 or len(word) > LONGEST or word in ENGLISH:
-            return ""
-        return _ENGLISH_STEM(word)
+def stem_all(tokens: list[bytes]) -> list[str]:
+    """The stem of each raw token; empty for stop words, single letters and noise.
+
+    >>> stem_all([b"corals", b"the", "\u00c9toile".encode()])
+    ['coral', '', '\u00e9toile']
+    """
+    words = [token.decode() if token.isascii() else _fold_any(token) for token in tokens]
+    return [
+        (term if 2 <= len(word) <= LONGEST and word not in ENGLISH else "") if word.isascii() else word
+        for word, term in zip(words, _ENGLISH.stemWords(words), strict=True)
+    ]
+
+
+def _fold_any(token: bytes) -> str:
+    """A token beyond ASCII in one form, whatever its case and composition; empty for noise."""
     if len(token) > 12 * LONGEST:  # not a word in any script; normalising it could take for ever
         return ""
     word = unicodedata.normalize("NFKC", token.lstrip(_LEFTOVER).decode("utf-8", "ignore")).casefold()
     word = word.strip("".join({c for c in word if not c.isalnum()}))
-    if not word or len(word) > LONGEST or (len(word) < 2 and word < "\u3040") or word in ENGLISH:
-        return ""
-    return _ENGLISH_STEM(word) if word.isascii() else word
+    return word if len(word) <= LONGEST and (len(word) > 1 or word >= "\u3040") else ""
 
 
 def stems(text: str) -> list[str]:
@@ -68,4 +73,4 @@ def stems(text: str) -> list[str]:
     >>> stems("The bleaching of “Coral” reefs")
     ['bleach', 'coral', 'reef']
     """
-    return [term for token in fold(text).split() if token not in (OPEN_TOKEN, CLOSE_TOKEN) and (term := stem(token))]
+    return [term for term in stem_all(fold(text).split()) if term]

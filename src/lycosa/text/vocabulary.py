@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.text.fingerprint import Signs
 from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem
+from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem_all
 
 SKIP, OPENS, CLOSES = -1, -2, -3
 """Ids of what is not a term: stop words and single letters, the start of a link, its end."""
+
+_MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES}
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ class Vocabulary:
         self.pages = 0
         self.frequency = np.zeros(4096, np.uint32)
         """In how many pages of the log each term occurs."""
-        self._lexicon = Lexicon(self._number)
+        self._lexicon = Lexicon(self._numbers)
         self._signs = Signs()
 
     def read(self, page: Page) -> Reading:
@@ -96,20 +98,17 @@ class Vocabulary:
         """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
         return np.log((self.pages + 1) / (self.frequency[ids] + 0.5)) + 1.0
 
-    def _number(self, token: bytes) -> int:
-        """The id of a raw token, for the lexicon to remember; a new stem gets the next free one."""
-        if token == OPEN_TOKEN:
-            return OPENS
-        if token == CLOSE_TOKEN:
-            return CLOSES
-        term = stem(token)
-        if not term:
-            return SKIP
-        number = self.id_of.get(term)
-        if number is None:
-            number = self.id_of[term] = len(self.terms)
-            self.terms.append(term)
-        return number
+    def _numbers(self, tokens: list[bytes]) -> list[int]:
+        """The ids of raw tokens, for the lexicon to remember; a new stem gets the next free one."""
+        id_of, terms = self.id_of, self.terms
+        numbers = []
+        for token, term in zip(tokens, stem_all(tokens), strict=True):
+            number = id_of.get(term) if term else _MARKS.get(token, SKIP)
+            if number is None:
+                number = id_of[term] = len(terms)
+                terms.append(term)
+            numbers.append(number)
+        return numbers
 
     def _fit(self) -> None:
         if len(self.terms) > len(self.frequency):

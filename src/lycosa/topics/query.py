@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -105,8 +106,8 @@ class Query:
 
     @staticmethod
     def _cosine(terms: list[int], query: dict[int, float], length: float, words: Vocabulary) -> float:
-        ids, counts = np.unique(np.array(terms, np.uint32), return_counts=True)
-        vector = (1.0 + np.log(counts)) * words.idf(ids)
-        weights = [query.get(term, 0.0) for term in ids.tolist()]
-        dot = float(vector @ np.array(weights))
+        counts = Counter(terms)
+        ids = np.fromiter(counts, np.uint32, len(counts))
+        vector = (1.0 + np.log(np.fromiter(counts.values(), np.float64, len(counts)))) * words.idf(ids)
+        dot: float = sum(value * query.get(term, 0.0) for term, value in zip(counts, vector.tolist(), strict=True))
         return min(1.0, dot / (float(np.sqrt(vector @ vector)) * length))

@@ -19,6 +19,7 @@ from lycosa.core.protocols import Clock
 
 KEEP = 300.0
 KEEP_FAILURE = 60.0
+PATIENCE = 15.0
 MOST_NAMES = 100_000
 
 Lookup = Callable[[str], Awaitable[list[str]]]
@@ -46,7 +47,11 @@ class Names:
             return literal
         known = self._fresh(name)
         while known is None:
-            await asyncio.shield(self._ask(name))
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await asyncio.shield(self._ask(name))
+            except TimeoutError as error:
+                raise FetchError("timeout", f"no answer from DNS for {name}", again=True) from error
             known = self._fresh(name)
         _, addresses, failure = known
         if not addresses:
