@@ -40,7 +40,8 @@ def run(out: Path, budget: int, seed: int) -> None:
                 seeds=web.seeds(TOPIC),
                 budget=budget,
                 strategy=strategy,
-                delay=0.05,
+                delay=0.01,
+                concurrency=4,
                 allow_network=["127.0.0.0/8"],
             )
             crawl = Crawl(options, out / strategy)
