@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import xxhash
 
@@ -17,22 +18,24 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
 from lycosa.core.strategies import Greedy
+from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import estimator
 from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.store.directory import Directory
-from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.warc import WarcArchive
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
-from lycosa.topics.making import make_topic
+from lycosa.topics.making import check_request, make_topic, read_terms
 from lycosa.version import SOFTWARE
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
 from lycosa.web.html import extract, plain
 from lycosa.web.politeness import Politeness
+from lycosa.web.robots import product
 from lycosa.web.scope import Scope
 from lycosa.web.urls import is_http
 
@@ -119,16 +122,22 @@ class Crawl:
         self._clock = clock or wall_clock()
         self._topic = topic
         self._stopping = False
+        self._running: AsyncGenerator[Visit, None] | None = None
         # What can be wrong with the request is found here, before anything is written or sent.
         options.check()
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
         self._guard = _guard(options)
-        self._seeds = self._read_seeds() if space is None else list(options.seeds)
-        if not self._seeds:
+        user_agent(options)
+        self._seeds: list[str] = []
+        if not resuming:
+            self._seeds = self._read_seeds() if space is None else list(options.seeds)
+        if not self._seeds and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide or estimator(options.strategy, random_seed=options.random_seed)
-        if topic is None and not options.examples:
-            self._topic = make_topic(options)
+        if topic is None:
+            check_request(options)
+            if not options.examples and not (resuming and options.terms):
+                self._topic = make_topic(options)
         self._space = space
         self._directory: Directory | None = None
         self._log: Log | None = None
@@ -136,16 +145,30 @@ class Crawl:
 
     # -- running -----------------------------------------------------------------------------------------------
 
-    async def __aiter__(self) -> AsyncIterator[Visit]:
+    def __aiter__(self) -> AsyncGenerator[Visit, None]:
         """Run it; each turn gives a recorded visit."""
+        self._running = self._run()
+        return self._running
+
+    async def _run(self) -> AsyncGenerator[Visit, None]:
         try:
             engine = await self._open()
             if self._stopping:
                 engine.stop()
-            async for visit in engine.run():
-                yield visit
+            async with aclosing(engine.run()) as visits:
+                async for visit in visits:
+                    yield visit
         finally:
             await self._close()
+
+    async def __aenter__(self) -> Self:
+        """With `async with`, the crawl is closed also when the loop over it is left early."""
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        if self._running is not None:
+            await self._running.aclose()
+            self._running = None
 
     def __iter__(self) -> Iterator[Visit]:
         """Run it without asyncio."""
@@ -154,11 +177,11 @@ class Crawl:
             try:
                 while True:
                     try:
-                        yield runner.run(anext(visits))  # type: ignore[arg-type]  # an awaitable is enough
+                        yield runner.run(anext(visits))
                     except StopAsyncIteration:
                         break
             finally:
-                runner.run(visits.aclose())  # type: ignore[attr-defined]  # it is an async generator
+                runner.run(visits.aclose())
 
     def stop(self) -> None:
         """End after what is in flight has arrived."""
@@ -174,12 +197,11 @@ class Crawl:
         space = self._space = self._space or self._web()
         news: list[Event] = []
         learned: dict[str, float] = {}
-        if self._topic is None and not self.resuming:  # before anything is written: an example may not be readable
-            learned = await self._read_examples(space, news)
+        if not self.resuming:  # before anything is written: an example may not be readable
+            learned = await self._learned(space, news)
         log, archive = self._open_files()
-        if self._topic is None and self.resuming:
-            learned = log.setting("learned", {}) if isinstance(log, SqliteLog) else {}
-            learned = learned or await self._read_examples(space, news)
+        if self._topic is None and isinstance(log, SqliteLog) and self.resuming:
+            learned = log.setting("learned", {}) or await self._learned(space, news)
         topic = self._topic or make_topic(options, learned)
         judge_name = _fingerprint(options, topic)
         if options.languages:
@@ -203,7 +225,7 @@ class Crawl:
             engine.replay(self._remembered(log, archive))
         now = self._clock()
         news.append(Setting("threshold", topic.threshold, now))
-        news += [Seed(node, now) for node in self._seeds if node not in engine.table.row_of]
+        news += [Seed(node, now) for node in self._seeds_to_add(engine.table)]
         with log.together():
             for event in news:
                 log.append(event)
@@ -211,10 +233,20 @@ class Crawl:
             engine.fold(event)
         return engine
 
+    def _seeds_to_add(self, table: Table) -> list[str]:
+        """Seeds that the log does not have: all at first, what was added to crawl.toml when resuming."""
+        seeds = self._seeds
+        if self.resuming and isinstance(self._space, WebSpace):
+            seeds = self._read_seeds(files=not table.is_seed.any())
+        elif self.resuming:
+            seeds = self.options.seeds
+        rows = [(node, table.row_of.get(node)) for node in seeds]
+        return [node for node, row in rows if row is None or (table.state[row] == OPEN and not table.is_seed[row])]
+
     def _open_files(self) -> tuple[Log, WarcArchive | None]:
         """The log and the archive, of the directory if there is one."""
         if self.path is None:
-            self._log = MemoryLog()
+            self._log = NullLog()
             return self._log, None
         opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
         self._directory = opened
@@ -259,10 +291,10 @@ class Crawl:
             follow_nofollow=options.follow_nofollow,
         )
 
-    def _read_seeds(self) -> list[str]:
-        """All seeds in canonical form, each once, in order."""
+    def _read_seeds(self, files: bool = True) -> list[str]:
+        """The seeds in canonical form, each once, in order."""
         named = list(self.options.seeds)
-        for name in self.options.seed_files:
+        for name in self.options.seed_files if files else ():
             named += _lines(Path(name))
         seeds: dict[str, None] = {}
         for text in named:
@@ -273,12 +305,23 @@ class Crawl:
                 self.notes.append(f"the seed {url} lies outside the scope and is left out")
                 continue
             seeds[url] = None
-        if named and not seeds:
+        if named and not seeds and not self.resuming:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
         return list(seeds)
 
-    async def _read_examples(self, space: Space, news: list[Event]) -> dict[str, float]:
-        """The words of the example pages; `news` gets what it took to read them, and the words."""
+    async def _learned(self, space: Space, news: list[Event]) -> dict[str, float]:
+        """The terms of a file or of example pages; `news` gets them, and what it took to read them.
+
+        They are kept in the log: a resumed crawl needs neither the file nor the pages again.
+        """
+        if not self.options.terms and not self.options.examples:
+            return {}
+        learned = read_terms(Path(self.options.terms)) if self.options.terms else await self._examples(space, news)
+        news.append(Setting("learned", learned, self._clock()))
+        return learned
+
+    async def _examples(self, space: Space, news: list[Event]) -> dict[str, float]:
+        """The words that the example pages share."""
         pages: list[Page] = []
         for name in self.options.examples:
             if is_http(name):
@@ -290,9 +333,7 @@ class Crawl:
                 raise InputError(f"cannot read the example {name}: {error.strerror}") from error
             text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
             pages.append(Page("ok", title=text.title, marked=text.marked))
-        learned = centroid(pages)
-        news.append(Setting("learned", learned, self._clock()))
-        return learned
+        return centroid(pages)
 
     async def _fetch_example(self, space: Space, name: str, news: list[Event]) -> Page:
         """Fetch one page outside the loop, as politely as inside it."""
@@ -350,8 +391,10 @@ class Crawl:
 
 def wall_clock() -> Clock:
     """The time of day, but it never goes backwards: read once, then counted by the monotonic clock."""
-    ahead = time.time() - time.monotonic()
-    return lambda: ahead + time.monotonic()
+    # Counted also while the machine sleeps, where the system can do that.
+    ticking = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    ahead = time.time() - time.clock_gettime(ticking)
+    return lambda: ahead + time.clock_gettime(ticking)
 
 
 def user_agent(options: Options) -> str:
@@ -359,8 +402,8 @@ def user_agent(options: Options) -> str:
     agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
     if options.contact:
         agent = f"{agent} (+{options.contact})"
-    if not agent.strip() or not re.fullmatch(r"[\x20-\x7e]+", agent):
-        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII")
+    if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
+        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII that begins with a name")
     return agent
 
 

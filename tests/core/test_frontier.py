@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -106,9 +107,10 @@ def test_a_lane_stops_at_its_budget() -> None:
     assert ["a1"] == drain(made)
 
 
-def test_scores_that_are_no_numbers_are_never_taken() -> None:
-    """A row scored NaN is left alone rather than spoiling the order of the others."""
-    assert ["a2"] == drain(frontier("a1 a2", [math.nan, 0.5]))
+@pytest.mark.parametrize("odd", [math.nan, -math.inf])
+def test_scores_that_are_no_numbers_come_last(odd: float) -> None:
+    """A row without a proper score neither spoils the order of the others nor is it lost."""
+    assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
 
 
 def test_waking_strangers_does_nothing() -> None:

@@ -190,15 +190,6 @@ def test_a_seed_found_before_becomes_a_seed() -> None:
     assert 0 == column(table, "depth", "b")
 
 
-def test_path_leads_from_a_seed() -> None:
-    """The path of a row is by first discovery, seed first."""
-    table = Table()
-    table.add_seed("a")
-    table.absorb(page("a", {"b": 0.0}))
-    table.absorb(page("b", {"c": 0.0}))
-    assert ["a", "b", "c"] == [table.nodes[row] for row in table.path(table.row_of["c"])]
-
-
 def test_columns_grow() -> None:
     """Growing keeps what the columns hold."""
     table = Table()

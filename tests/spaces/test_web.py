@@ -418,16 +418,16 @@ def test_robots_that_can_not_be_read(response: Response | Exception, wait: float
 
 
 def test_robots_pauses_grow() -> None:
-    """Each failure in a row makes the pause longer: 5 s, 30 s, an hour, and an hour again."""
+    """Each failure in a row makes the pause longer: 5 s, 30 s, an hour, six, then a day each time."""
     made = space({ROBOTS: answer(status=500)})
     clock = made.clock
     assert isinstance(clock, Time)
     waits = []
-    for _ in range(4):
+    for _ in range(6):
         _, page = run_errand(made)
         waits.append(page.retry_at - clock.now)
         clock.now = page.retry_at
-    assert [5.0, 30.0, 3600.0, 3600.0] == waits
+    assert [5.0, 30.0, 3600.0, 21600.0, 86400.0, 86400.0] == waits
 
 
 def test_a_robots_visit_that_crashed_closes_the_host() -> None:

@@ -161,7 +161,7 @@ def test_the_address_is_known(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("lines", "expected"),
-    [(b"X-Robots-Tag: noindex\r\nx-robots-tag: nofollow\r\n", "noindex, nofollow"), (b"X-Robots-Tag: a\r\n", "a")],
+    [(b"X-Robots-Tag: noindex\r\nx-robots-tag: nofollow\r\n", "noindex\nnofollow"), (b"X-Robots-Tag: a\r\n", "a")],
 )
 def test_directives_in_several_lines_all_count(lines: bytes, expected: str) -> None:
     """X-Robots-Tag may be sent in several lines."""

@@ -89,6 +89,8 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
         interrupts += 1
         if interrupts > 1:
             # Everything recorded is safe by design; what is in flight will be fetched again.
+            if progress is not None:
+                progress.__exit__(None, None, None)
             sys.stderr.write("\nstopped at once; go on with: lycosa resume " + str(crawl.path) + "\n")
             os._exit(130)
         if progress is not None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +26,7 @@ from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS, OPEN, Table
-from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit
+from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit, as_stored
 
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
@@ -142,11 +142,11 @@ class Engine:
             tally.pages += 1
             tally.relevant += visit.beta >= self.topic.threshold
             if step is not None:
-                self.frontier.lanes[self.table.lane[step.row]].pages += 1
+                self.frontier.lane(int(self.table.lane[step.row])).pages += 1
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
-    async def run(self) -> AsyncIterator[Visit]:
+    async def run(self) -> AsyncGenerator[Visit, None]:
         """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yields each visit."""
         self._wake = asyncio.Event()
         self.ending = ""
@@ -156,7 +156,8 @@ class Engine:
                 while self._arrived:  # all that is known goes into the next pick
                     yield self._absorb(*self._arrived.popleft())
                 self._launch(deadline)
-                if self._arrived:
+                if self._arrived:  # refusals, which need no waiting; but others want a turn, too
+                    await asyncio.sleep(0)
                     continue
                 if not self.in_flight:
                     self.ending = self._why_over(deadline)
@@ -196,7 +197,7 @@ class Engine:
             if isinstance(errand, Task):  # the node stays in the frontier; something else has to come first
                 until, why = self.space.ready(self.space.lane(errand.node))
                 if until > now:
-                    self.frontier.postpone(row, min(until, now + 1.0), why)
+                    self.frontier.postpone(row, now + 1.0 if until == NEVER else until, why)
                     continue
                 self.frontier.untake(row)
                 self._start(errand)
@@ -303,7 +304,7 @@ class Engine:
                 )
             visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
             if judgement.data:
-                visit.data = {**visit.data, **judgement.data}
+                visit.data = {**visit.data, **as_stored(judgement.data)}
         return visit
 
     def _record(self, event: Event) -> None:

@@ -23,6 +23,9 @@ from lycosa.core.types import Rows
 
 READY, WAITING, PARKED, IDLE = range(4)
 
+LAST = -1e300
+"""The score of a row whose estimator has no number for it."""
+
 Ready = Callable[[str], tuple[float, str]]
 
 
@@ -75,6 +78,8 @@ class Frontier:
             grown = np.full(max(len(table), 2 * len(self.score)), -math.inf)
             grown[: len(self.score)] = self.score
             self.score = grown
+        if not (scores > -math.inf).all():  # no number, or the lowest there is: last, but not lost
+            scores = np.where(scores > LAST, scores, LAST)
         is_seed = table.is_seed[rows]
         if is_seed.any():
             scores = np.where(is_seed, math.inf, scores)
@@ -88,13 +93,17 @@ class Frontier:
                 self._push(row, score, lane)
 
     def _push(self, row: int, score: float, number: int) -> None:
-        while number >= len(self.lanes):
-            self.lanes.append(Lane(len(self.lanes), self.table.lanes[len(self.lanes)]))
-        lane = self.lanes[number]
+        lane = self.lane(number)
         entry = (-score, row)
         heappush(lane.heap, entry)
         if lane.status == IDLE or (lane.status == READY and lane.heap[0] is entry):
             self._offer(lane, entry)
+
+    def lane(self, number: int) -> Lane:
+        """A lane by its number in the table."""
+        while number >= len(self.lanes):
+            self.lanes.append(Lane(len(self.lanes), self.table.lanes[len(self.lanes)]))
+        return self.lanes[number]
 
     def take(self, now: float) -> int:
         """Take the best row of the ready lanes, or -1."""

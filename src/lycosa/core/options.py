@@ -48,7 +48,7 @@ class Options:
     judge: str = option("", "The topic as a Python class of your own, module:Class.", group="Topic", metavar="NAME")
     threshold: float = option(
         0.0,
-        "Pages that score at least this count as found. 0: the topic's own (words .1, examples .25, patterns .5).",
+        "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .25, patterns .5).",
         group="Topic",
     )
     seeds: list[str] = option(
@@ -69,8 +69,12 @@ class Options:
     )
     random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.", group="Hunt")
     budget: int = option(1000, "Pages to fetch at most; redirects and robots.txt don't count.", group="Budget")
-    max_bytes: int = option(0, "Bytes to receive at most. 0: no limit.", group="Budget")
-    max_time: float = option(0.0, "Seconds to crawl at most in one run. 0: no limit.", group="Budget")
+    max_bytes: int = option(
+        0, "Stop after so many bytes; what is in flight still arrives. 0: no limit.", group="Budget"
+    )
+    max_time: float = option(
+        0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.", group="Budget"
+    )
     host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.", group="Budget")
     hosts: list[str] = option(
         [],

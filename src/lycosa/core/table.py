@@ -183,13 +183,6 @@ class Table:
             column[target] = max(column[target], column[row])
         return Step(visit, row, np.array([target], np.int32), visit.links.alphas[:1])
 
-    def path(self, row: int) -> list[int]:
-        """The rows from a seed to this one, by first discovery."""
-        path = [row]
-        while (row := int(self.parent[row])) >= 0 and len(path) < 1000:
-            path.append(row)
-        return path[::-1]
-
     def rows(self) -> Rows:
         """All open rows."""
         return np.flatnonzero(self.state[: len(self)] == OPEN).astype(np.int32)

@@ -6,6 +6,7 @@ replayed crawls run the same code on the same values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -78,6 +79,11 @@ class Exchange:
     digest: bytes
     truncated: str = ""
 
+    def header(self, name: str) -> str:
+        """The first header of that name, or empty."""
+        wanted = name.lower().encode()
+        return next((value.decode("latin-1") for key, value in self.headers if key.lower() == wanted), "")
+
 
 @dataclass(slots=True)
 class Page:
@@ -138,6 +144,19 @@ class Judgement:
     beta: float
     alphas: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
+
+
+def as_stored(value: Any) -> Any:
+    """A value as it comes back from the log: lists for tuples, plain numbers for numpy's.
+
+    >>> as_stored({"k": (1, np.float32(0.5))})
+    {'k': [1, 0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {key: as_stored(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_stored(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 @dataclass(slots=True)

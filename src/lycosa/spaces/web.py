@@ -19,7 +19,7 @@ from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
-from lycosa.web.robots import Rules, verdict
+from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.urls import canonical, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
@@ -28,12 +28,14 @@ TEXT = frozenset({"text/plain"})
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
-ROBOTS_SIZE = 512_000
+
+LONGEST_REST = 24 * 3600.0
+"""What a Retry-After can ask for at most."""
 
 BACKOFF = (5.0, 30.0, 180.0)
 """Seconds before the second, third, fourth attempt at a node."""
 
-ROBOTS_BACKOFF = (5.0, 30.0, 3600.0)
+ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
 
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
@@ -75,9 +77,9 @@ class WebSpace(Space):
         self.politeness = politeness
         self.clock = clock
         self.names = names
-        self.agent = user_agent.split("/")[0].split()[0]
+        self.agent = product(user_agent)
         self.wanted = HTML | TEXT | frozenset(accept)
-        self.languages = frozenset(code.lower() for code in languages)
+        self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
@@ -127,7 +129,9 @@ class WebSpace(Space):
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
-        self.politeness.begin(self.lane(task.node), task.node)
+        lane = self.lane(task.node)
+        address = self.names.peek(_name(lane)) if self.names is not None else ""
+        self.politeness.begin(lane, task.node, address)
         if task.kind == "robots":
             self._asking.add(self.lane(task.origin))
         return self._visit(task)
@@ -136,14 +140,14 @@ class WebSpace(Space):
         lane, started = self.lane(task.node), self.clock()
         wanted = frozenset[str]() if task.kind == "robots" else self.wanted
         try:
-            await self.politeness.enter(await self.transport.address(task.node))
+            await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
             response = await self.transport.fetch(task.node, self.headers, wanted)
             page = self._page(task, response)
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
-            if task.kind != "robots" and error.again and task.attempt < self.attempts:
-                page.retry_at = self.clock() + _step(BACKOFF, task.attempt)
+            if error.again:
+                self._rest(task, page, 0.0)
         finally:
             self.politeness.end(lane, self.clock() - started, task.node)
         page.started, page.ended = started, self.clock()
@@ -159,8 +163,8 @@ class WebSpace(Space):
             status=response.status,
             address=response.address,
             size=len(response.body),
-            etag=fields.get("etag", "")[:200],
-            modified=fields.get("last-modified", "")[:100],
+            etag=_validator(fields.get("etag", "")),
+            modified=_validator(fields.get("last-modified", "")),
             exchange=self._exchange(task.node, response),
         )
         if response.truncated:
@@ -169,10 +173,7 @@ class WebSpace(Space):
             self._redirect(task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
-            if task.attempt < self.attempts:
-                page.retry_at = self.clock() + max(
-                    _step(BACKOFF, task.attempt), retry_after(fields.get("retry-after", ""), self.clock())
-                )
+            self._rest(task, page, retry_after(fields.get("retry-after", ""), self.clock()))
         elif response.status >= 500 or response.status < 200:
             page.outcome = "broken"
         elif response.status >= 300:
@@ -183,6 +184,13 @@ class WebSpace(Space):
         elif task.kind == "page":
             self._read(task, response, page)
         return page
+
+    def _rest(self, task: Task, page: Page, asked: float) -> None:
+        """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""
+        until = self.clock() + max(asked, _step(BACKOFF, task.attempt))
+        page.data["rest"] = until
+        if task.attempt < self.attempts:
+            page.retry_at = until
 
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
         target = resolve(task.node, [_latin(response.fields.get("location", ""))])[0]
@@ -215,12 +223,10 @@ class WebSpace(Space):
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         page.title, page.marked, page.links = document.title, document.marked, document.links
         page.language = document.language or fields.get("content-language", "").lower()[:20]
-        if self.languages:
-            if not page.language:
-                page.language = language_of(page.text)
-            spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
-            if page.language and not spoken & self.languages:
-                page.flags.append("language")
+        page.language = page.language or language_of(page.text[:1000])
+        spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
+        if self.languages and page.language and not spoken & self.languages:
+            page.flags.append("language")
         for directive in ("noindex", "noarchive"):
             if directive in directives:
                 page.flags.append(directive)
@@ -230,7 +236,7 @@ class WebSpace(Space):
             if "nofollow" in directives:
                 page.flags.append("nofollow")
                 page.links = Links()
-            elif any("nofollow" in rel for rel in page.links.rels):
+            elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
 
     def _exchange(self, url: str, response: Response) -> Exchange:
@@ -256,35 +262,30 @@ class WebSpace(Space):
         status = page.status or None
         if page.kind == "redirect" or page.outcome == "invalid":
             status = 404  # led nowhere: the same as having none
+        body = b""
+        if verdict(status) == "parse" and page.exchange is not None:
+            try:
+                body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), MAX_BYTES + 1)
+            except BadEncoding:
+                status = None
+            if page.exchange.truncated in ("disconnect", "time"):
+                status = None  # half a file may lack the half that forbids
         if page.outcome == "refused" and not hops:
             status = 404  # the address guard will refuse every page of this host anyway, each by its own name
         decision = verdict(status)
         if decision == "forbid":
-            page.retry_at = max(
-                page.retry_at,
-                self.clock() + (3600.0 if page.outcome == "unknown-host" else _step(ROBOTS_BACKOFF, task.attempt)),
-            )
-        elif decision == "allow":
-            page.data = {"body": b""}
+            attempt = max(task.attempt, 3) if page.outcome == "unknown-host" else task.attempt
+            page.retry_at = max(page.data.get("rest", 0.0), self.clock() + _step(ROBOTS_BACKOFF, attempt))
         else:
-            assert page.exchange is not None
-            encoding = next(
-                (v.decode("latin-1") for k, v in page.exchange.headers if k.lower() == b"content-encoding"),
-                "",
-            )
-            try:
-                body, _ = inflate(page.exchange.body, encoding, ROBOTS_SIZE + 1)
-            except BadEncoding:
-                body = b""
             page.data = {"body": body}
 
     def learn(self, visit: Visit) -> None:
         """Robots rules, Retry-After and failures, live and replayed alike."""
         if visit.kind == "robots":
             self._learn_robots(visit)
-        elif visit.retry_at:
+        elif "rest" in visit.data:
             why = "asked to come back later" if visit.outcome == "busy" else visit.outcome
-            self.politeness.hold(self.lane(visit.node), visit.retry_at, why)
+            self.politeness.hold(self.lane(visit.node), visit.data["rest"], why)
 
     def _learn_robots(self, visit: Visit) -> None:
         base, lane = origin(visit.origin), self.lane(visit.origin)
@@ -323,9 +324,9 @@ def retry_after(value: str, now: float) -> float:
     """
     value = value.strip()
     if value.isascii() and value.isdigit():
-        return min(float(value), ROBOTS_KEEP)
+        return min(float(value), LONGEST_REST)
     try:
-        return min(max(0.0, parsedate_to_datetime(value).timestamp() - now), ROBOTS_KEEP)
+        return min(max(0.0, parsedate_to_datetime(value).timestamp() - now), LONGEST_REST)
     except (ValueError, TypeError, OverflowError):
         return 0.0
 
@@ -341,7 +342,7 @@ def check_seed(url: str) -> str | None:
 def _without_nofollow(page: Page) -> Links:
     """Links that the page vouches for."""
     links = page.links
-    keep = [i for i, rel in enumerate(links.rels) if "nofollow" not in rel]
+    keep = [i for i, rel in enumerate(links.rels) if "nofollow" not in rel.split()]
     page.flags.append("nofollow-links")
     return Links(
         [links.urls[i] for i in keep],
@@ -355,19 +356,30 @@ def _without_nofollow(page: Page) -> Links:
 def _tag_directives(value: str, agent: str) -> frozenset[str]:
     """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
     found: set[str] = set()
+    for line in value.lower().split("\n"):
+        found |= _line_directives(line, agent.lower())
+    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)
+
+
+def _line_directives(line: str, agent: str) -> set[str]:
+    """Those of one header line; an agent's name stands before the directives that are for it alone."""
+    found: set[str] = set()
     applies = True
-    for part in value.lower().split(","):
+    for part in line.split(","):
         name, colon, rest = part.partition(":")
         name = name.strip()
         # `name: value` is a directive with a value or a user agent; a piece of a date (unavailable_after) is neither.
         if colon and name.replace("-", "").replace("_", "").isalpha() and name not in _VALUED:
-            applies = name == agent.lower()
+            applies = name == agent
             part = rest
         if applies:
             found.add(part.strip())
-    if "none" in found:
-        found |= {"noindex", "nofollow"}
-    return frozenset(found)
+    return found
+
+
+def _validator(value: str) -> str:
+    """An ETag or a date to ask with next time; a broken or enormous one is none."""
+    return value if len(value) <= 200 and value.isprintable() else ""
 
 
 def _charset(parameters: str) -> str:

@@ -212,6 +212,24 @@ class SqliteLog:
         return StoreError(f"cannot use {self.path}: {text}")
 
 
+class NullLog:
+    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
+
+    def append(self, event: Event) -> None:
+        """Forget it."""
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """As one."""
+        yield
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
 class MemoryLog:
     """A log that dies with the process: experiments and tests."""
 

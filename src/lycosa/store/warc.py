@@ -127,6 +127,7 @@ class WarcArchive:
 
     def close(self) -> None:
         if self._file >= 0:
+            os.fsync(self._file)
             os.close(self._file)
             self._file = -1
 

@@ -152,8 +152,8 @@ class _Connection(asyncio.Protocol):
             lines.append("Connection: close")
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         cut = response.cut if not bodiless else None
+        self._record(response.status)  # first: whoever has the answer may look into the log
         transport.write(head if bodiless else head + body[:cut])
-        self._record(response.status)
         if cut is not None or not keep:
             transport.close()
         elif self.buffer:

@@ -16,8 +16,8 @@ EXAMPLES_THRESHOLD = 0.25
 """What counts as found for a topic of sixty words, as example pages give; less for fewer words."""
 
 
-def make_topic(options: Options, learned: dict[str, float] | None = None) -> Topic:
-    """The topic that the options name; `learned` are the terms of example pages, read already."""
+def check_request(options: Options) -> None:
+    """Whether the options name one topic, whatever it turns out to be."""
     asked = [name for name in ("topic", "terms", "examples", "regex", "judge") if getattr(options, name)]
     if not asked:
         raise InputError(
@@ -25,11 +25,18 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
         )
     if len(asked) > 1 and asked != ["topic", "examples"]:
         raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
+    if asked == ["topic"] and not options.topic.strip():
+        raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
+
+
+def make_topic(options: Options, learned: dict[str, float] | None = None) -> Topic:
+    """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
+    check_request(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
     if options.regex:
         return Pattern(options.regex, **own)
     if options.terms:
-        return Query(read_terms(Path(options.terms)), **own)
+        return Query(learned or read_terms(Path(options.terms)), **own)
     if options.judge:
         return _load(options.judge, own)
     if options.examples:
@@ -41,8 +48,6 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
         # Many words are met by chance more often than the few of a query.
         likely = min(EXAMPLES_THRESHOLD, 0.1 + 0.0025 * len(weights))
         return Query(weights, **{"threshold": likely, **own}, stemmed=True)
-    if not options.topic.strip():
-        raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
     return Query(options.topic, **own)
 
 

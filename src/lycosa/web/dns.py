@@ -10,6 +10,8 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -28,14 +30,25 @@ Lookup = Callable[[str], Awaitable[list[str]]]
 async def system_lookup(name: str) -> list[str]:
     """Ask the system's resolver."""
     loop = asyncio.get_running_loop()
-    answers = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    # Threads of its own: a few dead names must not keep other work, or other names, waiting.
+    answers = await loop.run_in_executor(_threads(), _ask_system, name)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+def _ask_system(name: str) -> list[Any]:
+    return list(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM))
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(32, thread_name_prefix="dns")
 
 
 class Names:
     """A cache in front of a lookup; concurrent questions for one name are asked once."""
 
-    def __init__(self, clock: Clock, lookup: Lookup = system_lookup) -> None:
+    def __init__(self, clock: Clock, lookup: Lookup = system_lookup, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._clock = clock
         self._lookup = lookup
         self._known: dict[str, tuple[float, list[str], str]] = {}
@@ -48,7 +61,7 @@ class Names:
         known = self._fresh(name)
         while known is None:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(self._patience):
                     await asyncio.shield(self._ask(name))
             except TimeoutError as error:
                 raise FetchError("timeout", f"no answer from DNS for {name}", again=True) from error
@@ -70,7 +83,7 @@ class Names:
 
     def ahead(self, name: str) -> None:
         """Start resolving a name that will be needed soon."""
-        if name and name not in self._known and name not in self._asking and not _literal(name):
+        if name and name not in self._asking and self._fresh(name) is None and not _literal(name):
             self._ask(name)
 
     async def close(self) -> None:

@@ -118,7 +118,7 @@ class HttpTransport:
             for name, value in answer.headers.items():
                 key = name.lower()
                 # One header that is commonly sent in several lines, all of which count.
-                fields[key] = f"{fields[key]}, {value}" if key == "x-robots-tag" and key in fields else value
+                fields[key] = f"{fields[key]}\n{value}" if key == "x-robots-tag" and key in fields else value
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
             version = answer.version
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""

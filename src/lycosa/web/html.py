@@ -146,7 +146,7 @@ def _tree(body: bytes, charset: str) -> Tree:
 
 def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, str]:
     """Title, language and meta elements; returns the base for links, and where a refresh leads."""
-    base, refresh = url, ""
+    base, based, refresh = url, False, ""
     title = tree.find("title")
     if title is not None and title.closest("svg") is not None:  # a drawing has titles, too
         title = next((other for other in tree.select("title") if other.closest("svg") is None), None)
@@ -160,7 +160,8 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
         elif element.tag == "base":
-            if base is url:  # only the first one counts
+            if not based:  # only the first one counts
+                based = True
                 base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
         elif element.tag == "link":
             document.canonical = resolve(url, [_text_of(attributes.get("href"))])[0] or ""

@@ -17,7 +17,7 @@ SLOWNESS = 2.0
 """A host rests for this many times what its answer took."""
 
 LONGEST_PAUSE = 60.0
-"""What slowness or a Crawl-delay can ask for at most."""
+"""What slowness can ask for at most; a Crawl-delay may be as long as it likes."""
 
 
 AGAIN = 0.02
@@ -25,7 +25,7 @@ AGAIN = 0.02
 
 
 class _Host:
-    __slots__ = ("asked", "crawl_delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
+    __slots__ = ("crawl_delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
 
     def __init__(self) -> None:
         self.in_flight = 0
@@ -36,7 +36,6 @@ class _Host:
         self.why_held = ""
         self.latency = 0.0
         self.crawl_delay = 0.0
-        self.asked = 0
 
 
 class Politeness:
@@ -61,6 +60,7 @@ class Politeness:
         """A resumed crawl does not know what was in flight: every host rests once from this moment."""
         self._hosts: dict[str, _Host] = {}
         self._addresses: dict[str, float] = {}
+        self._turns: dict[str, float] = {}
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
@@ -81,11 +81,12 @@ class Politeness:
             until, why = shared, f"pause of address {address}"
         return until, why
 
-    def begin(self, host: str, request: str = "") -> None:
-        """A request (by any name of its own) is about to be sent."""
+    def begin(self, host: str, request: str = "", address: str = "") -> None:
+        """A request (by any name of its own) is about to be sent, to this address if that is known already."""
+        if address and self.address_delay and not self.free(address):
+            self._turns[request] = self._turn(address)
         known = self._host(host)
         known.in_flight += 1
-        known.asked += 1
         if self.at_once > 1 and self.delay:
             known.sending = request or " "
 
@@ -105,17 +106,22 @@ class Politeness:
         if self.at_once == 1:
             known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
 
-    async def enter(self, address: str) -> None:
+    async def enter(self, address: str, request: str = "") -> None:
         """Wait for the address's turn. Ready hosts have hardly ever to wait here: `ready` has looked already."""
         if not self.address_delay or self.free(address):
             return
+        turn = self._turns.pop(request, 0.0) or self._turn(address)
+        while (wait := turn - self.clock()) > 0:
+            await asyncio.sleep(wait)
+
+    def _turn(self, address: str) -> float:
+        """The next free moment of an address, taken."""
         now = self.clock()
-        slot = max(now, self._addresses.get(address, 0.0))
         if len(self._addresses) > 100_000:
             self._addresses = {known: at for known, at in self._addresses.items() if at > now}
-        self._addresses[address] = slot + self.address_delay
-        while (wait := slot - self.clock()) > 0:
-            await asyncio.sleep(wait)
+        turn = max(now, self._addresses.get(address, 0.0))
+        self._addresses[address] = turn + self.address_delay
+        return turn
 
     def hold(self, host: str, until: float, why: str) -> None:
         """The host wants to be left alone (Retry-After), or should be (it does not answer)."""
@@ -126,7 +132,7 @@ class Politeness:
     def obey(self, host: str, crawl_delay: float) -> None:
         """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
         known = self._host(host)
-        known.crawl_delay = min(crawl_delay, LONGEST_PAUSE)
+        known.crawl_delay = max(known.crawl_delay, crawl_delay)
         if known.ready_at:  # its robots.txt was only just received
             known.ready_at = max(known.ready_at, self.clock() + self._pause(known))
 

@@ -136,7 +136,7 @@ class Rules:
     @classmethod
     def parse(cls, body: bytes, agent: str) -> "Rules":
         """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
-        wanted = _token(agent)
+        wanted = product(agent)
         named: list[tuple[bool, str]] | None = None
         others: list[tuple[bool, str]] = []
         named_delay: float | None = None
@@ -149,7 +149,7 @@ class Rules:
                     for_us = for_all = closed = False
                 if value.split(None, 1)[:1] == ["*"]:
                     for_all = True
-                elif wanted and _token(value) == wanted:
+                elif wanted and product(value) == wanted:
                     for_us = True
                     named = [] if named is None else named
             elif key == _SITEMAP:
@@ -234,7 +234,7 @@ def _lines(body: bytes) -> Iterable[tuple[int, str]]:
             yield key, value.strip()
 
 
-def _token(agent: str) -> str:
+def product(agent: str) -> str:
     """Return the product token that an agent's name starts with, in lower case."""
     found = _TOKEN.match(agent.strip())
     return found.group().lower() if found else ""

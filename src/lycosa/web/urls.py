@@ -30,7 +30,7 @@ MAX_LENGTH = 2_000
 
 _MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
 
-_MOST_FOLDERS, _MOST_HREFS = 2_000, 2_000
+_MOST_FOLDERS, _MOST_HREFS, _MEMORABLE = 500, 1_000, 200
 _folders: dict[str, dict[str, str | None]] = {}
 _BLANK = "".join(map(chr, range(33)))  # what the standard strips from both ends
 
@@ -57,7 +57,7 @@ _SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
 _SESSION_PREFIX = "aspsessionid"
 # Names that also carry content elsewhere: session ids only when the value looks drawn at random.
 _MAYBE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
-_TOKEN = re.compile(r"[0-9a-fA-F]{24,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
+_TOKEN = re.compile(r"[0-9a-fA-F]{32,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
 _PATH_SESSION = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
 
 
@@ -104,10 +104,18 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
-            if href.strip(_BLANK)[:1] not in ("", "?", "#"):
+            if len(href) <= _MEMORABLE and _by_folder(href.strip(_BLANK)):
                 known[href] = url
             found.append(url)
     return found
+
+
+def _by_folder(href: str) -> bool:
+    """Whether what the href means depends on the folder of its base only, not on the base's file or query."""
+    scheme, colon, rest = href.partition(":")
+    if colon and scheme.lower() in ("http", "https") and rest[:2] != "//":
+        return False  # `http:page` is relative
+    return href[:1] not in ("", "?", "#")
 
 
 def is_http(url: str) -> bool:

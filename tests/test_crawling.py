@@ -1,0 +1,154 @@
+"""`lycosa.crawl` and `lycosa.resume`: what a crawl keeps, and how it is left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page, Task, Visit
+from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.testing import Server, Web, serve
+
+TOPIC = "marine biology/coral reefs"
+LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve(Web(slowness=0.01)) as running:
+        yield running
+
+
+def pages(crawl: lycosa.Crawl) -> list[Visit]:
+    """The pages of a crawl, run to its end."""
+    return [visit for visit in crawl if visit.is_page]
+
+
+def test_a_resumed_crawl_needs_its_directory_only(server: Server, tmp_path: Path) -> None:
+    """The files that named seeds and terms may go: the log has what they said."""
+    web = server.web
+    seeds, terms = tmp_path / "seeds.txt", tmp_path / "terms.tsv"
+    seeds.write_text("\n".join(web.seeds(TOPIC)))
+    terms.write_text("coral\t2\nreef\n")
+    options = {"seed_files": [str(seeds)], "terms": str(terms), "budget": 10, **LOCAL}
+    assert 10 == len(pages(lycosa.crawl(out=tmp_path / "crawl", **options)))
+    seeds.unlink()
+    terms.unlink()
+    assert 10 == len(pages(lycosa.resume(tmp_path / "crawl", budget=20)))
+
+
+def test_a_narrowed_scope_does_not_stop_a_resume(server: Server, tmp_path: Path) -> None:
+    """A crawl whose seeds lie outside its new scope goes on with what it knows inside."""
+    web = server.web
+    assert pages(lycosa.crawl("coral reef", web.seeds(TOPIC), out=tmp_path / "crawl", budget=10, **LOCAL))
+    resumed = lycosa.resume(tmp_path / "crawl", budget=20, exclude=["open-directory|index-of|town-portal"])
+    assert all("open-directory" not in visit.url for visit in pages(resumed))
+
+
+def test_two_topics_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """A request that contradicts itself leaves no directory behind."""
+    with pytest.raises(InputError, match="more than one topic"):
+        lycosa.crawl(seeds=["http://a.test/"], examples=["x.html"], regex="x", out=tmp_path / "crawl")
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_an_example_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
+    """An example is read before the directory is made."""
+    with pytest.raises(InputError, match="cannot read the example"):
+        list(lycosa.crawl(seeds=["http://a.test/"], examples=[str(tmp_path / "no.html")], out=tmp_path / "crawl"))
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_leaving_the_loop_early_lets_go_of_the_directory(server: Server, tmp_path: Path) -> None:
+    """After a break inside `async with`, the crawl can be resumed at once."""
+
+    async def brief() -> int:
+        async with lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "c", budget=50, **LOCAL) as crawl:
+            async for _ in crawl:
+                break
+        return len([visit async for visit in lycosa.resume(tmp_path / "c", budget=10) if visit.is_page])
+
+    assert asyncio.run(brief()) >= 9
+
+
+def test_leaving_a_plain_loop_early_lets_go_of_the_directory(server: Server, tmp_path: Path) -> None:
+    """The same without asyncio, where leaving the loop is enough."""
+    for _ in lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "c", budget=50, **LOCAL):
+        break
+    assert len(pages(lycosa.resume(tmp_path / "c", budget=10))) >= 9
+
+
+def test_data_of_a_judge_is_learned_as_it_is_stored(tmp_path: Path) -> None:
+    """What a topic wants to remember comes live as it will come from the log: lists, plain numbers."""
+    import numpy as np
+
+    class Noting(Given):
+        def judge(self, page: Page, reading: object) -> Any:
+            judgement = super().judge(page, reading)
+            judgement.data = {"pair": (1, np.float32(0.5)), "row": np.arange(3)}
+            return judgement
+
+    crawl = lycosa.crawl(Noting(), ["a"], space=GraphSpace({"a": []}), out=tmp_path / "crawl")
+    assert [{"beta": 0.0, "alpha": [], "pair": [1, 0.5], "row": [0, 1, 2]}] == [visit.data for visit in crawl]
+
+
+def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
+    """While thousands of nodes are refused one after the other, the event loop keeps turning."""
+
+    class Refusing(GraphSpace):
+        def errand(self, node: str) -> Any:
+            return None if node == "a" else ("denied", "no")
+
+    async def most_between_turns() -> int:
+        turns = 0
+
+        async def tick() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.ensure_future(tick())
+        space = Refusing({"a": [f"n{i}" for i in range(500)]})
+        visits = [visit async for visit in lycosa.crawl(Given(), ["a"], space=space)]
+        ticking.cancel()
+        assert 501 == len(visits)
+        return turns
+
+    assert asyncio.run(most_between_turns()) > 25
+
+
+def test_a_host_that_asks_for_rest_gets_it_even_after_the_last_attempt() -> None:
+    """Retry-After holds the host, whether or not the page itself is tried again."""
+    from lycosa.spaces.web import WebSpace
+    from lycosa.web.fetch import Response
+    from lycosa.web.politeness import Politeness
+
+    class Busy:
+        async def address(self, url: str) -> str:
+            return "192.0.2.1"
+
+        async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
+            return Response(503, b"HTTP/1.1 503 Busy", [], b"", fields={"retry-after": "3600"})
+
+        async def close(self) -> None: ...
+
+    now = 1000.0
+    space = WebSpace(Busy(), Politeness(lambda: now), lambda: now, attempts=1)
+    page = asyncio.run(_visited(space, Task("http://a.test/")))
+    assert ("busy", 0.0) == (page.outcome, page.retry_at)
+    space.learn(Visit("http://a.test/", "page", page.outcome, 1, data=page.data))
+    assert 4600.0 == space.ready("a.test")[0]
+
+
+async def _visited(space: Any, task: Task) -> Page:
+    page = await space.visit(task)
+    assert isinstance(page, Page)
+    assert isinstance(page.links, Links)
+    return page
