@@ -134,6 +134,9 @@ class Crawl:
         if not self._seeds and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide or estimator(options.strategy, random_seed=options.random_seed)
+        for part, needs in ((topic, "judge"), (guide, "score"), (space, "visit")):
+            if part is not None and not hasattr(part, needs):
+                raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
         if topic is None:
             check_request(options)
             if not options.examples and not (resuming and options.terms):
@@ -171,7 +174,9 @@ class Crawl:
             self._running = None
 
     def __iter__(self) -> Iterator[Visit]:
-        """Run it without asyncio."""
+        """Run it without asyncio. Nothing is fetched while the loop's body works: let it be quick."""
+        if asyncio._get_running_loop() is not None:
+            raise InputError("an event loop is running here already (a notebook?): write 'async for' in place of 'for'")
         with asyncio.Runner() as runner:
             visits = aiter(self)
             try:
@@ -250,8 +255,9 @@ class Crawl:
             return self._log, None
         opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
         self._directory = opened
-        if vars(opened.options) != vars(self.options):
-            opened.options = self.options
+        kept = replace(self.options, max_time=opened.options.max_time)  # a run's own time is not the crawl's
+        if vars(opened.options) != vars(kept):
+            opened.options = kept
             opened.save()
         log = self._log = opened.log()
         archive = None

@@ -29,9 +29,9 @@ def start(given: dict[str, Any]) -> None:
     chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
     # A crawl that is resumed from elsewhere must still find its files.
-    options.seed_files = [str(Path(name).resolve()) for name in options.seed_files]
+    options.seed_files = [os.path.abspath(name) for name in options.seed_files]
     if options.terms:
-        options.terms = str(Path(options.terms).resolve())
+        options.terms = os.path.abspath(options.terms)
     hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)
 
 
@@ -96,6 +96,9 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
         if progress is not None:
             progress.say("stopping when what is in flight has arrived (Ctrl-C again to stop at once)")
         crawl.stop()
+        # From now on without the loop's help: it may be busy with a page that takes long.
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, lambda *_: interrupt())
 
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):

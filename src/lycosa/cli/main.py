@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import sys
 from pathlib import Path
@@ -28,15 +29,26 @@ def main() -> None:
     """Run a command; what Lycosa raises on purpose becomes one line and a non-zero exit."""
     from lycosa.core.errors import LycosaError, NothingFetched
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a title that the terminal can't show is no reason to fail
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except LycosaError as error:
         print(f"lycosa: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, NothingFetched) else 2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone (`lycosa show DIR | head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        print(f"lycosa: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        os._exit(2)  # without another try to flush it
 
 
 def _version(asked: bool) -> None:

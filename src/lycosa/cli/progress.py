@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import shlex
 import shutil
 import sys
 import time
@@ -99,11 +100,12 @@ class Progress:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
         if path is not None:
-            print(f"See it with:  lycosa show {path}")
+            name = shlex.quote(str(path))
+            print(f"See it with:  lycosa show {name}")
             if engine.ending == PAGES_SPENT and engine.table.open_rows:
-                print(f"Go on with:   lycosa resume {path} --budget {2 * self.crawl.options.budget}")
+                print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
             elif engine.table.open_rows:
-                print(f"Go on with:   lycosa resume {path}")
+                print(f"Go on with:   lycosa resume {name}")
 
     def _headline(self) -> str:
         engine = self.crawl.engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def show(directory: Path, *, json: bool) -> None:
     )
     table.add_column("count", justify="right")
     table.add_column("what", no_wrap=True)
-    table.add_column("the last of them", style="dim", overflow="fold")
+    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True)
     for (kind, outcome), count in summary.outcomes.most_common():
         told = f"{kind} {outcome}" if kind != outcome else kind
         table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
@@ -86,8 +87,8 @@ def show(directory: Path, *, json: bool) -> None:
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
     if not summary.running and summary.ending != EXHAUSTED:
-        more = f" --budget {2 * options.budget}" if summary.ending == PAGES_SPENT else ""
-        console.print(f"go on with: lycosa resume {directory}{more}", highlight=False)
+        more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
+        print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
 
 
 def _curve(console: Console, summary: Summary) -> None:

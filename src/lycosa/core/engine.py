@@ -18,6 +18,7 @@ import math
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,7 @@ class Engine:
         self._under_way = 0  # pages launched and not yet absorbed
         self._arrived: deque[tuple[Task, Page]] = deque()
         self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
 
     # -- what is learned ---------------------------------------------------------------------------------------
@@ -149,6 +151,7 @@ class Engine:
     async def run(self) -> AsyncGenerator[Visit, None]:
         """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yields each visit."""
         self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self.ending = ""
         deadline = self.clock() + self.budget.seconds if self.budget.seconds else math.inf
         try:
@@ -170,9 +173,10 @@ class Engine:
             await self._abandon()
 
     def stop(self) -> None:
-        """Pick nothing more; what is in flight may still arrive."""
+        """Pick nothing more; what is in flight may still arrive. Any thread may call this."""
         self._stopping = True
-        self._wake.set()
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake.set)
 
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
@@ -235,7 +239,10 @@ class Engine:
         if task is None:  # abandoned
             return
         bug = asyncio.CancelledError("cancelled") if visiting.cancelled() else visiting.exception()
-        self._arrived.append((task, visiting.result() if bug is None else self._crashed(bug)))
+        page: Any = self._crashed(bug) if bug is not None else visiting.result()
+        if not isinstance(page, Page):
+            page = self._crashed(TypeError(f"visit() gave a {type(page).__name__}, not a Page"))
+        self._arrived.append((task, page))
         self._wake.set()
 
     def _crashed(self, bug: BaseException) -> Page:

@@ -7,6 +7,7 @@ its own kind, recorded like any other, so that a resumed crawl knows the rules w
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -38,6 +39,7 @@ BACKOFF = (5.0, 30.0, 180.0)
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
 
+_TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -69,7 +71,7 @@ class WebSpace(Space):
         user_agent: str = "Lycosa",
         accept: Iterable[str] = (),
         languages: Iterable[str] = (),
-        inflated: int = 20_000_000,
+        inflated: int = 10_000_000,
         attempts: int = 3,
         follow_nofollow: bool = False,
     ) -> None:
@@ -151,6 +153,7 @@ class WebSpace(Space):
         finally:
             self.politeness.end(lane, self.clock() - started, task.node)
         page.started, page.ended = started, self.clock()
+        page.title, page.note = _clean(page.title), _clean(page.note)
         if task.kind == "robots":
             self._finish_robots(task, page)
         return page
@@ -260,8 +263,8 @@ class WebSpace(Space):
             page.data = {"next": page.links.urls[0], "hops": hops + 1}
             return
         status = page.status or None
-        if page.kind == "redirect" or page.outcome == "invalid":
-            status = 404  # led nowhere: the same as having none
+        if page.status in REDIRECTS:
+            status = 404  # led nowhere, or too far: the same as having none
         body = b""
         if verdict(status) == "parse" and page.exchange is not None:
             try:
@@ -274,6 +277,7 @@ class WebSpace(Space):
             status = 404  # the address guard will refuse every page of this host anyway, each by its own name
         decision = verdict(status)
         if decision == "forbid":
+            page.note = page.note or f"can't be read ({page.status or page.outcome}): the host is closed until it can"
             attempt = max(task.attempt, 3) if page.outcome == "unknown-host" else task.attempt
             page.retry_at = max(page.data.get("rest", 0.0), self.clock() + _step(ROBOTS_BACKOFF, attempt))
         else:
@@ -332,10 +336,15 @@ def retry_after(value: str, now: float) -> float:
 
 
 def check_seed(url: str) -> str | None:
-    """The canonical form of what a person typed as a seed; a bare host name gets https."""
+    """The canonical form of what a person typed as a seed; a bare host name gets https, one with a port http.
+
+    >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
+    ('https://example.org/reefs', 'http://localhost:8123/')
+    """
     url = url.strip()
-    if "://" not in url and "." in url.split("/")[0]:
-        url = "https://" + url
+    if "://" not in url and (typed := _TYPED.match(url)):
+        near = typed["port"] or typed["name"].rstrip(".").endswith("localhost") or typed["name"].isdigit()
+        url = ("http://" if near else "https://") + url
     return canonical(url)
 
 
@@ -375,6 +384,11 @@ def _line_directives(line: str, agent: str) -> set[str]:
         if applies:
             found.add(part.strip())
     return found
+
+
+def _clean(text: str) -> str:
+    """Text that a terminal can be shown: no control characters, no halves of characters."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _validator(value: str) -> str:

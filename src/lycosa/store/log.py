@@ -89,12 +89,19 @@ class SqliteLog:
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         with self._explaining():
             self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        try:
+            self._set_up(readonly)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _set_up(self, readonly: bool) -> None:
+        with self._explaining():
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
             if version != codec.VERSION and not new:  # nothing has been changed so far: it may be someone else's
-                self._db.close()
                 raise DamagedError(
-                    f"{path} has format {version}, this Lycosa reads format {codec.VERSION}: "
+                    f"{self.path} has format {version}, this Lycosa reads format {codec.VERSION}: "
                     "use the version of Lycosa that wrote it"
                 )
             if readonly:
@@ -125,6 +132,8 @@ class SqliteLog:
             row = (kind, name, "", 0.0, "", 0, 0, codec.encode_other(event))
         with self._explaining():
             self._insert(row)
+        if not self.path.exists():
+            raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
 
     def _insert(self, row: tuple[object, ...]) -> None:
         self._db.execute(

@@ -133,6 +133,11 @@ class WarcArchive:
 
     def _write(self, data: bytes) -> None:
         """Append all of it, or leave the file as it was and say why."""
+        if not os.fstat(self._file).st_nlink:
+            raise StoreError(
+                f"{self.directory / self._name} was deleted while the crawl ran: what it held is lost; "
+                "restore it, or start a new crawl"
+            )
         try:
             written = 0
             while written < len(data):

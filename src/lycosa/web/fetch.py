@@ -161,6 +161,9 @@ class HttpTransport:
                     answer.close()
                     raise FetchError("slow", f"{size / seconds:.0f} bytes a second", address=response.address)
         except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError, TimeoutError) as error:
+            if not chunks and isinstance(error, TimeoutError):
+                why = f"silent for {limits.connect_seconds:.0f} s"
+                raise FetchError("timeout", why, again=True, address=response.address) from error
             if not chunks:
                 raise
             response.truncated = "time" if isinstance(error, TimeoutError) else "disconnect"

@@ -25,6 +25,13 @@ WINDOW = 20
 MOST_LINKS = 10_000
 """Links taken from one page; a page with more is a machine's, not a reader's."""
 
+MOST_FALLBACK = 1_000_000
+"""Characters of anchors that are read element by element."""
+
+MOST_CELLS = 50_000
+"""Cells of tables beyond which their columns are not laid out: that would take gigabytes."""
+
+_LARGE = 5 * MOST_CELLS
 _RENDER = PlainText(images=True, bullet="")
 _CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
@@ -87,13 +94,13 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         elements.append(element)
 
     root = tree.find("body") or tree.root
-    marked = root.to_text(_RENDER) if root is not None else ""
+    marked = _render(tree, root, len(body)) if root is not None else ""
     spans = _spans(marked)
     if len(spans) == len(elements):
         anchors, contexts = _cut(marked, spans)
     else:  # the page writes our markers itself, or does not show some of its links: anchors without context
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
-        anchors = [_words(element.text) for element in elements]
+        anchors = _texts(elements)
         contexts = [""] * len(elements)
     if refresh:
         hrefs.append(refresh)
@@ -129,7 +136,7 @@ def _tree(body: bytes, charset: str) -> Tree:
     """Parse: header's charset, BOM, meta, then a look at the bytes. A declaration that is plainly wrong is dropped."""
     try:
         tree = parse(body, encoding=charset or None, detect_encoding=True, positions=False)
-    except LookupError:
+    except (LookupError, ValueError):
         tree = parse(body, detect_encoding=True, positions=False)
     if (tree.encoding or "").lower() == "utf-8" and not body.isascii():
         try:
@@ -149,7 +156,7 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     base, based, refresh = url, False, ""
     title = tree.find("title")
     if title is not None and title.closest("svg") is not None:  # a drawing has titles, too
-        title = next((other for other in tree.select("title") if other.closest("svg") is None), None)
+        title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
     if title is not None:
         document.title = _words(title.text)[:500]
     if tree.root is not None:
@@ -176,6 +183,26 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
         directives |= {"noindex", "nofollow"}
     document.directives = frozenset(directives)
     return base, refresh
+
+
+def _render(tree: Tree, root: Element, size: int) -> str:
+    """The text as a reader sees it, laid out in blocks and columns; without columns where a table is absurdly large."""
+    if size > _LARGE and len(tree.select("td,th")) > MOST_CELLS:
+        for hidden in tree.select("script,style"):
+            hidden.decompose()
+        return " ".join(root.strings)
+    return root.to_text(_RENDER)
+
+
+def _texts(elements: list[Element]) -> list[str]:
+    """The text of each element, as long as they don't go on for ever: nested ones repeat what is inside them."""
+    texts: list[str] = []
+    left = MOST_FALLBACK
+    for element in elements:
+        text = element.text if left > 0 else ""
+        left -= len(text)
+        texts.append(_words(text))
+    return texts
 
 
 def _spans(marked: str) -> list[tuple[int, int]]:

@@ -104,7 +104,7 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
-            if len(href) <= _MEMORABLE and _by_folder(href.strip(_BLANK)):
+            if url is not None and len(href) <= _MEMORABLE and _by_folder(href.strip(_BLANK)):
                 known[href] = url
             found.append(url)
     return found
