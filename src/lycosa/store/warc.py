@@ -12,11 +12,12 @@ import base64
 import os
 import re
 import struct
-import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+
+from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.types import Exchange, Place, Visit
@@ -219,9 +220,7 @@ def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, pa
     front = (
         f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}Content-Length: {len(head) + len(body)}\r\n\r\n"
     ).encode() + head
-    # A small window for what is small: setting up zlib's full one costs eight times what it then compresses.
-    small = packed or len(front) + len(body) < 4096
-    compressor = zlib.compressobj(1, zlib.DEFLATED, -12, 4) if small else zlib.compressobj(1, zlib.DEFLATED, -15)
+    compressor = zlib.compressobj(1, zlib.DEFLATED, -15)
     if packed and len(body) > 512:
         parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
         for start in range(0, len(body), _STORED_BLOCK):

@@ -15,12 +15,15 @@ breaks off is kept.
 """
 
 import contextlib
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 import brotlicffi as brotli
 import zstandard
+from zlib_ng import zlib_ng
+
+zlib: Any = zlib_ng  # it comes with types, but they lack half of what it can do
 
 MAX_STACK = 3
 """How many encodings may lie upon each other; real servers send one, rarely two."""
