@@ -316,7 +316,7 @@ class OkOnly(Topical):
 
 class Trusting(Topical):
     def judge(self, page: Page, reading: Any) -> Judgement:
-        return Judgement(0.5, np.zeros(page.marked.count("\ue000"), np.float32))
+        return Judgement(0.5, np.zeros(page.marked.count("\x01"), np.float32))
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, 
     """A page with a text and links, marked as a space would; with the scores that graphs carry."""
     anchors = list(anchors)
     if marked is None:
-        marked = " ".join([text, *(f"\ue000{anchor}\ue001" for anchor in anchors)])
+        marked = " ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)])
     links = Links.to(*(f"http://example.test/{n}" for n in range(len(anchors))), anchors=anchors)
     links.contexts = [f"around {anchor}" for anchor in anchors]
     return Page("ok", 200, title=title, marked=marked, links=links, data={"beta": 0.5, "alpha": [0.25] * len(anchors)})
@@ -204,7 +204,7 @@ def other_scripts(make: MakeTopic) -> None:
         "Japanese": "サンゴ礁の白化現象は、海水温の上昇によって起こる。珊瑚",
         "Arabic": "تبيض الشعاب المرجانية عندما ترتفع حرارة البحر",
         "Cyrillic": "Обесцвечивание коралловых рифов вызвано потеплением моря",
-        "emoji and control characters": "🪸🐠 \x00\x01\x02\x1f \u200f\ufeff\ufffd",
+        "emoji and control characters": "🪸🐠 \x00\x07\x1b\x1f \u200f\ufeff\ufffd",
     }.items():
         _judged(make(), _page(text, [text, "coral"]), f"a page in {name}")
 
@@ -228,10 +228,10 @@ def markers_that_do_not_pair(make: MakeTopic) -> None:
     """A page whose text has fewer, more or broken link markers is judged all the same."""
     for marked in (
         "coral",
-        "\ue000coral",
-        "coral\ue001",
-        "\ue001coral\ue000",
-        "\ue000a\ue000coral\ue001b\ue001 \ue001",
+        "\x01coral",
+        "coral\x02",
+        "\x02coral\x01",
+        "\x01a\x01coral\x02b\x02 \x02",
     ):
         page = _page("", ["coral", "reef"], marked=marked)
         _judged(make(), page, f"a page with two links and the text {marked!r}")

@@ -79,14 +79,14 @@ def test_idf() -> None:
 def test_spans_are_the_words_of_each_link() -> None:
     """The n-th pair of marks encloses the n-th link's words."""
     words = Vocabulary()
-    reading = words.read(page("see \ue000coral reef\ue001 and \ue000\ue001\ue000polyp\ue001"))
+    reading = words.read(page("see \x01coral reef\x02 and \x01\x02\x01polyp\x02"))
     starts, ends = reading.spans()
     inside = [[words.terms[i] for i in reading.ids[a:b] if i >= 0] for a, b in zip(starts, ends, strict=True)]
     assert [["coral", "reef"], [], ["polyp"]] == inside
     assert 3 == np.count_nonzero(reading.ids == OPENS) == np.count_nonzero(reading.ids == CLOSES)
 
 
-@pytest.mark.parametrize("text", ["\ue000coral", "coral\ue001", "\ue001coral\ue000", "\ue000a\ue000b\ue001"])
+@pytest.mark.parametrize("text", ["\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01b\x02"])
 def test_marks_that_do_not_pair_have_no_spans(text: str) -> None:
     """When the marks are broken there are no spans, rather than wrong ones."""
     starts, ends = Vocabulary().read(page(text)).spans()

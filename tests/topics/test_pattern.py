@@ -25,7 +25,7 @@ def test_alpha_by_anchor_context_and_url() -> None:
 
 def test_matches_go_across_marks() -> None:
     """The text is searched as a reader sees it, without the marks of links."""
-    assert 0.5 == Pattern("coral reef").judge(Page("ok", marked="\ue000coral\ue001 reef"), None).beta
+    assert 0.5 == Pattern("coral reef").judge(Page("ok", marked="\x01coral\x02 reef"), None).beta
 
 
 def test_only_so_much_is_searched() -> None:

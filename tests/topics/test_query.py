@@ -82,7 +82,7 @@ def test_the_title_counts() -> None:
 
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
     """Anchors 'coral reef', 'coral sea' and 'trains' against coral reef: 1, 1/2 and 0."""
-    subject = page("\ue000coral reef\ue001 on \ue000coral sea\ue001 by \ue000trains\ue001", "", "", "")
+    subject = page("\x01coral reef\x02 on \x01coral sea\x02 by \x01trains\x02", "", "", "")
     assert [1.0, 0.5, 0.0] == pytest.approx(judge(Query("coral reef"), subject).alphas.tolist())
 
 
@@ -96,21 +96,21 @@ def test_alpha_without_marks_is_read_from_the_anchors() -> None:
 
 def test_links_are_found_by_position() -> None:
     """A link that was left out shifts nobody: positions say which pair of marks is whose."""
-    subject = page("\ue000trains\ue001 \ue000coral\ue001", "coral")
+    subject = page("\x01trains\x02 \x01coral\x02", "coral")
     subject.links.positions = [1]
     assert [1.0] == pytest.approx(judge(Query("coral"), subject).alphas.tolist())
 
 
 def test_a_position_beyond_the_marks_scores_nothing() -> None:
     """A link without marks of its own (a refresh) gets 0, not someone else's score."""
-    subject = page("\ue000coral\ue001", "coral", "")
+    subject = page("\x01coral\x02", "coral", "")
     subject.links.positions = [0, 1]
     assert [1.0, 0.0] == pytest.approx(judge(Query("coral"), subject).alphas.tolist())
 
 
 def test_a_relevant_anchor_on_an_irrelevant_page() -> None:
     """Anchors belong to the page's words, so a page with a relevant anchor is never all irrelevant."""
-    judgement = judge(Query("coral"), page("trains \ue000coral\ue001", "coral"))
+    judgement = judge(Query("coral"), page("trains \x01coral\x02", "coral"))
     assert judgement.beta > 0
     assert [1.0] == pytest.approx(judgement.alphas.tolist())
 

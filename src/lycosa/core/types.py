@@ -94,7 +94,7 @@ class Page:
     kind: Kind = "page"
     title: str = ""
     marked: str = ""
-    """The text, with U+E000 and U+E001 around each link, in the order of `links`."""
+    """The text, with U+0001 and U+0002 around each link, in the order of `links`."""
     language: str = ""
     links: Links = field(default_factory=Links)
     started: float = 0.0
@@ -115,10 +115,10 @@ class Page:
     def text(self) -> str:
         """The text as a reader sees it.
 
-        >>> Page("ok", marked="see \\ue000coral reefs\\ue001.").text
+        >>> Page("ok", marked="see \\x01coral reefs\\x02.").text
         'see coral reefs.'
         """
-        return self.marked.replace("\ue000", "").replace("\ue001", "")
+        return self.marked.replace("\x01", "").replace("\x02", "")
 
 
 @dataclass(slots=True, frozen=True)

@@ -37,8 +37,7 @@ _ENGLISH = Stemmer.Stemmer("english", 0)
 
 def fold(text: str) -> bytes:
     """A text, marked or not, as raw tokens with spaces between them."""
-    text = text.replace("\x01", " ").replace("\x02", " ")
-    text = text.replace("\ue000", " \x01 ").replace("\ue001", " \x02 ")
+    text = text.replace("\x01", " \x01 ").replace("\x02", " \x02 ")
     raw = text.encode("utf-8", "replace")
     if len(raw) > len(text) + len(text) // 8:  # a good part isn't ASCII: perhaps a script without spaces
         raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")

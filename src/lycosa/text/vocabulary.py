@@ -47,7 +47,7 @@ class Vocabulary:
     """All terms met so far, and in how many pages each occurs.
 
     >>> words = Vocabulary()
-    >>> reading = words.read(Page("ok", marked="Corals bleach; the \\ue000bleaching reef\\ue001 too."))
+    >>> reading = words.read(Page("ok", marked="Corals bleach; the \\x01bleaching reef\\x02 too."))
     >>> [words.terms[i] for i in reading.terms.ids], reading.terms.counts.tolist()
     (['coral', 'bleach', 'reef'], [1, 2, 1])
     >>> starts, ends = reading.spans()

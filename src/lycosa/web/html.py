@@ -1,6 +1,6 @@
 """HTML to text and links. The only file that knows the parser.
 
-One pass: private-use markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts),
+One pass: markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts),
 and anchors and contexts are cut out of it. Linear in the size of the page whatever the markup.
 """
 
@@ -17,7 +17,7 @@ from turbohtml.detect import detect, detect_language
 from lycosa.core.types import Links
 from lycosa.web.urls import resolve
 
-OPEN, CLOSE = "\ue000", "\ue001"
+OPEN, CLOSE = "\x01", "\x02"
 
 WINDOW = 20
 """Words in a link's context, the anchor included."""
@@ -96,7 +96,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     root = tree.find("body") or tree.root
     marked = _render(tree, root, len(body)) if root is not None else ""
     spans = _spans(marked)
-    if len(spans) == len(elements):
+    if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
         anchors, contexts = _cut(marked, spans)
     else:  # the page writes our markers itself, or does not show some of its links: anchors without context
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
@@ -216,7 +216,7 @@ def _spans(marked: str) -> list[tuple[int, int]]:
             return []
         spans.append((at, at + 1 + end))
         at += 1 + len(piece)
-    return spans if marked.count(CLOSE) == len(spans) else []
+    return spans
 
 
 def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str]]:
