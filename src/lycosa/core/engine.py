@@ -103,6 +103,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
+        self._lanes_seen = 0
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -222,7 +223,9 @@ class Engine:
             else:
                 outcome, why = errand
                 self._arrived.append((task, Page(outcome, started=now, ended=now, note=why)))
-        self.space.expect(self.frontier.head(8))
+        if len(self.table.lanes) != self._lanes_seen or self.tally.picks % 16 == 0:
+            self._lanes_seen = len(self.table.lanes)
+            self.space.expect(self.frontier.head(8))
 
     def _start(self, task: Task) -> None:
         # 2. visit, in the background

@@ -152,14 +152,18 @@ class Table:
             beta = visit.beta
             self.in_degree[children] += 1
             self.depth[children] = np.minimum(self.depth[children], depth)
-            self.alpha_sum[children] += strongest
-            self.alpha_max[children] = np.maximum(self.alpha_max[children], strongest)
             if beta > 0:
-                product = strongest * beta
                 self.beta_sum[children] += beta
                 self.beta_max[children] = np.maximum(self.beta_max[children], beta)
-                self.product_sum[children] += product
-                self.product_max[children] = np.maximum(self.product_max[children], product)
+            promising = strongest.nonzero()[0]
+            if len(promising):  # most links say nothing of the topic: only the others need their sums brought up
+                rows, alpha = children[promising], strongest[promising]
+                self.alpha_sum[rows] += alpha
+                self.alpha_max[rows] = np.maximum(self.alpha_max[rows], alpha)
+                if beta > 0:
+                    product = alpha * beta
+                    self.product_sum[rows] += product
+                    self.product_max[rows] = np.maximum(self.product_max[rows], product)
             self.edge_parent.extend([row] * len(best))
             self.edge_child.extend(best)
             self.edge_alpha.extend(best.values())

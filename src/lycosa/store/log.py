@@ -84,6 +84,7 @@ class SqliteLog:
 
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
+        self._name = str(path)
         self._busy = busy_seconds
         if readonly and not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
@@ -132,7 +133,7 @@ class SqliteLog:
             row = (kind, name, "", 0.0, "", 0, 0, codec.encode_other(event))
         with self._explaining():
             self._insert(row)
-        if not self.path.exists():
+        if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
 
     def _insert(self, row: tuple[object, ...]) -> None:

@@ -72,8 +72,11 @@ class Vocabulary:
         words.sort()
         bag = Terms()
         if len(words):
-            first = np.flatnonzero(np.concatenate(([True], words[1:] != words[:-1])))
-            counts = np.diff(first, append=len(words))
+            differs = np.empty(len(words) + 1, bool)
+            differs[0] = differs[-1] = True
+            np.not_equal(words[1:], words[:-1], out=differs[1:-1])
+            edges = differs.nonzero()[0]
+            first, counts = edges[:-1], edges[1:] - edges[:-1]
             bag = Terms(
                 words[first].astype(np.uint32),
                 np.minimum(counts, 65535).astype(np.uint16),
