@@ -74,6 +74,12 @@ def test_every_option_is_documented(reference: str) -> None:
         assert text.replace("|", "\\|") in reference
 
 
+@pytest.mark.parametrize("name", ["benchmarks.md", "architecture.md"])
+def test_no_table_is_missing(name: str) -> None:
+    """Every place where a measured table belongs has one."""
+    assert "table -->" not in (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
 def test_the_reference_is_up_to_date(reference: str) -> None:
     """docs/reference.md is what tools/reference.py makes of the code: if not, run 'make docs'."""
     assert _tool("reference").reference() == reference
