@@ -75,10 +75,11 @@ def show(directory: Path, *, json: bool) -> None:
         title="what happened",
         title_justify="left",
         title_style="bold",
+        expand=True,
     )
-    table.add_column("count", justify="right")
-    table.add_column("what", no_wrap=True)
-    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True, min_width=5)
+    table.add_column("what", no_wrap=True, min_width=17)
+    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
     for (kind, outcome), count in summary.outcomes.most_common():
         told = f"{kind} {outcome}" if kind != outcome else kind
         table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
