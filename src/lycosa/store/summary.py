@@ -83,7 +83,7 @@ def summarise(directory: Path, best: int = 10) -> Summary:
             if outcome not in ("ok", "redirect"):
                 last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
                 assert isinstance(last, Visit)
-                summary.reasons[kind, outcome] = f"{last.node} {last.complaint}"
+                summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()
         summary.pages = len(summary.betas)
         summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
         for visit in log.events("kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"):
