@@ -53,43 +53,44 @@ def show(directory: Path, *, json: bool) -> None:
     if summary.betas:
         _curve(console, summary)
     if summary.best:
-        table = Table(
-            box=None,
-            padding=(0, 1),
-            show_edge=False,
-            title="best finds",
-            title_justify="left",
-            title_style="bold",
-            expand=True,
-        )
-        table.add_column("score", justify="right", no_wrap=True, min_width=5)
-        table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
-        table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
-        for find in summary.best:
-            table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
-        console.print(table)
-    table = Table(
-        box=None,
-        padding=(0, 1),
-        show_edge=False,
-        title="what happened",
-        title_justify="left",
-        title_style="bold",
-        expand=True,
-    )
-    table.add_column("count", justify="right", no_wrap=True, min_width=5)
-    table.add_column("what", no_wrap=True, min_width=17)
-    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
-    for (kind, outcome), count in summary.outcomes.most_common():
-        told = f"{kind} {outcome}" if kind != outcome else kind
-        table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
-    console.print(table)
+        console.print(_finds(summary))
+    console.print(_happenings(summary))
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
     if not summary.running and summary.ending != EXHAUSTED:
         more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
         print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
+
+
+def _titled(title: str) -> Table:
+    """A table without lines, as wide as the terminal."""
+    return Table(
+        box=None, padding=(0, 1), show_edge=False, title=title, title_justify="left", title_style="bold", expand=True
+    )
+
+
+def _finds(summary: Summary) -> Table:
+    """The pages with the highest scores."""
+    table = _titled("best finds")
+    table.add_column("score", justify="right", no_wrap=True, min_width=5)
+    table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for find in summary.best:
+        table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
+    return table
+
+
+def _happenings(summary: Summary) -> Table:
+    """How often each kind of visit ended how, and why the last failure of each did."""
+    table = _titled("what happened")
+    table.add_column("count", justify="right", no_wrap=True, min_width=5)
+    table.add_column("what", no_wrap=True, min_width=17)
+    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for (kind, outcome), count in summary.outcomes.most_common():
+        told = f"{kind} {outcome}" if kind != outcome else kind
+        table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
+    return table
 
 
 def _curve(console: Console, summary: Summary) -> None:
