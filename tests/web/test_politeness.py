@@ -177,3 +177,13 @@ def test_ready_knows_of_addresses(time: Time) -> None:
     asyncio.run(politeness.enter("192.0.2.1"))
     assert (100.25, "pause of address 192.0.2.1") == politeness.ready("a", "192.0.2.1")
     assert 0.0 == politeness.ready("a", "192.0.2.2")[0]
+
+
+def test_a_turn_that_was_not_used_is_forgotten(time: Time) -> None:
+    """A request that fails before its address's turn comes leaves nothing behind."""
+    politeness = Politeness(time, delay=1.0, address_delay=0.25)
+    for number in range(3):
+        politeness.begin("a", f"http://a/{number}", "192.0.2.1")
+        politeness.end("a", 0.0, f"http://a/{number}")
+    assert {} == politeness._turns
+    assert 100.75 == politeness.ready("b", "192.0.2.1")[0]

@@ -19,7 +19,6 @@ SLOWNESS = 2.0
 LONGEST_PAUSE = 60.0
 """What slowness can ask for at most; a Crawl-delay may be as long as it likes."""
 
-
 AGAIN = 0.02
 """Seconds until a host is looked at again whose request is still on its way out."""
 
@@ -100,6 +99,7 @@ class Politeness:
         """The answer is complete (or will not come); it took so long."""
         known = self._host(host)
         known.in_flight -= 1
+        self._turns.pop(request, None)  # it may have failed before its turn came
         if known.sending == (request or " "):  # it never got that far
             self.sent(host)
         known.latency = seconds if not known.latency else 0.7 * known.latency + 0.3 * seconds
