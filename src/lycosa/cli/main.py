@@ -152,6 +152,129 @@ def show(directory: Dir, json: Json = False) -> None:
 
 
 @app.command()
+def report(
+    directory: Dir,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
+) -> None:
+    """Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and why."""
+    from lycosa.cli.reporting import write
+
+    write(directory, out)
+
+
+@app.command()
+def search(
+    directory: Dir,
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help='What to look for; "a phrase" in quotes.')],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
+    host: Annotated[list[str] | None, typer.Option(metavar="HOST", help="Only this host; repeat it for more.")] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only this language (en, de, ...); repeat it for more.")
+    ] = None,
+    since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
+    until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
+    score: Annotated[float, typer.Option(help="Only pages that the topic scored at least so high.")] = 0.0,
+    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    json: Json = False,
+) -> None:
+    """Search the text of the pages. The first search builds an index, later ones bring it up to date."""
+    from lycosa.cli.searching import run
+
+    run(
+        directory,
+        words,
+        limit=limit,
+        hosts=host or [],
+        languages=language or [],
+        since=since,
+        until=until,
+        score=score,
+        copies=copies,
+        json=json,
+    )
+
+
+@app.command()
+def page(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page, as the crawl knows it.")],
+    links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the body, as it was received, to the output.")] = False,
+    json: Json = False,
+) -> None:
+    """Show one page: its archived text and links, why it was fetched, and every visit of it."""
+    from lycosa.cli.searching import show_page
+
+    show_page(directory, url, links=links, raw=raw, json=json)
+
+
+@app.command()
+def export(
+    directory: Dir,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", "-f", help="jsonl, csv, parquet, graphml, warc, wacz or text. Default: by FILE's name."
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to. Default: the output.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All pages, not only the relevant ones.")] = False,
+    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
+    from lycosa.cli.exporting import run
+
+    run(directory, form, out, everything=everything, copies=copies, quiet=quiet)
+
+
+@app.command()
+def replay(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them (a crawl's, too).")
+    ],
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
+    quiet: Quiet = False,
+) -> None:
+    """Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then."""
+    from lycosa.cli.replaying import run
+
+    run(files, port, quiet=quiet)
+
+
+@app.command()
+def seeds(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="A page, a file (URLs, bookmarks, OPML, sitemap, feed) or the URL of a sitemap, feed or list.",
+        ),
+    ],
+    allow_network: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    ] = None,
+    delay: Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")] = 1.0,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Addresses to list at most; 0: all.")] = 50,
+    json: Json = False,
+) -> None:
+    """Show what a crawl would start from: every address that the sources name, with its title and where it stands."""
+    from lycosa.cli.seeding import run
+
+    run(sources, allow_network=allow_network or [], delay=delay, limit=limit, json=json)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say what is installed, what is missing, and what that costs."""
+    from lycosa.cli.doctor import run
+
+    run(json=json)
+
+
+@app.command()
 def strategies(json: Json = False) -> None:
     """List the strategies that --strategy accepts."""
     from lycosa.cli.showing import list_strategies

@@ -58,7 +58,7 @@ class Progress:
         if self._pages_before < 0:
             self._pages_before = engine.tally.pages - visit.is_page
         if visit.is_page:
-            found = visit.beta >= engine.topic.threshold
+            found = visit.is_find(engine.topic.threshold)
             self._recent.append(found)
             del self._recent[:-100]
             if found:

@@ -50,7 +50,7 @@ def show(directory: Path, *, json: bool) -> None:
         f"(score {summary.threshold:g} or more): harvest rate [bold]{summary.harvest:.1%}[/]",
         highlight=False,
     )
-    if summary.betas:
+    if summary.finds:
         _curve(console, summary)
     if summary.best:
         console.print(_finds(summary))
@@ -95,9 +95,9 @@ def _happenings(summary: Summary) -> Table:
 
 def _curve(console: Console, summary: Summary) -> None:
     """Harvest rate over the crawl, a column for each slice of pages."""
-    width = max(10, min(60, console.width - 12, len(summary.betas)))
+    width = max(10, min(60, console.width - 12, len(summary.finds)))
     height = 6
-    hits = [beta >= summary.threshold for beta in summary.betas]
+    hits = summary.finds
     rates = []
     for column in range(width):
         part = hits[column * len(hits) // width : (column + 1) * len(hits) // width] or [False]

@@ -143,7 +143,7 @@ class Engine:
             self.strategy.learn(step, self.table, self.frontier)
         if visit.is_page:
             tally.pages += 1
-            tally.relevant += visit.beta >= self.topic.threshold
+            tally.relevant += visit.is_find(self.topic.threshold)
             if step is not None:
                 self.frontier.lane(int(self.table.lane[step.row])).pages += 1
 

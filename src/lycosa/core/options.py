@@ -56,10 +56,14 @@ class Options:
     )
     seed_files: list[str] = option(
         [],
-        "A file of pages to start from, one URL a line; # starts a comment.",
+        "Pages to start from: a file (URLs one a line, bookmarks, OPML, a saved sitemap or feed), or the URL of a "
+        "sitemap, feed or llms.txt, whose links are followed as the topic finds them promising.",
         group="Start",
         flag="--seeds",
         metavar="FILE",
+    )
+    sitemaps: bool = option(
+        False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.", group="Start"
     )
     strategy: str = option(
         "best-first",
@@ -103,6 +107,17 @@ class Options:
         metavar="PATTERN",
     )
     max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.", group="Scope")
+    traps: bool = option(
+        True,
+        "Recognise calendars, copies, soft 404s and other traps, and fetch what looks like one last.",
+        group="Traps",
+    )
+    trust: list[str] = option(
+        [],
+        "Hold nothing back on this host, or under this address; repeat it for more.",
+        group="Traps",
+        metavar="HOST",
+    )
     concurrency: int = option(16, "Requests in flight at once, over all hosts.", group="Politeness")
     delay: float = option(
         1.0,
@@ -150,6 +165,18 @@ class Options:
     timeout: float = option(60.0, "Seconds that one request may take.", group="Fetching")
     min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.", group="Fetching")
     max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.", group="Fetching")
+    proxy: str = option(
+        "",
+        "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the names, not we.",
+        group="Fetching",
+        metavar="URL",
+    )
+    proxy_ca: str = option(
+        "",
+        "Trust the certificates that this file vouches for (PEM): the proxy's own.",
+        group="Fetching",
+        metavar="FILE",
+    )
     archive: bool = option(True, "Keep what was fetched as WARC files.", group="Keeping")
     rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.", group="Keeping")
 

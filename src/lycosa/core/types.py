@@ -206,6 +206,8 @@ class Visit:
     simhash: int = 0
     judge: str = ""
     beta: float = 0.0
+    same_as: str = ""
+    """The node whose content this one repeats, word for word or nearly; such a page is no find of its own."""
     data: dict[str, Any] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
@@ -225,6 +227,10 @@ class Visit:
     def is_page(self) -> bool:
         """Whether this counts as a page: content was received. Budgets and harvest count these only."""
         return self.kind == "page" and self.outcome == "ok"
+
+    def is_find(self, threshold: float) -> bool:
+        """Whether this is a page worth having, the first with its content."""
+        return self.is_page and self.beta >= threshold and not self.same_as
 
 
 @dataclass(slots=True)

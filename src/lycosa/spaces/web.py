@@ -17,14 +17,13 @@ from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import Document, extract, language_of, plain
+from lycosa.web.html import HTML, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.urls import canonical, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
-HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = frozenset({"text/plain"})
 
 ROBOTS_KEEP = 24 * 3600.0
@@ -212,17 +211,7 @@ class WebSpace(Space):
             return
         if not whole and "truncated" not in " ".join(page.flags):
             page.flags.append("truncated:inflated")
-        kind, _, parameters = fields.get("content-type", "").partition(";")
-        kind = kind.strip().lower()
-        if not kind:
-            kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
-        charset = _charset(parameters)
-        if kind in HTML:
-            document = extract(body, task.node, charset, self.agent)
-        elif kind.startswith("text/"):
-            document = plain(body, charset)
-        else:
-            document = Document()
+        document = read_body(body, task.node, fields.get("content-type", ""), self.agent)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         page.title, page.marked, page.links = document.title, document.marked, document.links
         page.language = document.language or fields.get("content-language", "").lower()[:20]
@@ -394,13 +383,6 @@ def _clean(text: str) -> str:
 def _validator(value: str) -> str:
     """An ETag or a date to ask with next time; a broken or enormous one is none."""
     return value if len(value) <= 200 and value.isprintable() else ""
-
-
-def _charset(parameters: str) -> str:
-    """The charset parameter of a content type."""
-    lower = parameters.lower()
-    at = lower.find("charset=")
-    return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
 
 
 def _latin(value: str) -> str:

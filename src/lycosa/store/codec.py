@@ -12,7 +12,7 @@ import zstandard
 
 from lycosa.core.types import Event, Label, Links, Place, Seed, Setting, Terms, Visit
 
-VERSION = 1
+VERSION = 2
 """Of the format; a log of another version is refused with a clear error, not misread."""
 
 ERRORS = (ValueError, TypeError, KeyError, msgpack.UnpackException, zstandard.ZstdError)
@@ -54,6 +54,7 @@ def encode_visit(visit: Visit) -> bytes:
             visit.simhash,
             visit.judge,
             visit.beta,
+            visit.same_as,
             visit.data,
             _deltas(terms.ids),
             terms.counts.tobytes(),
@@ -73,10 +74,10 @@ def encode_visit(visit: Visit) -> bytes:
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
     fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), **_STRICT)
-    ids, counts, new = fields[26:29]
-    urls, anchors, contexts, rels, positions, alphas = fields[29:35]
+    ids, counts, new = fields[27:30]
+    urls, anchors, contexts, rels, positions, alphas = fields[30:36]
     parts: list[Any] = [
-        *fields[:26],
+        *fields[:27],
         Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new),
         Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32)),
         place,

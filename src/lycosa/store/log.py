@@ -29,11 +29,13 @@ CREATE TABLE event (
     node    TEXT NOT NULL,
     outcome TEXT NOT NULL,
     beta    REAL NOT NULL,
+    same    TEXT NOT NULL,          -- the node whose content this one repeats
     file    TEXT NOT NULL,          -- where the archive keeps the bytes
     start   INTEGER NOT NULL,
     length  INTEGER NOT NULL,
     body    BLOB NOT NULL
 );
+CREATE INDEX event_node ON event (node);
 """
 
 
@@ -122,6 +124,7 @@ class SqliteLog:
                 event.node,
                 event.outcome,
                 event.beta,
+                event.same_as,
                 place.file,
                 place.offset,
                 place.length,
@@ -130,7 +133,7 @@ class SqliteLog:
         else:
             kind = type(event).__name__.lower()
             name = event.key if isinstance(event, Setting) else event.node
-            row = (kind, name, "", 0.0, "", 0, 0, codec.encode_other(event))
+            row = (kind, name, "", 0.0, "", "", 0, 0, codec.encode_other(event))
         with self._explaining():
             self._insert(row)
         if not os.path.exists(self._name):
@@ -138,7 +141,7 @@ class SqliteLog:
 
     def _insert(self, row: tuple[object, ...]) -> None:
         self._db.execute(
-            "INSERT INTO event (kind, node, outcome, beta, file, start, length, body) VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO event (kind, node, outcome, beta, same, file, start, length, body) VALUES (?,?,?,?,?,?,?,?,?)",
             row,
         )
 
@@ -160,7 +163,15 @@ class SqliteLog:
 
     def events(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Event]:
         """Events, all in their order or a selection; streams."""
-        for kind, file, start, length, body in self.rows("kind, file, start, length, body", where, order, given):
+        return (event for _, event in self.numbered(where, order, given))
+
+    def numbered(
+        self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
+    ) -> Iterator[tuple[int, Event]]:
+        """The same, each with its number in the log."""
+        for seq, kind, file, start, length, body in self.rows(
+            "seq, kind, file, start, length, body", where, order, given
+        ):
             try:
                 if kind in ("seed", "label", "setting"):
                     event = codec.decode_other(kind, body)
@@ -170,7 +181,7 @@ class SqliteLog:
                 raise DamagedError(
                     f"{self.path}: damaged: a {kind} event can't be read ({error}). Restore it from a backup"
                 ) from error
-            yield event
+            yield seq, event
 
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()

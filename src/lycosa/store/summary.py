@@ -19,8 +19,8 @@ class Summary:
     pages: int = 0
     relevant: int = 0
     threshold: float = 0.0
-    betas: list[float] = field(default_factory=list)
-    """Of the pages, in the order in which they were recorded."""
+    finds: list[bool] = field(default_factory=list)
+    """For each page, in the order in which they were recorded, whether it is a find."""
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Summary:
 
     def _curve(self) -> list[dict[str, int]]:
         """Relevant pages among the first n, at most 100 points."""
-        step = max(1, len(self.betas) // 100)
+        step = max(1, len(self.finds) // 100)
         points, relevant = [], 0
-        for number, beta in enumerate(self.betas, 1):
-            relevant += beta >= self.threshold
-            if number % step == 0 or number == len(self.betas):
+        for number, found in enumerate(self.finds, 1):
+            relevant += found
+            if number % step == 0 or number == len(self.finds):
                 points.append({"pages": number, "relevant": relevant})
         return points
 
@@ -72,21 +72,23 @@ def summarise(directory: Path, best: int = 10) -> Summary:
         last = log.last()
         if isinstance(last, Setting) and last.key == "end":
             summary.ending = str(last.value.get("reason", ""))
-        for kind, node, outcome, beta in log.rows(
-            "kind, node, outcome, beta", "kind NOT IN ('seed','label','setting')"
+        for kind, node, outcome, beta, same in log.rows(
+            "kind, node, outcome, beta, same", "kind NOT IN ('seed','label','setting')"
         ):
             summary.outcomes[kind, outcome] += 1
             if kind == "page" and outcome == "ok":
-                summary.betas.append(beta)
+                summary.finds.append(beta >= summary.threshold and not same)
                 summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
         for kind, outcome in summary.outcomes:
             if outcome not in ("ok", "redirect"):
                 last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
                 assert isinstance(last, Visit)
                 summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()
-        summary.pages = len(summary.betas)
-        summary.relevant = sum(beta >= summary.threshold for beta in summary.betas)
-        for visit in log.events("kind = 'page' AND outcome = 'ok' AND beta > 0", f"beta DESC, seq LIMIT {best}"):
+        summary.pages = len(summary.finds)
+        summary.relevant = sum(summary.finds)
+        for visit in log.events(
+            "kind = 'page' AND outcome = 'ok' AND beta > 0 AND same = ''", f"beta DESC, seq LIMIT {best}"
+        ):
             assert isinstance(visit, Visit)
             summary.best.append({"url": visit.node, "score": round(visit.beta, 4), "title": visit.title})
     finally:

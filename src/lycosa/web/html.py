@@ -17,6 +17,8 @@ from turbohtml.detect import detect, detect_language
 from lycosa.core.types import Links
 from lycosa.web.urls import resolve
 
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+
 OPEN, CLOSE = "\x01", "\x02"
 
 WINDOW = 20
@@ -110,6 +112,28 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     document.marked = marked
     _keep(document.links, resolve(base, hrefs), rels, anchors, contexts)
     return document
+
+
+def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Document:
+    """Read an inflated body by its content type: HTML, text, or nothing that can be read.
+
+    >>> read_body(b"<title>Reefs</title>", "http://a.test/", "").title
+    'Reefs'
+    """
+    kind, _, parameters = content_type.partition(";")
+    kind = kind.strip().lower()
+    if not kind:
+        kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
+    if kind in HTML:
+        return extract(body, url, _charset(parameters), agent)
+    return plain(body, _charset(parameters)) if kind.startswith("text/") else Document()
+
+
+def _charset(parameters: str) -> str:
+    """The charset parameter of a content type."""
+    lower = parameters.lower()
+    at = lower.find("charset=")
+    return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
 
 
 def plain(body: bytes, charset: str = "") -> Document:

@@ -1,0 +1,1 @@
+"""What a crawl has gathered, for reading: pages and their text, search, export, report."""

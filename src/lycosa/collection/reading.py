@@ -1,0 +1,93 @@
+"""A crawl's directory, opened for reading: its pages in order, and what the archive holds of each.
+
+Works beside a running crawl, and streams: nothing here keeps more than one page in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Exchange, Visit
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.warc import read_exchange
+from lycosa.web.html import Document, read_body
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.urls import canonical
+
+INFLATED = 10_000_000
+"""Bytes of a body that are read: the same as while it was crawled."""
+
+
+class Collection:
+    """Pages of a crawl, with their text.
+
+    A page is a visit that brought content. One that repeats another's content (`visit.same_as`) is left out unless
+    `copies` are asked for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.options = Directory.read_options(path)
+        if not (path / NAME).exists():
+            raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+        self.log = SqliteLog(path / NAME, readonly=True)
+        self.threshold = float(self.log.setting("threshold", 0.0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self.log.close()
+
+    def pages(self, *, at_least: float = 0.0, copies: bool = False, after: int = 0) -> Iterator[tuple[int, Visit]]:
+        """Pages and their numbers in the log, in its order: those that score so much, those behind a number."""
+        where = "kind = 'page' AND outcome = 'ok' AND beta >= ? AND seq > ?" + ("" if copies else " AND same = ''")
+        for seq, visit in self.log.numbered(where, given=(at_least, after)):
+            assert isinstance(visit, Visit)
+            yield seq, visit
+
+    def finds(self) -> Iterator[Visit]:
+        """The relevant pages, each content once: what the harvest counts."""
+        return (visit for _, visit in self.pages(at_least=self.threshold))
+
+    def history(self, url: str) -> list[Visit]:
+        """Every visit of a URL, in order."""
+        node = canonical(url) or url
+        return [event for event in self.log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
+
+    def exchange(self, visit: Visit) -> Exchange | None:
+        """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""
+        if not visit.place.file:
+            return None
+        found, refers_to = read_exchange(self.path / "archive" / visit.place.file, visit.place)
+        if refers_to:
+            for original in self.log.events("node = ? AND file != ''", given=(refers_to,)):
+                assert isinstance(original, Visit)
+                if original.digest == visit.digest:
+                    body = read_exchange(self.path / "archive" / original.place.file, original.place)[0].body
+                    if body:
+                        found.body = body
+                        break
+        return found
+
+    def document(self, visit: Visit) -> Document:
+        """Title, text and links of an archived page; an empty document where nothing readable is archived."""
+        exchange = self.exchange(visit)
+        if exchange is None:
+            return Document(title=visit.title)
+        try:
+            body, _ = inflate(exchange.body, exchange.header("content-encoding"), INFLATED)
+        except BadEncoding:
+            return Document(title=visit.title)
+        return read_body(body, visit.node, exchange.header("content-type"))

@@ -1,0 +1,1 @@
+"""A recorded web, served again: WARC files behind an HTTP proxy."""

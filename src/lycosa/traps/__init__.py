@@ -1,0 +1,1 @@
+"""What the web holds that costs pages and gives none: recognised, held back, never forbidden."""
