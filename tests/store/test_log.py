@@ -135,7 +135,7 @@ def test_a_dead_process_loses_only_what_was_not_complete(log: SqliteLog, path: P
     log.append(Seed("kept"))
     dying = sqlite3.connect(path, isolation_level=None)
     dying.execute("BEGIN")
-    dying.execute("INSERT INTO event VALUES (999,'seed','x','',0,'',0,0,x'00')")
+    dying.execute("INSERT INTO event VALUES (999,'seed','x','',0,'','',0,0,x'00')")
     dying.close()
     assert len(EVENTS) + 1 == len(list(log))
 

@@ -37,7 +37,7 @@ def test_pages_and_harvest(directory: Path) -> None:
     """Pages are counted by beta against the threshold of the log; 2 of 4 is a harvest of .5."""
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
-    assert [0.1, 0.3, 0.9, 0.0] == summary.betas
+    assert [False, True, True, False] == summary.finds
 
 
 def test_best_pages_first(directory: Path) -> None:
