@@ -14,14 +14,15 @@ from typing import Any, Self
 import xxhash
 
 from lycosa.core.engine import Budget, Engine
+from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Event, Page, Seed, Setting, Task, Visit
+from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import estimator
-from lycosa.spaces.web import WebSpace, check_seed
+from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.warc import WarcArchive
@@ -29,15 +30,22 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
 from lycosa.topics.making import check_request, make_topic, read_terms
+from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
 from lycosa.web.html import extract, plain
 from lycosa.web.politeness import Politeness
+from lycosa.web.proxy import Proxy
 from lycosa.web.robots import product
 from lycosa.web.scope import Scope
+from lycosa.web.sources.files import read_seed_file
+from lycosa.web.sources.source import Source
 from lycosa.web.urls import is_http
+
+PROBE_AFTER = 3
+"""Pages of a host after which it is asked for one that can't exist."""
 
 
 def crawl(
@@ -128,10 +136,11 @@ class Crawl:
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
         self._guard = _guard(options)
         user_agent(options)
-        self._seeds: list[str] = []
+        self._seeds: dict[str, Kind] = {}
+        self._sources: list[tuple[str, Source]] = []
         if not resuming:
-            self._seeds = self._read_seeds() if space is None else list(options.seeds)
-        if not self._seeds and not resuming:
+            self._seeds = self._read_seeds() if space is None else dict.fromkeys(options.seeds, "page")
+        if not self._seeds and not self._sources and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide or estimator(options.strategy, random_seed=options.random_seed)
         for part, needs in ((topic, "judge"), (guide, "score"), (space, "visit")):
@@ -223,6 +232,8 @@ class Crawl:
             concurrency=options.concurrency,
             host_budget=options.host_budget,
             patience=options.patience,
+            choosy=options.choosy,
+            warden=Warden(topic.threshold, options.trust) if options.traps and isinstance(space, WebSpace) else None,
             scope=self._scope if isinstance(space, WebSpace) else lambda node, depth: True,
             judge_name=judge_name,
         )
@@ -230,23 +241,30 @@ class Crawl:
             engine.replay(self._remembered(log, archive))
         now = self._clock()
         news.append(Setting("threshold", topic.threshold, now))
-        news += [Seed(node, now) for node in self._seeds_to_add(engine.table)]
+        news += [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
         with log.together():
             for event in news:
                 log.append(event)
         for event in news:
             engine.fold(event)
+        for name, source in self._sources:
+            engine.absorb(Task(name, "sitemap"), source_page(source, now))
+        self._sources.clear()
         return engine
 
-    def _seeds_to_add(self, table: Table) -> list[str]:
+    def _seeds_to_add(self, table: Table) -> dict[str, Kind]:
         """Seeds that the log does not have: all at first, what was added to crawl.toml when resuming."""
         seeds = self._seeds
         if self.resuming and isinstance(self._space, WebSpace):
             seeds = self._read_seeds(files=not table.is_seed.any())
         elif self.resuming:
-            seeds = self.options.seeds
-        rows = [(node, table.row_of.get(node)) for node in seeds]
-        return [node for node, row in rows if row is None or (table.state[row] == OPEN and not table.is_seed[row])]
+            seeds = dict.fromkeys(self.options.seeds, "page")
+        rows = {node: table.row_of.get(node) for node in seeds}
+        return {
+            node: seeds[node]
+            for node, row in rows.items()
+            if row is None or (table.state[row] == OPEN and not table.is_seed[row])
+        }
 
     def _open_files(self) -> tuple[Log, WarcArchive | None]:
         """The log and the archive, of the directory if there is one."""
@@ -277,43 +295,69 @@ class Crawl:
     def _web(self) -> WebSpace:
         options, guard = self.options, self._guard
         names = Names(self._clock)
+        proxy = Proxy(options.proxy, options.proxy_ca) if options.proxy or options.proxy_ca else None
+        if proxy is not None:
+            proxy.check()
         politeness = Politeness(
             self._clock,
             delay=options.delay,
             at_once=options.per_host,
-            address_delay=options.address_delay,
+            address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
             free=guard.in_allowed_network,
         )
         limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
         return WebSpace(
-            HttpTransport(self._clock, guard, names, politeness, limits),
+            HttpTransport(self._clock, guard, names, politeness, limits, proxy, self._lost),
             politeness,
             self._clock,
-            names,
+            None if proxy else names,
             user_agent=user_agent(options),
             accept=options.accept,
             languages=options.languages,
             attempts=options.attempts,
             follow_nofollow=options.follow_nofollow,
+            probe_after=PROBE_AFTER if options.traps else 0,
+            sitemaps=options.sitemaps,
         )
 
-    def _read_seeds(self, files: bool = True) -> list[str]:
-        """The seeds in canonical form, each once, in order."""
-        named = list(self.options.seeds)
+    def _lost(self, why: str) -> None:
+        """The proxy is gone: going on would only count every page as unreachable."""
+        note = f"{why}: the crawl was stopped"
+        if note not in self.notes:
+            self.notes.append(note)
+        self.stop()
+
+    def _read_seeds(self, files: bool = True) -> dict[str, Kind]:
+        """The seeds in canonical form, each once, in order; and whether each is a page or a source of addresses."""
+        named: list[tuple[str, Kind]] = [(text, "page") for text in self.options.seeds]
         for name in self.options.seed_files if files else ():
-            named += _lines(Path(name))
-        seeds: dict[str, None] = {}
-        for text in named:
+            named += [(name, "sitemap")] if is_http(name) else self._read_seed_file(Path(name))
+        seeds: dict[str, Kind] = {}
+        for text, kind in named:
             url = check_seed(text)
             if url is None:
                 raise InputError(f"the seed {text!r} is not a web address: write it like https://example.org/page")
             if not self._scope(url, 0):
                 self.notes.append(f"the seed {url} lies outside the scope and is left out")
                 continue
-            seeds[url] = None
+            seeds.setdefault(url, kind)
         if named and not seeds and not self.resuming:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
-        return list(seeds)
+        return seeds
+
+    def _read_seed_file(self, path: Path) -> list[tuple[str, Kind]]:
+        """What a file names to start from; the links of a saved sitemap or feed wait in the frontier instead."""
+        source = read_seed_file(path)
+        found: list[tuple[str, Kind]] = [(line, "page") for line in source.lines]
+        found += [(url, "sitemap") for url in source.nested]
+        if source.form in ("sitemap", "sitemap index", "feed"):
+            self._sources.append((f"file:{path.name}", source))
+        else:
+            found += [(url, "page") for url in source.links.urls]
+        if source.note or source.skipped:
+            told = ", ".join(f"{count} {why}" for why, count in source.left_out.items())
+            self.notes.append(f"{path}: {'; '.join(filter(None, (source.note, told and f'left out: {told}')))}")
+        return found
 
     async def _learned(self, space: Space, news: list[Event]) -> dict[str, float]:
         """The terms of a file or of example pages; `news` gets them, and what it took to read them.
@@ -331,7 +375,14 @@ class Crawl:
         pages: list[Page] = []
         for name in self.options.examples:
             if is_http(name):
-                pages.append(await self._fetch_example(space, name, news))
+                node = check_seed(name)
+                if node is None:
+                    raise InputError(f"cannot use the example {name}: it is not a web address")
+                _, page, visits = await fetch(
+                    space, node, "example", f"the example {name}", clock=self._clock, patience=self.options.patience
+                )
+                pages.append(page)
+                news += visits
                 continue
             try:
                 body = Path(name).read_bytes()
@@ -340,51 +391,6 @@ class Crawl:
             text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
             pages.append(Page("ok", title=text.title, marked=text.marked))
         return centroid(pages)
-
-    async def _fetch_example(self, space: Space, name: str, news: list[Event]) -> Page:
-        """Fetch one page outside the loop, as politely as inside it."""
-        node = check_seed(name)
-        for _ in range(20):
-            if node is None:
-                break
-            errand = space.errand(node)
-            if isinstance(errand, tuple):
-                raise InputError(f"cannot use the example {name}: {errand[1]}")
-            task = errand or Task(node, "page")
-            while (wait := space.ready(space.lane(task.node))[0] - self._clock()) > 0:
-                if wait > self.options.patience:
-                    raise InputError(f"cannot fetch the example {name}: its host can't be asked now")
-                await asyncio.sleep(wait)
-            page = await space.visit(task)
-            visit = Visit(
-                task.node,
-                "robots" if errand else "example",
-                page.outcome,
-                0,
-                origin=task.origin,
-                attempt=task.attempt,
-                retry_at=page.retry_at,
-                started=page.started,
-                ended=page.ended,
-                address=page.address,
-                status=page.status,
-                size=page.size,
-                note=page.note,
-                data=page.data,
-            )
-            space.learn(visit)
-            news.append(visit)
-            if errand:
-                continue
-            if page.kind == "redirect":
-                node = page.links.urls[0]
-                continue
-            if page.outcome != "ok":
-                raise InputError(
-                    f"cannot fetch the example {name}: {page.outcome} {page.status or ''} {page.note}".rstrip()
-                )
-            return page
-        raise InputError(f"cannot fetch the example {name}: it is not a web address, or redirects without end")
 
     async def _close(self) -> None:
         if self._space is not None:
@@ -424,18 +430,3 @@ def _fingerprint(options: Options, topic: Topic) -> str:
     """Short name of a judge: changes when the topic does."""
     told = repr((type(topic).__name__, getattr(topic, "weights", ""), options.topic, options.regex, options.judge))
     return xxhash.xxh3_64_hexdigest(told.encode())[:12]
-
-
-def _lines(path: Path) -> list[str]:
-    """The lines of a seed file that say something."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read the seeds in {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"the seeds in {path} are not text: expected one URL a line") from error
-    lines = [line.split(" #")[0].strip() for line in text.split("\n")]
-    found = [line for line in lines if line and not line.startswith("#")]
-    if not found:
-        raise InputError(f"{path} names no seeds: write one URL a line")
-    return found

@@ -114,7 +114,7 @@ def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
     assert DONE == table.state[0]
 
 
-@pytest.mark.parametrize("kind", ["robots", "example", "sitemap", "probe", "revisit"])
+@pytest.mark.parametrize("kind", ["robots", "example", "probe", "revisit"])
 def test_errands_are_no_steps(kind: str) -> None:
     """A visit of another kind than page and redirect changes nothing."""
     table = Table()

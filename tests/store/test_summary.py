@@ -81,7 +81,7 @@ def test_a_copy_without_its_lock_can_be_read(directory: Path) -> None:
 def test_the_curve_is_short(directory: Path) -> None:
     """The curve has the relevant pages among the first n, in at most about 200 points, the last included."""
     assert [0, 1, 2, 2] == [point["relevant"] for point in summarise(directory).as_dict()["curve"]]
-    curve = Summary(threshold=0.5, betas=[1.0] * 1999).as_dict()["curve"]
+    curve = Summary(threshold=0.5, finds=[True] * 1999).as_dict()["curve"]
     assert len(curve) <= 201
     assert {"pages": 1999, "relevant": 1999} == curve[-1]
 

@@ -46,14 +46,37 @@ def test_traps_are_linked_to_from_clean_pages(trap: str, links) -> None:  # type
 
 def test_the_calendar_never_ends(wild: Web, links) -> None:  # type: ignore[no-untyped-def]
     """Following "next month" leads to ever new pages."""
-    url = "http://whats-on.localhost/coral-reefs/2024/11/"
+    host = next(wild.urls()).split("/")[2]
+    url = f"http://{host}/whats-on/coral-reefs/2024/11/"
     seen = set()
     for _ in range(50):
         assert wild.response(url).status == 200
         seen.add(url)
         url = links(wild, url)[0]
     assert len(seen) == 50
-    assert "http://whats-on.localhost/coral-reefs/2025/01/" in seen
+    assert f"http://{host}/whats-on/coral-reefs/2025/01/" in seen
+
+
+def test_relative_links_lead_ever_deeper(wild: Web, links) -> None:  # type: ignore[no-untyped-def]
+    """The halls answer at any depth, with the same words and a deeper way on."""
+    host = next(wild.urls()).split("/")[2]
+    url = f"http://{host}/halls/coral-reefs/more/"
+    first = wild.response(url)
+    for depth in range(1, 20):
+        url = links(wild, url)[0]
+        assert depth + 1 == url.count("/coral-reefs/")
+        assert 200 == wild.response(url).status
+    assert first.body.split(b"<ul>")[0] == wild.response(url).body.split(b"<ul>")[0]
+
+
+def test_facets_show_one_list_under_many_addresses(wild: Web, links) -> None:  # type: ignore[no-untyped-def]
+    """Every choice of order, view and page is an address of its own, with the same words."""
+    host = next(wild.urls()).split("/")[2]
+    seen = {f"http://{host}/bazaar/coral-reefs/?order=name"}
+    for _ in range(6):
+        seen |= {there for url in seen for there in links(wild, url) if "/bazaar/" in there}
+    assert len(seen) > 50
+    assert 1 == len({wild.response(url).body.split(b"<ul>")[0] for url in seen})
 
 
 def test_session_ids_multiply_urls(wild: Web, links) -> None:  # type: ignore[no-untyped-def]
@@ -76,7 +99,7 @@ def test_soft_404s_say_200(wild: Web, links) -> None:  # type: ignore[no-untyped
     for _ in range(20):
         response = wild.response(url)
         assert response.status == 200
-        assert b"not found" in response.body
+        assert b"could not be found" in response.body
         url = links(wild, url)[-1]
 
 

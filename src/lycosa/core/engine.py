@@ -24,10 +24,16 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic
+from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic, Warden
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS, OPEN, Table
-from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Visit, as_stored
+from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
+
+MOST_SOURCES = 100
+"""Sitemaps, feeds and lists that a crawl reads; those that others name are among them."""
+
+MOST_SOURCED = 100_000
+"""Addresses that it takes from them."""
 
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
@@ -57,6 +63,9 @@ class Tally:
     relevant: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    sources: int = 0
+    """Sitemaps, feeds and lists that were read, and how many addresses they named."""
+    sourced: int = 0
     complaint: str = ""
     """The last failure, in words."""
     settings: dict[str, object] = field(default_factory=dict)
@@ -81,19 +90,23 @@ class Engine:
         budget: Budget | None = None,
         archive: Archive | None = None,
         reader: Reader | None = None,
+        warden: Warden | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
         patience: float = 300.0,
+        choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
         judge_name: str = "",
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
-        self.log, self.archive, self.reader = log, archive, reader
+        self.log, self.archive, self.reader, self.warden = log, archive, reader, warden
         self.clock, self.budget, self.patience = clock, budget or Budget(), patience
         self.concurrency = concurrency
         self.judge_name = judge_name
         self.table = Table(space.lane, scope)
-        self.frontier = Frontier(self.table, space.ready, host_budget)
+        self.frontier = Frontier(
+            self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
+        )
         self.tally = Tally()
         self.ending = ""
         """Why the last run ended; empty while it runs."""
@@ -118,13 +131,16 @@ class Engine:
         if isinstance(event, Visit):
             self._fold_visit(event)
         elif isinstance(event, Seed):
-            row = self.table.add_seed(event.node)
-            if row >= 0 and self.table.state[row] == OPEN:
-                self.strategy.admit(row, self.table, self.frontier)
+            self._admit(event.node, source=event.kind == "sitemap")
         elif isinstance(event, Setting):
             self.tally.settings[event.key] = event.value
         else:
             assert isinstance(event, Label)
+
+    def _admit(self, node: str, *, source: bool) -> None:
+        row = self.table.add_seed(node, source)
+        if row >= 0 and self.table.state[row] == OPEN:
+            self.strategy.admit(row, self.table, self.frontier)
 
     def _fold_visit(self, visit: Visit) -> None:
         tally = self.tally
@@ -134,13 +150,23 @@ class Engine:
             self.reader.learn(visit)
         self.topic.learn(visit)
         self.space.learn(visit)
-        if visit.kind in ("page", "redirect"):
+        if visit.kind in ("page", "redirect", "sitemap"):
             tally.outcomes[visit.outcome] += 1
         if visit.outcome not in ("ok", "redirect"):
             tally.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         step = self.table.absorb(visit)
         if step is not None:
             self.strategy.learn(step, self.table, self.frontier)
+        if self.warden is not None:
+            self.frontier.hold(*self.warden.learn(visit, step, self.table))
+        if visit.kind == "sitemap":
+            tally.sources += 1
+            tally.sourced += len(visit.links)
+        for node in visit.data.get("sources", ()):  # named by a source, or by the robots.txt of a seed's host
+            origin = self.table.row_of.get(visit.origin, -1)
+            welcome = visit.kind == "sitemap" or (origin >= 0 and self.table.is_seed[origin])
+            if welcome and self.table.is_source.sum() < MOST_SOURCES:
+                self._admit(node, source=True)
         if visit.is_page:
             tally.pages += 1
             tally.relevant += visit.is_find(self.topic.threshold)
@@ -158,7 +184,7 @@ class Engine:
         try:
             while True:
                 while self._arrived:  # all that is known goes into the next pick
-                    yield self._absorb(*self._arrived.popleft())
+                    yield self.absorb(*self._arrived.popleft())
                 self._launch(deadline)
                 if self._arrived:  # refusals, which need no waiting; but others want a turn, too
                     await asyncio.sleep(0)
@@ -182,6 +208,9 @@ class Engine:
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
         visiting = list(self.in_flight)
+        for task in self.in_flight.values():
+            if task.row >= 0:
+                self.frontier.untake(task.row)
         self.in_flight.clear()
         self._arrived.clear()
         self._under_way = 0
@@ -211,6 +240,7 @@ class Engine:
             self._under_way += 1
             task = Task(
                 node=node,
+                kind="sitemap" if table.is_source[row] else "page",
                 row=row,
                 pick=self.tally.picks,
                 arm=arm,
@@ -253,9 +283,9 @@ class Engine:
         now = self.clock()
         return Page("crashed", started=now, ended=now, note=f"{type(bug).__name__}: {bug}"[:500])
 
-    def _absorb(self, task: Task, page: Page) -> Visit:
+    def absorb(self, task: Task, page: Page) -> Visit:
         """Steps 3 to 6 for one page."""
-        self._under_way -= task.kind == "page"
+        self._under_way -= task.row >= 0
         if page.kind == "redirect" and task.hops >= MAX_HOPS:
             page.kind, page.outcome, page.links = "page", "loop", Links()
             page.note = f"more than {MAX_HOPS} redirects in a row"
@@ -275,7 +305,7 @@ class Engine:
         """Build the Visit as it is stored: from here on nobody looks at the page."""
         visit = Visit(
             node=task.node,
-            kind=page.kind if task.kind == "page" else task.kind,
+            kind=page.kind if task.kind in ("page", "sitemap") else task.kind,
             outcome=page.outcome,
             pick=task.pick or self.tally.picks,
             arm=task.arm,
@@ -299,10 +329,14 @@ class Engine:
             digest=page.exchange.digest if page.exchange is not None else b"",
             links=page.links,
         )
-        if visit.is_page:
-            reading = self.reader.read(page) if self.reader is not None else None
-            if reading is not None:
-                visit.terms, visit.simhash = reading.terms, reading.simhash
+        if visit.outcome != "ok" or visit.kind not in ("page", "sitemap", "probe"):
+            return visit
+        if visit.kind == "sitemap":
+            page.links.keep(MOST_SOURCED - self.tally.sourced)
+        reading = self.reader.read(page) if self.reader is not None else None
+        if reading is not None:
+            visit.terms, visit.simhash = reading.terms, reading.simhash
+        if visit.kind != "probe":
             judgement = self.topic.judge(page, reading)
             visit.beta = float(judgement.beta) if math.isfinite(judgement.beta) else 0.0
             visit.judge = self.judge_name
@@ -315,6 +349,10 @@ class Engine:
             visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
             if judgement.data:
                 visit.data = {**visit.data, **as_stored(judgement.data)}
+        if not visit.is_page:  # nor one of the collection: its words are known, but don't count
+            visit.beta, visit.terms = 0.0, Terms(new=visit.terms.new)
+        if self.warden is not None:
+            self.warden.recognise(visit, page, reading)
         return visit
 
     def _record(self, event: Event) -> None:

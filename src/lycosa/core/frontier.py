@@ -4,7 +4,10 @@ Three kinds of heaps, all lazy:
 - each lane has a heap of its rows; a key is an upper bound of the row's score (a score that rises is pushed again,
   one that falls is noticed when it surfaces);
 - the ready lanes, by the score of their top row;
-- the waiting lanes, by the time they may be used again.
+- the waiting lanes, by the time they may be used again; and, for a choosy crawl, by the score of their top row, too.
+
+A row may be held back (a trap, likely): it goes behind all that is free, also behind what is in flight or has to wait
+for its host. Better a pause than a page that nobody wants.
 
 A row is taken when its visit starts, and comes back if the visit has to be repeated. What is taken is not learned:
 a resumed crawl has nothing in flight, and its frontier is the fold of its log.
@@ -17,11 +20,21 @@ from collections.abc import Callable
 from heapq import heappop, heappush, heapreplace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows
 
 READY, WAITING, PARKED, IDLE = range(4)
+
+FREE, HELD, SHUT = range(3)
+"""Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched."""
+
+_BEHIND = 1e9
+"""What a held row's score is lowered by, for the order only."""
+
+WORTH_WAITING = 10.0
+"""Seconds that a choosy crawl waits for a lane, at most."""
 
 LAST = -1e300
 """The score of a row whose estimator has no number for it."""
@@ -32,7 +45,7 @@ Ready = Callable[[str], tuple[float, str]]
 class Lane:
     """The rows of one host, best first, and whether it may be used."""
 
-    __slots__ = ("heap", "in_flight", "name", "number", "offer", "pages", "status", "until", "why")
+    __slots__ = ("heap", "in_flight", "name", "number", "offer", "pages", "rest", "status", "until", "why")
 
     def __init__(self, number: int, name: str) -> None:
         self.number = number
@@ -40,6 +53,8 @@ class Lane:
         self.heap: list[tuple[float, int]] = []
         self.status = IDLE
         self.offer: tuple[float, int, int] | None = None
+        self.rest: float | None = None
+        """The key under which it stands among the resting lanes."""
         self.until = 0.0
         self.why = ""
         self.in_flight = 0
@@ -61,43 +76,81 @@ class Frontier:
         table: Table,
         ready: Ready = lambda lane: (0.0, ""),
         lane_budget: int = 0,
+        patience: float = 0.0,
+        choosy: float = 0.0,
     ) -> None:
         self.table = table
         self.ready = ready
         self.lane_budget = lane_budget
+        self.patience = patience
+        """Seconds that held rows wait for lanes with free ones."""
+        self.choosy = choosy
+        """Share of the best resting lane's score that a row must have; less, and it is better to wait for that lane."""
         self.score = np.full(1024, -math.inf)
-        self.taken: set[int] = set()
+        self.level = np.zeros(1024, np.uint8)
+        self._key = np.full(1024, -math.inf)
+        self._free_taken = 0
+        self.taken: dict[int, bool] = {}
+        """The rows in flight, and whether each was free when it was picked."""
         self.lanes: list[Lane] = []
         self._ready: list[tuple[float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
+        self._resting: list[tuple[float, int]] = []
 
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
         table = self.table
-        if len(table) > len(self.score):
-            grown = np.full(max(len(table), 2 * len(self.score)), -math.inf)
-            grown[: len(self.score)] = self.score
-            self.score = grown
+        self._fit()
         if not (scores > -math.inf).all():  # no number, or the lowest there is: last, but not lost
             scores = np.where(scores > LAST, scores, LAST)
         is_seed = table.is_seed[rows]
         if is_seed.any():
             scores = np.where(is_seed, math.inf, scores)
-        before = self.score[rows]
         self.score[rows] = scores
-        # Only a score that rose needs a new entry: one that fell still has an entry above it.
-        risen = np.flatnonzero((scores > before) & (table.state[rows] == OPEN))
-        rows = rows[risen]
-        for row, score, lane in zip(rows.tolist(), self.score[rows].tolist(), table.lane[rows].tolist(), strict=True):
-            if row not in self.taken:
-                self._push(row, score, lane)
+        self._order(rows)
 
-    def _push(self, row: int, score: float, number: int) -> None:
+    def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
+        """Hold rows back, or let them go. Seeds are never held."""
+        self._fit()
+        changed = np.flatnonzero(levels != self.level[rows])
+        if len(changed):
+            rows = rows[changed]
+            self.level[rows] = levels[changed]
+            self._order(rows)
+
+    def _order(self, rows: Rows) -> None:
+        """Bring the keys of rows up to date."""
+        table, levels = self.table, self.level[rows]
+        keys = self.score[rows]
+        if levels.any():
+            keys = np.where(levels == SHUT, np.where(table.is_seed[rows], keys, -math.inf), keys - _BEHIND * levels)
+        before = self._key[rows]
+        self._key[rows] = keys
+        # Only a key that rose needs a new entry: one that fell still has an entry above it.
+        risen = np.flatnonzero((keys > before) & (table.state[rows] == OPEN))
+        rows = rows[risen]
+        for row, key, lane in zip(rows.tolist(), self._key[rows].tolist(), table.lane[rows].tolist(), strict=True):
+            if row not in self.taken:
+                self._push(row, key, lane)
+
+    def _fit(self) -> None:
+        """Columns as long as the table."""
+        if len(self.table) > len(self.score):
+            size = max(len(self.table), 2 * len(self.score))
+            for name, value in (("score", -math.inf), ("_key", -math.inf), ("level", 0)):
+                old = getattr(self, name)
+                new = np.full(size, value, old.dtype)
+                new[: len(old)] = old
+                setattr(self, name, new)
+
+    def _push(self, row: int, key: float, number: int) -> None:
         lane = self.lane(number)
-        entry = (-score, row)
+        entry = (-key, row)
         heappush(lane.heap, entry)
         if lane.status == IDLE or (lane.status == READY and lane.heap[0] is entry):
             self._offer(lane, entry)
+        elif self.choosy and lane.status != READY and lane.heap[0] is entry:
+            self._rest(lane, entry[0])
 
     def lane(self, number: int) -> Lane:
         """A lane by its number in the table."""
@@ -128,19 +181,29 @@ class Frontier:
             if until > now:
                 self._wait(lane, until, why)
                 continue
-            row = heappop(lane.heap)[1]
+            row = entry[1]
+            held = self._is_held(row)
+            if held:
+                wait = self._free_taken > 0 or self.next_ready() <= now + self.patience
+            else:
+                wait = self.choosy > 0 and -top[0] < self.choosy * self._best_resting(now)
+            if wait:
+                self._offer(lane, top)
+                return -1
+            heappop(lane.heap)
             lane.in_flight += 1
-            self.taken.add(row)
+            self.taken[row] = not held
+            self._free_taken += not held
             self._offer(lane, self._top(lane))
             return row
         return -1
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
-        self.taken.discard(row)
+        self._free_taken -= self.taken.pop(row, False)
         self.lanes[self.table.lane[row]].in_flight -= 1
-        if self.table.state[row] == OPEN:
-            self._push(row, float(self.score[row]), int(self.table.lane[row]))
+        if self.table.state[row] == OPEN and self._key[row] > -math.inf:
+            self._push(row, float(self._key[row]), int(self.table.lane[row]))
 
     def wake(self, name: str) -> None:
         """Something about a lane changed: look again at when it is ready."""
@@ -170,6 +233,27 @@ class Frontier:
             heappop(self._waiting)
         return math.inf
 
+    def _best_resting(self, now: float) -> float:
+        """The score of the best free row whose lane is in use, or will be ready before long; 0 if there is none."""
+        while self._resting:
+            key, number = self._resting[0]
+            lane = self.lanes[number]
+            soon = lane.until <= now + WORTH_WAITING if lane.status == WAITING else lane.in_flight > 0
+            top = self._top(lane) if soon and lane.status in (WAITING, PARKED) and lane.rest == key else None
+            if top is not None and top[0] == key:
+                return -key if key > -math.inf else 0.0
+            heappop(self._resting)  # not resting any more, or its best row is another now
+            if lane.rest == key:
+                lane.rest = None
+            if top is not None:
+                self._rest(lane, top[0])
+        return 0.0
+
+    def _rest(self, lane: Lane, key: float) -> None:
+        if lane.rest is None or key < lane.rest:
+            lane.rest = key
+            heappush(self._resting, (key, lane.number))
+
     def head(self, n: int) -> list[str]:
         """Names of some lanes that are about to be picked."""
         return [self.lanes[number].name for _, _, number in self._ready[:n]]
@@ -178,9 +262,14 @@ class Frontier:
         """Lanes that have rows but may not be used now."""
         return [lane for lane in self.lanes if lane.status in (WAITING, PARKED) and lane.heap]
 
+    def _is_held(self, row: int) -> bool:
+        return bool(self.level[row]) and not self.table.is_seed[row]
+
     def _wait(self, lane: Lane, until: float, why: str) -> None:
         lane.offer = None
         lane.why = why
+        if self.choosy and (top := self._top(lane)) is not None:
+            self._rest(lane, top[0])
         if until == math.inf:
             lane.status = PARKED
         else:
@@ -197,10 +286,10 @@ class Frontier:
 
     def _top(self, lane: Lane) -> tuple[float, int] | None:
         """The lane's best entry that is true: open, not taken, and with its present score."""
-        heap, state, score = lane.heap, self.table.state, self.score
+        heap, state, score = lane.heap, self.table.state, self._key
         while heap:
             key, row = heap[0]
-            if state[row] != OPEN or row in self.taken:
+            if state[row] != OPEN or row in self.taken or score[row] == -math.inf:
                 heappop(heap)
             elif -key > score[row]:
                 heapreplace(heap, (-float(score[row]), row))

@@ -71,6 +71,12 @@ class Options:
         group="Hunt",
         metavar="NAME",
     )
+    choosy: float = option(
+        0.7,
+        "Let a slot wait when all that could be fetched now promises less than this share of the best page whose host "
+        "rests: finds more, takes longer. 0: never wait, 1: always the best. For strategies whose scores allow it.",
+        group="Hunt",
+    )
     random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.", group="Hunt")
     budget: int = option(1000, "Pages to fetch at most; redirects and robots.txt don't count.", group="Budget")
     max_bytes: int = option(
@@ -192,12 +198,14 @@ class Options:
         least: dict[str, float] = {
             "budget": 1, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0, "concurrency": 1, "delay": 0,
             "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1, "timeout": 0.1, "min_rate": 0,
-            "max_body": 1, "rotate": 1, "threshold": 0,
+            "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
             if not low <= value < float("inf"):
                 raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
+        if self.choosy > 1:
+            raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:

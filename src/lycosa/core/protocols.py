@@ -4,6 +4,7 @@ Space      where nodes are visited        (web, recorded crawl, graph, ...)
 Reader     turns a page into terms, once  (text/)
 Topic      says what is relevant          (beta of a page, alpha of a link)
 Estimator  says what to fetch next        (learn, score)
+Warden     says what to hold back         (traps/)
 Archive    keeps the bytes                (WARC)
 Log        keeps the events               (SQLite, memory)
 """
@@ -106,7 +107,12 @@ class Topic(Protocol):
 
 
 class Estimator(Protocol):
-    """What to fetch next, as two functions over the shared table."""
+    """What to fetch next, as two functions over the shared table.
+
+    One whose scores are in proportion to what they promise (none below 0, twice the score twice as good) says so with
+    an attribute `proportional = True`: the crawl may then wait for a better host rather than fetch what promises
+    little.
+    """
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See a visit; return the rows whose score may have changed."""
@@ -114,6 +120,18 @@ class Estimator(Protocol):
 
     def score(self, rows: Rows, table: Table) -> Scores | NDArray[np.float32]:
         """Score rows; no side effects."""
+        ...
+
+
+class Warden(Protocol):
+    """What looks like a trap, and is to be held back."""
+
+    def recognise(self, visit: Visit, page: Page, reading: Any) -> None:
+        """Before a visit is recorded: mark it as a copy, or as no page at all."""
+        ...
+
+    def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
+        """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
         ...
 
 

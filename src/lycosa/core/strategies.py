@@ -20,6 +20,8 @@ class Greedy:
     def __init__(self, estimator: Estimator, name: str = "") -> None:
         self.estimator = estimator
         self.name = name
+        self.proportional = bool(getattr(estimator, "proportional", False))
+        """Whether twice the score promises twice as much."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit, and rank the rows it says have changed."""

@@ -24,6 +24,7 @@ _COLUMNS: dict[str, type] = {
     "state": np.uint8,
     "attempts": np.uint8,
     "is_seed": np.bool_,
+    "is_source": np.bool_,
     "hops": np.uint8,
     "depth": np.int32,
     "lane": np.int32,
@@ -44,6 +45,7 @@ class Table:
     state: NDArray[np.uint8]
     attempts: NDArray[np.uint8]
     is_seed: NDArray[np.bool_]
+    is_source: NDArray[np.bool_]
     hops: NDArray[np.uint8]
     depth: NDArray[np.int32]
     lane: NDArray[np.int32]
@@ -101,11 +103,16 @@ class Table:
         self.open_rows += 1
         return row
 
-    def add_seed(self, node: str) -> int:
-        """A node to start from: depth 0, taken before everything else; a page already known stays as it is."""
+    def add_seed(self, node: str, source: bool = False) -> int:
+        """A node to start from: depth 0, taken before everything else; a page already known stays as it is.
+
+        A source is no page but a list of addresses: a sitemap, a feed.
+        """
+        known = node in self.row_of
         row = self.add(node, 0)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
+            self.is_source[row] = source and not known
             self.depth[row] = 0
         return row
 
@@ -114,9 +121,11 @@ class Table:
 
         None for a visit that isn't of a row (robots.txt and other errands).
         """
-        if visit.kind not in ("page", "redirect"):
+        if visit.kind not in ("page", "redirect", "sitemap"):
             return None
         row = self.row_of.get(visit.node, -1)
+        if row < 0 and visit.kind == "sitemap":  # a file's, which no one has to fetch
+            row = self.add_seed(visit.node, source=True)
         if row < 0:  # an event from another scope than the present one
             return None
         if visit.retry_at:
@@ -178,6 +187,7 @@ class Table:
             return Step(visit, row, np.zeros(0, np.int32), np.zeros(0, np.float32))
         if self.state[target] == OPEN:
             self.is_seed[target] |= self.is_seed[row]
+            self.is_source[target] |= self.is_source[row]
             self.hops[target] = max(int(self.hops[target]), int(self.hops[row]) + 1)
         self.depth[target] = min(self.depth[target], self.depth[row])
         for name in ("in_degree", "alpha_sum", "beta_sum", "product_sum"):

@@ -57,6 +57,12 @@ class Links:
     def __len__(self) -> int:
         return len(self.urls)
 
+    def keep(self, most: int) -> None:
+        """Drop all but the first so many."""
+        for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions):
+            del column[max(0, most) :]
+        self.alphas = self.alphas[: max(0, most)]
+
     @classmethod
     def to(cls, *urls: str, anchors: Sequence[str] | None = None) -> Links:
         """Plain links to some nodes, for spaces without text and for tests.
@@ -235,10 +241,11 @@ class Visit:
 
 @dataclass(slots=True)
 class Seed:
-    """A node to start from."""
+    """A node to start from: a page, or a source of addresses (kind "sitemap")."""
 
     node: str
     at: float = 0.0
+    kind: Kind = "page"
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class BestFirst:
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
     [0.6]
     """
+
+    proportional: ClassVar[bool] = True
 
     page: float = 0.5
     anchor: float = 0.5

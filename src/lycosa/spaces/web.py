@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Exchange, Links, Outcome, Page, Task, Visit
@@ -21,6 +23,8 @@ from lycosa.web.html import HTML, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
+from lycosa.web.sources import MOST_BYTES, read_source
+from lycosa.web.sources.source import Source
 from lycosa.web.urls import canonical, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
@@ -28,6 +32,9 @@ TEXT = frozenset({"text/plain"})
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
+
+MOST_SITEMAPS = 20
+"""Sitemaps of one robots.txt that are read."""
 
 LONGEST_REST = 24 * 3600.0
 """What a Retry-After can ask for at most."""
@@ -73,6 +80,8 @@ class WebSpace(Space):
         inflated: int = 10_000_000,
         attempts: int = 3,
         follow_nofollow: bool = False,
+        probe_after: int = 0,
+        sitemaps: bool = False,
     ) -> None:
         self.transport = transport
         self.politeness = politeness
@@ -84,6 +93,8 @@ class WebSpace(Space):
         self.inflated = inflated
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
+        self.probe_after = probe_after
+        """Pages of an origin after which it is asked for one that can't exist; 0: never."""
         self.headers = {
             "User-Agent": user_agent,
             "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
@@ -94,6 +105,10 @@ class WebSpace(Space):
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
+        self.sitemaps = sitemaps
+        """Whether the sitemaps that a robots.txt names are of interest."""
+        self._pages: Counter[str] = Counter()
+        self._probed: set[str] = set()
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
@@ -115,16 +130,26 @@ class WebSpace(Space):
                 self.names.ahead(_name(lane))
 
     def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """robots.txt has to be known, and to allow the node."""
+        """robots.txt has to be known, and to allow the node; what a host says to nonsense is good to know."""
         base = origin(node)
         known = self._robots.get(base)
         if known is not None and known.rules is not None and self.clock() < known.until:
             if known.rules.allowed(node):
-                return None
+                return self._probe(node, base, known.rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
         return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
+
+    def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
+        """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
+        if not self.probe_after or base in self._probed or self._pages[base] < self.probe_after:
+            return None
+        folder, _, name = node.partition("?")[0].rpartition("/")
+        _, dot, ending = name.rpartition(".")
+        nonsense = hashlib.sha256(base.encode()).hexdigest()[:12]
+        url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
+        return Task(url, "probe", origin=node) if rules.allowed(url) else None
 
     # -- visiting ----------------------------------------------------------------------------------------------
 
@@ -135,11 +160,13 @@ class WebSpace(Space):
         self.politeness.begin(lane, task.node, address)
         if task.kind == "robots":
             self._asking.add(self.lane(task.origin))
+        elif task.kind == "probe":
+            self._probed.add(origin(task.node))
         return self._visit(task)
 
     async def _visit(self, task: Task) -> Page:
         lane, started = self.lane(task.node), self.clock()
-        wanted = frozenset[str]() if task.kind == "robots" else self.wanted
+        wanted = frozenset[str]() if task.kind in ("robots", "sitemap") else self.wanted
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
@@ -183,8 +210,10 @@ class WebSpace(Space):
         elif response.truncated == "unwanted":
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]
-        elif task.kind == "page":
+        elif task.kind in ("page", "probe"):
             self._read(task, response, page)
+        elif task.kind == "sitemap":
+            self._read_source(task, response, page)
         return page
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
@@ -231,6 +260,23 @@ class WebSpace(Space):
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
 
+    def _read_source(self, task: Task, response: Response, page: Page) -> None:
+        """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""
+        kind = response.fields.get("content-type", "")
+        try:
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_BYTES)
+        except BadEncoding as error:
+            page.outcome, page.note = "invalid", str(error)
+            return
+        source = read_source(body, task.node, kind)
+        if source is not None:
+            page.kind = "sitemap"
+            _fill(page, source)
+        elif kind.partition(";")[0].strip().lower() in self.wanted | {""}:
+            self._read(task, response, page)
+        else:
+            page.outcome, page.note = "unwanted", kind[:100]
+
     def _exchange(self, url: str, response: Response) -> Exchange:
         path = url[len(origin(url)) :] or "/"
         request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(url)}\r\n{self._request_tail}"
@@ -271,12 +317,20 @@ class WebSpace(Space):
             page.retry_at = max(page.data.get("rest", 0.0), self.clock() + _step(ROBOTS_BACKOFF, attempt))
         else:
             page.data = {"body": body}
+            if self.sitemaps:
+                named = (canonical(url) for url in Rules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
+                page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:
         """Robots rules, Retry-After and failures, live and replayed alike."""
         if visit.kind == "robots":
             self._learn_robots(visit)
-        elif "rest" in visit.data:
+            return
+        if visit.kind == "probe":
+            self._probed.add(origin(visit.node))
+        elif visit.is_page:
+            self._pages[origin(visit.node)] += 1
+        if "rest" in visit.data:
             why = "asked to come back later" if visit.outcome == "busy" else visit.outcome
             self.politeness.hold(self.lane(visit.node), visit.data["rest"], why)
 
@@ -305,6 +359,24 @@ class WebSpace(Space):
     async def close(self) -> None:
         """Close all connections."""
         await self.transport.close()
+
+
+def source_page(source: Source, now: float) -> Page:
+    """A source that was read from a file, as if it had been fetched."""
+    page = Page("ok", kind="sitemap", started=now, ended=now)
+    _fill(page, source)
+    return page
+
+
+def _fill(page: Page, source: Source) -> None:
+    page.title, page.marked, page.links, page.note = (
+        source.title or source.form,
+        source.marked,
+        source.links,
+        source.note,
+    )
+    page.data["sources"] = source.nested[:MOST_SOURCES]
+    page.data["form"] = source.form
 
 
 def retry_after(value: str, now: float) -> float:

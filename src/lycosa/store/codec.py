@@ -88,8 +88,8 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
 def encode_other(event: Seed | Label | Setting) -> bytes:
     """A small event."""
     match event:
-        case Seed(node, at):
-            fields: tuple[Any, ...] = (node, at)
+        case Seed(node, at, source):
+            fields: tuple[Any, ...] = (node, at, source)
         case Label(node, relevant, at, by):
             fields = (node, relevant, at, by)
         case Setting(key, value, at):

@@ -3,6 +3,9 @@
 Most of them hold the same kind of pages, `/<topic>/<number>.html`, a dozen to a topic.  Their URLs, their
 titles and the links to them promise the topic; their text keeps to the wider subject, so that it is true to
 say that they are not on the topic.  They link on to clean pages, and differ in how they are served.
+
+The endless ones (calendar, loops, facets, soft 404s) carry a banner on the topic, the same on all their pages, and
+nothing besides: a judge takes each of them for a find, a reader none.
 """
 
 from __future__ import annotations
@@ -19,12 +22,14 @@ from .pages import Aside, sheet
 from .prose import TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
 from .reply import Document, compress
 from .tongues import CHARSETS, SENTENCES
-from .traps import PAGES_PER_TOPIC, TRAP_HOSTS, Trap, with_session
+from .traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
 
 __all__ = ["Mischief"]
 
 _PLAIN = re.compile(r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$")
 _CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")
+_ROOM = re.compile(rf"/([a-z0-9-]+)/(?:{'|'.join(ROOMS)})(?:/\1/(?:{'|'.join(ROOMS)}))*/$")
+_FACET = re.compile(r"/([a-z0-9-]+)/\?order=([a-z]+)(?:&view=(list|grid|table))?(?:&page=(\d{1,4}))?$")
 _GO = re.compile(r"/go/(?:(\d{1,2})-(\d{1,9})|round-([0-2])|(self))$")
 _STATUS = (301, 302, 307, 308, 303)
 _BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
@@ -66,6 +71,8 @@ class Mischief:
         self.graph = book.graph
         self.traps = traps
         self.slowness = slowness
+        endless = {Trap.CALENDAR: self._calendar, Trap.LOOPS: self._loop, Trap.FACETS: self._facet}
+        self._endless = {trap: serve for trap, serve in endless.items() if trap in traps}
         self._trap_of = {name: trap for trap in traps for name in TRAP_HOSTS[trap]}
 
     # -- what Web asks --------------------------------------------------------------------------------
@@ -74,13 +81,14 @@ class Mischief:
         """Answer for a trap, or None if the URL is none of ours."""
         if Trap.REDIRECTS in self.traps and path.startswith("/go/") and self.book.host(name) is not None:
             return self._redirect(name, path)
+        for endless, serve_endless in self._endless.items():
+            if path.startswith(ENDLESS[endless]) and self.book.host(name) is not None:
+                return serve_endless(name, path.removeprefix(ENDLESS[endless].rstrip("/")))
         trap = self._trap_of.get(name)
         if trap is None:
             return None
         if path in ("/robots.txt", "/robots-file.txt"):
             return self._rules(name, path)
-        if trap is Trap.CALENDAR:
-            return self._calendar(name, path)
         place = self._place(name, path)
         if place is None:
             return self._missing(name, path) if trap is Trap.SOFT404 else None
@@ -163,17 +171,45 @@ class Mischief:
         topic = _BY_SLUG[word]
         months = [divmod(year * 12 + month - 1 + step, 12) for step in (1, -1, 12)]
         links = [
-            Aside(f"/{word}/{y:04d}/{m + 1:02d}/", label)
-            for (y, m), label in zip(months, ("Next month", "Previous month", "Next year"), strict=True)
+            Aside(f"{ENDLESS[Trap.CALENDAR]}{word}/{y:04d}/{m + 1:02d}/", f"{topic_label(topic)} events, {label}")
+            for (y, m), label in zip(months, ("next month", "previous month", "next year"), strict=True)
             if 1 <= y <= 9999
         ]
         if day is None:
-            links += [Aside(f"/{word}/{year:04d}/{month:02d}/{d:02d}.html", f"Day {d}") for d in range(1, 29)]
-        rng = dice(self.graph.seed, "calendar", path)
-        text = ["No events have been entered for this date yet.", *paragraphs(rng, -1, 40)]
+            links += [Aside(f"{d:02d}.html", f"Day {d}") for d in range(1, 29)]
+        text = ["No events have been entered for this date yet.", *self._banner(name, topic)]
         links += self._clean_links(f"{name}{path}", topic)[:1]
         heading = f"{topic_label(topic)} events {year}-{month:02d}" + (f"-{day}" if day else "")
         return Document(sheet(heading, text, links).encode())
+
+    def _loop(self, name: str, path: str) -> Document | None:
+        """Serve the same page at every depth: its links are relative, and the server takes them all."""
+        match = _ROOM.match(path)
+        topic = _BY_SLUG.get(match[1], -1) if match else -1
+        if topic < 0 or len(path) > 1_500:
+            return None
+        deeper = [f"{topic_slug(topic)}/{room}/" for room in ROOMS]
+        links = [Aside(href, title(topic, self.graph.seed, path, href)) for href in deeper]
+        links += self._clean_links(f"{name}{path}", topic)[:1]
+        return Document(sheet(topic_label(topic), self._banner(name, topic), links).encode())
+
+    def _facet(self, name: str, path: str) -> Document | None:
+        """Serve one list, whatever is chosen."""
+        match = _FACET.match(path)
+        topic = _BY_SLUG.get(match[1], -1) if match else -1
+        if match is None or topic < 0 or match[2] not in ORDERS:
+            return None
+        page = int(match[4] or 1)
+        choices = [f"order={order}&view={match[3] or 'list'}&page={page}" for order in ORDERS if order != match[2]]
+        choices += [f"order={match[2]}&view={view}&page={page}" for view in ("list", "grid", "table")]
+        choices.append(f"order={match[2]}&view={match[3] or 'list'}&page={page + 1}")
+        links = [Aside(f"?{choice}", f"{topic_label(topic)}: {choice}") for choice in choices]
+        links += self._clean_links(f"{name}{path}", topic)[:1]
+        return Document(sheet(f"All on {topic_label(topic)}", self._banner(name, topic), links).encode())
+
+    def _banner(self, name: str, topic: int) -> list[str]:
+        """Write what a host has on all its pages on a topic."""
+        return paragraphs(dice(self.graph.seed, "banner", name, topic), topic, 60, dense=True)
 
     def _session(self, place: Place, version: int) -> Document:
         key = stir(self.graph.seed, "session", place.path)
@@ -192,9 +228,10 @@ class Mischief:
     def _missing(self, name: str, path: str) -> Document:
         word = path.strip("/").split("/")[0]
         topic = _BY_SLUG.get(word, stir(path) % len(TOPICS))
-        text = ["Sorry, the page you are looking for could not be found.", "It may have been moved."]
+        text = ["Sorry, the page you are looking for could not be found.", *self._banner(name, topic)]
         home = [Aside(f"/{topic_slug(topic)}/0.html", "Back to the start")]
-        return Document(sheet("Page not found", text, home + self._invented(path, topic, 4)).encode())
+        wanted = " ".join(re.findall(r"[a-z]+", path))
+        return Document(sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4)).encode())
 
     def _slow(self, place: Place, version: int) -> Document:
         factor = 20.0 if place.number == PAGES_PER_TOPIC - 1 else 0.5 + stir(place.path) % 100 / 100

@@ -151,10 +151,10 @@ def _sentence(rng: Random, pools: Pools) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None) -> list[str]:
-    """Write paragraphs of about so many words, straying now and then to a second topic."""
+def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None, *, dense: bool = False) -> list[str]:
+    """Write paragraphs of about so many words, straying now and then to a second topic; dense ones are like titles."""
     draw = rng.random
-    main = _pools(topic, subject_of(topic) if subject is None else subject, int(draw() * 3))
+    main = _pools(topic, subject_of(topic) if subject is None else subject, 3 if dense else int(draw() * 3))
     second_topic = int(draw() * len(TOPICS))
     second = _pools(second_topic, _SUBJECT[second_topic], 0)
     result: list[str] = []

@@ -15,7 +15,7 @@ from .chance import roll, stir
 from .pages import Aside
 from .prose import TOPICS, title, topic_slug
 
-__all__ = ["PAGES_PER_TOPIC", "TRAP_HOSTS", "Trap", "TrapLinks", "choose"]
+__all__ = ["ENDLESS", "ORDERS", "PAGES_PER_TOPIC", "ROOMS", "TRAP_HOSTS", "Trap", "TrapLinks", "choose"]
 
 PAGES_PER_TOPIC = 12  # on the host of a trap
 
@@ -24,6 +24,8 @@ class Trap(StrEnum):
     """A nasty thing."""
 
     CALENDAR = "calendar"  # endless next-month links
+    LOOPS = "loops"  # relative links that lead ever deeper: /reefs/more/reefs/more/
+    FACETS = "facets"  # one list under every choice of order, view and page
     SESSION = "session"  # session ids in URLs, a new one on every page
     SOFT404 = "soft404"  # a host that says 200 for pages it does not have
     DUPLICATES = "duplicates"  # copies, mirrors and print versions
@@ -39,7 +41,9 @@ class Trap(StrEnum):
 
 
 TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
-    Trap.CALENDAR: ("whats-on.localhost",),
+    Trap.CALENDAR: (),
+    Trap.LOOPS: (),
+    Trap.FACETS: (),
     Trap.SESSION: ("shop-window.localhost",),
     Trap.SOFT404: ("lost-property.localhost",),
     Trap.DUPLICATES: (),
@@ -61,9 +65,16 @@ TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
     Trap.MEDIA: ("depository.localhost",),
 }
 
+# Where on every clean host the endless ones live.
+ENDLESS: dict[Trap, str] = {Trap.CALENDAR: "/whats-on/", Trap.LOOPS: "/halls/", Trap.FACETS: "/bazaar/"}
+
 # The share of clean pages that carry a link into the trap.
-_RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06}
+_RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06} | dict.fromkeys(
+    ENDLESS, 0.15
+)
 _RATE = 0.04
+ROOMS = ("more", "related", "archive")  # of the host of loops
+ORDERS = ("name", "date", "price", "rating", "size")  # of the host of facets
 _MEDIA = ("txt", "pdf", "html", "png")
 
 
@@ -122,11 +133,18 @@ class TrapLinks:
                 return Aside(self._duplicate(page, code), text)
             case Trap.DEAD:
                 return Aside(f"{self.book.base(host)}/gone/{topic_slug(topic)}-{code % 4096:03x}.html", text)
+        if trap in ENDLESS:
+            own = self.book.base(self.graph.names[self.graph.section(page).host])
+            there = f"{own}{ENDLESS[trap]}{topic_slug(topic)}/"
+            way = {
+                Trap.CALENDAR: f"{2015 + code % 10}/{code // 16 % 12 + 1:02d}/",
+                Trap.LOOPS: f"{ROOMS[code % len(ROOMS)]}/",
+                Trap.FACETS: f"?order={ORDERS[code % len(ORDERS)]}",
+            }
+            return Aside(there + way[trap], text)
         names = TRAP_HOSTS[trap]
         base = self.book.base(names[code // 8 % len(names)]) + f"/{topic_slug(topic)}/"
         number = code // 1024 % PAGES_PER_TOPIC
-        if trap is Trap.CALENDAR:
-            return Aside(f"{base}{2015 + code % 10}/{code // 16 % 12 + 1:02d}/", text)
         if trap is Trap.MEDIA:
             return Aside(f"{base}{number}.{_MEDIA[number % 4]}", text)
         rel = "nofollow" if trap is Trap.ROBOTS and code % 5 == 0 else ""

@@ -13,7 +13,7 @@ from .mischief import Mischief
 from .pages import Composer
 from .prose import TOPICS, by_name, query
 from .reply import CODECS, Document, Response, finish
-from .traps import TRAP_HOSTS, Trap, TrapLinks, choose
+from .traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
 
 __all__ = ["Web"]
 
@@ -132,6 +132,9 @@ class Web:
             return None
         if name.startswith("mirror.") or path.startswith(("/print/", "/copy/")):
             return Trap.DUPLICATES
+        for trap, folder in ENDLESS.items():
+            if path.startswith(folder):
+                return trap
         if path.startswith("/go/"):
             return Trap.REDIRECTS
         if path.startswith("/gone/"):

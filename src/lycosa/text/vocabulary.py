@@ -42,6 +42,11 @@ class Reading:
             opens = closes = opens[:0]
         return opens + 1, closes
 
+    def unlinked(self) -> NDArray[np.int32]:
+        """The words outside links."""
+        inside = np.cumsum((self.ids == OPENS).astype(np.int32) - (self.ids == CLOSES))
+        return self.ids[(self.ids >= 0) & (inside <= 0)]
+
 
 class Vocabulary:
     """All terms met so far, and in how many pages each occurs.

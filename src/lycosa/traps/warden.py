@@ -1,0 +1,314 @@
+"""The warden sees every visit and says which addresses to hold back: fetched last, not never.
+
+What it learns, it learns by *section*: all addresses of a host that look alike. A page counts against its section when
+it repeats another page, is a soft 404, or fails; for it when it is a find of its own. Held back are
+
+- calendars and repeated paths, as soon as one page has shown that most of its links lead on into the same maze;
+- endless lists (sorted, filtered, paged), when a page of them repeats another;
+- any section that gives little but copies, soft 404s and failures;
+- hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
+  they give and with the crawl, so that it is never used up for good;
+- addresses that repeat a segment three times, or are monstrous.
+
+A maze found on several hosts is recognised on the next one by its name. Sections that look endless and go on giving
+nothing after they were held back are shut. Seeds are never held, nor is what the user trusts.
+
+It is a fold over the log, like the rest of the crawl. The ingredients are known (soft-404 probes, Bar-Yossef et al.
+2004; near-duplicates by simhash, Manku et al. 2007; allowances of hosts, Lee et al. 2008, there by in-links, here by yield),
+the mixture is ours.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.frontier import FREE, HELD, SHUT
+from lycosa.core.table import Table
+from lycosa.core.types import Page, Rows, Step, Visit
+from lycosa.traps.addresses import CALENDAR, LISTS, LOOP, Suspicion, monstrous, section, suspicion
+from lycosa.traps.copies import Copies
+from lycosa.traps.soft404 import Soft404
+
+MAZE = 0.5
+"""Share of a page's links that lead into one suspicious section: then it is a maze."""
+
+FEWEST_LINKS = 3
+"""A page with fewer links proves nothing."""
+
+POOR = 3
+"""Worthless pages that a section may give before it is held, if it gives more of them than of others."""
+
+HOSTS = 2
+"""A maze that was found on so many hosts is known by its name on the others."""
+
+PATIENCE = 30
+"""Pages that a held section which looks endless may still waste before it is shut."""
+
+ALLOWANCE = 25
+"""Pages without a find that any host may give; and as many more for each find, and for each thousand pages crawled."""
+
+POOR_SECTION, MIRROR, FRUITLESS = "copies and soft 404s", "copies of other hosts", "a host that yields nothing"
+
+
+@dataclass(slots=True)
+class Section:
+    """Addresses of one host that look alike, and what came of those that were fetched."""
+
+    host: str
+    kind: str
+    stem: str
+    rows: array[int] = field(default_factory=lambda: array("i"))
+    pages: int = 0
+    finds: int = 0
+    waste: int = 0
+    lies: int = 0
+    """Soft 404s."""
+    mazes: int = 0
+    level: int = FREE
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it would be called on another host; empty where that says nothing."""
+        return f"{self.kind} {self.stem.split('/')[1]}" if self.kind and self.stem.count("/") else ""
+
+
+@dataclass(slots=True)
+class Host:
+    """What a host has given."""
+
+    sections: list[int] = field(default_factory=list)
+    pages: int = 0
+    finds: int = 0
+    copies: int = 0
+    level: int = FREE
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Held:
+    """A group of addresses that were held back."""
+
+    reason: str
+    where: str
+    addresses: int
+    fetched: int
+    example: str
+
+
+class Warden:
+    """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
+
+    def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
+        self.threshold = threshold
+        self.trust = tuple(trust)
+        self.copies = Copies()
+        self.soft404 = Soft404()
+        self.sections: list[Section] = []
+        self.hosts: dict[str, Host] = {}
+        self.pages = 0
+        self._number: dict[str | tuple[str, Suspicion], int] = {}
+        self._section = np.zeros(1024, np.int32)
+        self._own = np.zeros(1024, np.uint8)
+        self._known = 0
+        self._mazes: defaultdict[str, set[str]] = defaultdict(set)
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+
+    # -- before a visit is recorded ----------------------------------------------------------------------------
+
+    def recognise(self, visit: Visit, page: Page, reading: Any) -> None:
+        """Mark the visit as a copy or a soft 404, if it is one."""
+        if reading is not None:
+            self.soft404.recognise(visit, reading)
+        if visit.is_page:
+            if "soft-404" in visit.flags:
+                visit.beta = 0.0
+                visit.links.alphas = np.zeros(len(visit.links), np.float32)
+            else:
+                visit.same_as = self.copies.original(visit)
+
+    # -- after: learn ------------------------------------------------------------------------------------------
+
+    def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
+        """See a visit; returns the rows whose level may have changed, and their levels."""
+        new = self._admit(table)
+        changed: set[int] = set()
+        self.copies.learn(visit)
+        self.soft404.learn(visit)
+        if step is not None and visit.kind == "page" and not visit.retry_at:
+            self._judge_page(visit, int(self._section[step.row]), changed)
+            self._judge_links(visit, changed)
+        touched = self._sentence(changed)
+        rows = np.concatenate([new, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
+        return rows, self.levels(rows)
+
+    def levels(self, rows: Rows) -> NDArray[np.uint8]:
+        """What is to be done with the rows."""
+        numbers = self._section[rows]
+        by_section = np.fromiter((self._level(number) for number in numbers.tolist()), np.uint8, len(rows))
+        return np.maximum(by_section, self._own[rows])
+
+    def held_back(self, table: Table) -> list[Held]:
+        """What waits or is shut, the largest groups first."""
+        groups: dict[tuple[str, str], Held] = {}
+        rows = table.rows()
+        rows = rows[self.levels(rows) > FREE]
+        for row in rows.tolist():
+            part = self.sections[self._section[row]]
+            host = self.hosts[part.host]
+            if part.level:
+                reason, where, fetched = part.reason, part.host + part.stem, part.pages
+            elif host.level:
+                reason, where, fetched = host.reason, part.host, host.pages
+            else:
+                reason, where, fetched = monstrous(table.nodes[row]), part.host, part.pages
+            held = groups.setdefault((reason, where), Held(reason, where, 0, fetched, table.nodes[row]))
+            held.addresses += 1
+        return sorted(groups.values(), key=lambda held: (-held.addresses, held.where))
+
+    # -- how ---------------------------------------------------------------------------------------------------
+
+    def _admit(self, table: Table) -> Rows:
+        """Give new rows their sections."""
+        first, last = self._known, len(table)
+        if last > len(self._section):
+            size = max(last, 2 * len(self._section))
+            self._section = np.resize(self._section, size)
+            self._own = np.resize(self._own, size)
+        for row in range(first, last):
+            node = table.nodes[row]
+            number = self._section_of(node)
+            self.sections[number].rows.append(row)
+            self._section[row] = number
+            self._own[row] = HELD if monstrous(node) and not self._trusted(node) else FREE
+        self._known = last
+        return np.arange(first, last, dtype=np.int32)
+
+    def _section_of(self, node: str) -> int:
+        """The number of a node's section: by what it looks suspicious of, or else by its folder."""
+        host, smell = _host(node), suspicion(node)
+        key = (host, smell) if smell else section(node)
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.sections)
+            kind, stem = smell or ("", key[len(host) :] if isinstance(key, str) else "")
+            part = Section(host, kind, stem)
+            self.sections.append(part)
+            self.hosts.setdefault(host, Host()).sections.append(number)
+            if part.name:
+                self._named[part.name].append(number)
+                if len(self._mazes[part.name]) >= HOSTS:
+                    self._hold(part, node)
+        return number
+
+    def _judge_page(self, visit: Visit, number: int, changed: set[int]) -> None:
+        """Count a page for or against its section and its host."""
+        part = self.sections[number]
+        host = self.hosts[part.host]
+        found = visit.is_find(self.threshold)
+        wasted = visit.outcome != "ok" or bool(visit.same_as) or "soft-404" in visit.flags
+        self.pages += 1
+        for each in (part, host):
+            each.pages += 1
+            each.finds += found
+        part.waste += wasted
+        part.lies += "soft-404" in visit.flags
+        host.copies += bool(visit.same_as) and _host(visit.same_as) != part.host
+        changed.add(number)
+
+    def _judge_links(self, visit: Visit, changed: set[int]) -> None:
+        """A page most of whose links lead on into one suspicious section of its host is part of a maze."""
+        links = dict.fromkeys(visit.links.urls)
+        if len(links) < FEWEST_LINKS:
+            return
+        host = _host(visit.node)
+        smells = Counter(smell for url in links if _host(url) == host and (smell := suspicion(url)) is not None)
+        for smell, count in smells.items():
+            number = self._number.get((host, smell))
+            if number is not None and count >= MAZE * len(links):
+                self.sections[number].mazes += 1
+                changed.add(number)
+
+    def _sentence(self, changed: set[int]) -> set[int]:
+        """Decide anew on sections, and on their hosts; returns the sections whose rows have another level now."""
+        touched: set[int] = set()
+        for number in sorted(changed):
+            part = self.sections[number]
+            before = part.level
+            self._hold(part)
+            if part.level != before:
+                touched.add(number)
+                if part.level and part.name:
+                    touched |= self._warn(part)
+        for name in sorted({self.sections[number].host for number in changed}):
+            host = self.hosts[name]
+            before = host.level
+            self._hold_host(name, host)
+            if host.level != before:
+                touched.update(host.sections)
+        return touched
+
+    def _hold(self, part: Section, node: str = "") -> None:
+        """Whether a section is to be held back, and why."""
+        guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
+        if part.kind in (CALENDAR, LOOP):
+            guilty = part.mazes > 0 or part.waste > 1
+        elif part.kind == LISTS:
+            guilty = guilty or (part.mazes > 0 and part.waste > 0)
+        guilty = guilty or part.lies > 1
+        fruitful = part.finds > max(2, part.waste)
+        known = bool(part.name) and len(self._mazes[part.name]) >= HOSTS
+        if fruitful or not (guilty or known) or self._trusted(node or f"//{part.host}{part.stem}"):
+            part.level, part.reason = FREE, ""
+        else:
+            spent = bool(part.kind) and part.waste >= PATIENCE
+            part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
+
+    def _warn(self, part: Section) -> set[int]:
+        """Remember a maze by its name; once it is known, sections of that name on all hosts are held."""
+        hosts = self._mazes[part.name]
+        hosts.add(part.host)
+        if len(hosts) != HOSTS:
+            return set()
+        for number in self._named[part.name]:
+            self._hold(self.sections[number])
+        return set(self._named[part.name])
+
+    def _hold_host(self, name: str, host: Host) -> None:
+        allowance = ALLOWANCE * (1 + host.finds + self.pages / 1000)
+        if self._trusted(f"//{name}/"):
+            host.level, host.reason = FREE, ""
+        elif host.copies >= POOR and 2 * host.copies > host.pages:
+            host.level, host.reason = HELD, MIRROR
+        elif host.pages - host.finds > allowance:
+            host.level, host.reason = HELD, FRUITLESS
+        else:
+            host.level, host.reason = FREE, ""
+
+    def _level(self, number: int) -> int:
+        part = self.sections[number]
+        return max(part.level, self.hosts[part.host].level)
+
+    def _trusted(self, node: str) -> bool:
+        if not self.trust:
+            return False
+        address = node[node.index("//") + 2 :]
+        host = _host(node).partition(":")[0]
+        for name in self.trust:
+            name = name.partition("//")[2] or name
+            if address.startswith(name) or host == name or host.endswith("." + name):
+                return True
+        return False
+
+
+def _host(node: str) -> str:
+    """The host of a node, with its port."""
+    start = node.find("//")
+    return node[start + 2 :].partition("/")[0] if start >= 0 else ""

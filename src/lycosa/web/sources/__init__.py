@@ -1,0 +1,129 @@
+"""Sources of addresses: sitemaps, feeds, OPML, bookmarks, lists. No network here: bytes in, addresses out.
+
+What a body is, its content decides; its name and type are often wrong. An ordinary web page is no source. Everything is
+bounded and takes linear time, and nothing raises for what a body contains: see `markup` for how XML is read.
+
+>>> source = read_source(b"<urlset><url><loc>http://a.test/coral-reef</loc></url></urlset>", "http://a.test/sitemap.xml")
+>>> source.form, source.links.urls, source.links.anchors
+('sitemap', ['http://a.test/coral-reef'], ['coral reef'])
+>>> read_source(b"<!doctype html><title>Reefs</title>", "http://a.test/") is None
+True
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+from lycosa.web.html import plain
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
+from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml
+from lycosa.web.sources.lists import is_markdown, read_list
+from lycosa.web.sources.markup import local, pieces
+from lycosa.web.sources.sitemap import read_sitemap
+from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
+
+__all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
+
+_GZIP = b"\x1f\x8b"
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BARE_UTF16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"{\0", "utf-16-le"), (b"\0{", "utf-16-be"))
+_DECLARED = re.compile(rb"""^\s*<\?xml[^<>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""")
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_ROOTS: dict[str, tuple[str, Callable[[str, Source], None]]] = {
+    "urlset": ("sitemap", read_sitemap),
+    "sitemapindex": ("sitemap index", read_sitemap),
+    "rss": ("feed", read_feed),
+    "feed": ("feed", read_feed),
+    "rdf": ("feed", read_feed),
+    "opml": ("opml", read_opml),
+}
+
+
+def read_source(body: bytes, url: str, content_type: str = "") -> Source | None:
+    """The addresses that a body names, None if it is no source; `url` is where it came from, empty for a file."""
+    body, note = unpack(body)
+    text = decode(body, content_type)
+    source = _read(text, url, content_type)
+    if source is not None:
+        source.note = note or source.note or ("too long: the rest of it is not read" if source.full else "")
+    return source
+
+
+def _read(text: str, url: str, content_type: str) -> Source | None:
+    head = text[:2_000].lstrip()
+    if NETSCAPE.search(head):
+        source = Source("bookmarks", url)
+        read_bookmarks(text, source)
+        return source
+    if head.startswith("<") or "<?xml" in head:
+        return _read_xml(text, url)
+    if head.startswith("{"):
+        return _read_json(text, url)
+    markdown = is_markdown(url, content_type)
+    if not head or "\0" in head or ("html" in content_type.lower() and not markdown):
+        return None
+    source = Source("list", url)
+    return source if read_list(text, source, markdown=markdown) else None
+
+
+def _read_xml(text: str, url: str) -> Source | None:
+    # Whatever stands before the declaration (a server's warnings, mostly) is not part of it.
+    start = max(0, text.find("<?xml", 0, 2_000))
+    root = next((local(name) for what, name, _ in pieces(text[start : start + 20_000]) if what == "open"), "")
+    if root not in _ROOTS:
+        return None
+    form, read = _ROOTS[root]
+    source = Source(form, url)
+    read(text[start:] if start else text, source)
+    if source.entries and not re.search(rf"</([\w.-]+:)?{root}\s*>", text[-1_000:].lower()):
+        source.note = "breaks off: what came before is used"
+    return source
+
+
+def _read_json(text: str, url: str) -> Source | None:
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict):
+        return None
+    if "jsonfeed.org" in str(told.get("version", ""))[:100]:
+        source = Source("feed", url)
+        read_json_feed(told, source)
+        return source
+    source = Source("bookmarks", url)
+    return source if read_json_bookmarks(told, source) else None
+
+
+def unpack(body: bytes) -> tuple[bytes, str]:
+    """A body without the gzip around it, and what is to be said of that."""
+    whole = True
+    for _ in range(2):  # a .gz file that is sent compressed once more
+        if not body.startswith(_GZIP):
+            break
+        try:
+            body, whole = inflate(body, "gzip", MOST_BYTES + 1)
+        except BadEncoding:
+            return b"", "broken: nothing of it could be inflated"
+    if len(body) > MOST_BYTES:
+        return body[:MOST_BYTES], f"only its first {MOST_BYTES // 1024 // 1024} MB are read"
+    return body, "" if whole else "breaks off: what came before is used"
+
+
+def decode(body: bytes, content_type: str = "") -> str:
+    """The text of a body. What is valid UTF-8 is UTF-8, whatever else it claims to be."""
+    for mark, name in (*_BOMS, *_BARE_UTF16):
+        if body.startswith(mark):
+            return body.decode(name, "replace")
+    found = _CHARSET.search(content_type) or _DECLARED.match(body[:500])
+    charset = (found[1] if isinstance(found[1], str) else found[1].decode()) if found else ""
+    if not charset.lower().startswith("iso-2022"):  # which is all ASCII to look at
+        try:
+            return body.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start >= len(body) - 3:  # only the last character is cut
+                return body.decode("utf-8", "replace")
+    return plain(body, charset if charset.lower() not in ("", "utf-8", "utf8") else "windows-1252").marked

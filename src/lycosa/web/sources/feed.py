@@ -1,0 +1,109 @@
+"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; and OPML, which lists feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lycosa.web.sources.markup import Record, attributes, local, pieces, records
+from lycosa.web.sources.source import Source, brief, folders
+from lycosa.web.urls import is_http, resolve
+
+_NAMES = frozenset({"channel", "feed", "item", "entry"})
+_DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":date", ":modified")
+_ABOUT = ("description", "summary", "content", ":encoded", "tagline", "subtitle")
+_WANTED = frozenset({"title", "link", "guid", "id", "category", *_DATES, *_ABOUT})
+
+
+def read_feed(text: str, source: Source) -> None:
+    """Each item's own page becomes a link."""
+    base = source.url
+    for record in records(text, _NAMES, _WANTED):
+        if source.full:
+            break
+        told = attributes(record.rest)
+        here = _join(base, told.get("xml:base", ""))
+        if record.name in ("channel", "feed"):
+            source.title = source.title or brief(record.text("title"))
+            # What is relative in a file that came from nowhere is relative to the site that it speaks for.
+            base = here or _link(record, told)
+            continue
+        address = _link(record, told)
+        source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
+
+
+def _link(record: Record, told: Mapping[str, str]) -> str:
+    """Where an item stands: its link, else an id that is an address."""
+    for name, rest, text in record.fields:
+        if name != "link":
+            continue
+        more = attributes(rest)
+        if more.get("rel", "alternate").lower() == "alternate" and (address := more.get("href") or text):
+            return address
+    for name, rest, text in record.fields:
+        if name in ("guid", "id") and is_http(text) and attributes(rest).get("ispermalink", "true").lower() == "true":
+            return text
+    return told.get("rdf:about", "")
+
+
+def _about(record: Record) -> str:
+    """Categories, and the summary."""
+    found = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
+    return " ".join([*found[:5], record.text(*_ABOUT)])
+
+
+def _join(base: str, more: str) -> str:
+    """A base within a base."""
+    if not more:
+        return base
+    return resolve(base or more, [more])[0] or base
+
+
+def read_json_feed(told: Mapping[str, Any], source: Source) -> None:
+    """The same of a JSON Feed."""
+    source.title = brief(_string(told, "title"))
+    items = told.get("items")
+    for item in items if isinstance(items, list) else []:
+        if source.full:
+            break
+        if not isinstance(item, dict):
+            source.add("")
+            continue
+        identity = _string(item, "id")
+        address = _string(item, "url", "external_url") or (identity if is_http(identity) else "")
+        tags = item.get("tags")
+        named = [tag for tag in tags[:5] if isinstance(tag, str)] if isinstance(tags, list) else []
+        about = " ".join([*named, _string(item, "summary", "content_text", "content_html")])
+        source.add(address, _string(item, "title"), about, _string(item, "date_modified", "date_published"))
+
+
+def _string(told: Mapping[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := told.get(name), str) and value), "")
+
+
+def read_opml(text: str, source: Source) -> None:
+    """A feed becomes a further source, its site a link; `outline` elements around them are folders."""
+    open_folders: list[str] = []
+    in_title = False
+    for what, name, more in pieces(text):
+        short = local(name)
+        if source.full:
+            break
+        if short == "title":
+            in_title = what == "open"
+        elif what == "text" and in_title:
+            source.title = brief(more)
+        elif short == "outline" and what == "close":
+            if open_folders:
+                open_folders.pop()
+        elif short == "outline":
+            told = attributes(more)
+            label = told.get("text") or told.get("title") or ""
+            feed, page = told.get("xmlurl", ""), told.get("htmlurl", "")
+            if told.get("type", "").lower() == "include":
+                feed = feed or told.get("url", "")
+            if feed:
+                source.follow(feed)
+            if page or (not feed and "url" in told):
+                source.add(page or told["url"], label, " ".join([folders(open_folders), told.get("description", "")]))
+            open_folders.append("" if feed or page else brief(label))

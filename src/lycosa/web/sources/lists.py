@@ -1,0 +1,82 @@
+"""Lists of addresses in plain text and Markdown: one a line, or links under headings as in `llms.txt`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lycosa.web.sources.source import Source, brief
+
+LONGEST_LINE = 10_000
+MOST_LINES = 200_000
+
+_BULLET = re.compile(r"\s*(?:[-*+>]\s+|\d{1,4}[.)]\s+)*")
+_LINK = re.compile(r"(!?)\[([^\[\]]*+)\]\(\s*+<?([^\s<>()]++(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)")
+_REFERENCE = re.compile(r"\s{0,3}\[([^\[\]]+)\]:\s*<?([^\s<>]+)>?(.*)")
+_BARE = re.compile(r"<?(https?://[^\s<>\"]+)>?", re.IGNORECASE)
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+")
+_NAMES = (".md", ".markdown", "/llms.txt", "/llms-full.txt")
+
+
+def is_markdown(url: str, content_type: str) -> bool:
+    """Whether name or type promise Markdown."""
+    return "markdown" in content_type.lower() or f"/{url}".lower().partition("?")[0].endswith(_NAMES)
+
+
+def starts_with_link(line: str) -> bool:
+    """Whether a line begins with a link in Markdown, a bullet before it or not."""
+    found = _LINK.match(line[:LONGEST_LINE], _start(line))
+    return found is not None and not found[1]
+
+
+def read_list(text: str, source: Source, *, markdown: bool) -> bool:
+    """Take every link; False if the text is no list: fewer than half of its lines begin with one.
+
+    A text that promised to be Markdown is a list with a single link anywhere.
+    """
+    said = begun = 0
+    heading = ""
+    for line in text.split("\n", MOST_LINES)[:MOST_LINES]:
+        line = line[:LONGEST_LINE].rstrip()
+        if found := _HEADING.match(line):
+            heading = brief(line[found.end() :].strip("# \t"))
+            if found[1] == "#" and not source.title:
+                source.title, heading = heading, ""
+        if not line or line.lstrip().startswith("#"):
+            continue
+        said += 1
+        for number, (begins, href, label, rest) in enumerate(_links(line)):
+            begun += begins and not number
+            source.add(href, label, f"{heading} {rest}")
+        if source.full:
+            break
+    return 2 * begun >= max(1, said) or (markdown and len(source.links) > 0)
+
+
+def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:
+    """The links of a line: whether the line begins with it, address, label, what is said of it."""
+    start = _start(line)
+    if reference := _REFERENCE.fullmatch(line):
+        yield True, reference[2], reference[1], reference[3].strip(" \"'()")
+        return
+    found = [link for link in _LINK.finditer(line) if not link[1]]
+    ends = [link.start() for link in found[1:]] + [len(line)]
+    for link, after in zip(found, ends, strict=False):
+        yield link.start() == start, link[3], link[2], line[link.end() : after].strip(" :-–—|,;")
+    if not found and (bare := _BARE.match(line, start)):
+        yield True, bare[1], line[bare.end() :].strip(" :-–—|,;#\t"), ""
+
+
+def _start(line: str) -> int:
+    found = _BULLET.match(line)
+    return found.end() if found else 0
+
+
+def seed_lines(text: str) -> list[str]:
+    """The lines of a seed file that say something; `#` begins a comment, in a line only after a space.
+
+    >>> seed_lines("# reefs\\n\\nexample.org/reefs # mine\\nhttps://example.org/#top\\n")
+    ['example.org/reefs', 'https://example.org/#top']
+    """
+    lines = [line.split(" #")[0].strip() for line in text.split("\n")]
+    return [line for line in lines if line and not line.startswith("#")]

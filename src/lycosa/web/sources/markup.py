@@ -1,0 +1,162 @@
+"""A scanner for XML as it is found: linear, and never surprised.
+
+Sitemaps and feeds are made by string concatenation as often as not: ampersands unescaped, entities of HTML, prefixes
+that nobody declared, the end missing. A strict parser gives up on the first of these. This one reads tags and text one
+after the other and leaves the rest. It expands the entities that XML and HTML define and no others, so declaring
+some (of any size, from anywhere) has no effect.
+
+>>> [piece for piece in pieces("<a:loc x='1'>http://b.test/?c&amp;d</a:loc>")]
+[('open', 'a:loc', " x='1'"), ('text', '', 'http://b.test/?c&d'), ('close', 'a:loc', '')]
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+
+LONGEST = 5_000
+"""Characters of an element's text that are kept."""
+
+MOST_PIECES = 3_000_000
+"""Tags and texts that are read: 50,000 entries with ten translations each have 1.6 million."""
+
+MOST_FIELDS = 100
+"""Fields of a record that are kept."""
+
+# None of these can cross a `<`: so whatever the text, each character is looked at a few times only.
+_TAG = re.compile(r"<(/?)([^\s<>/=\"'!?]++)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_UNBALANCED = re.compile(r"<(/?)([^\s<>/=\"'!?]++)([^<>]*+)>")
+_DECLARATION = re.compile(r"<[!?][^<>]*+>?")
+_ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s=\"'<>/]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>]++))")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+
+
+def unescape(text: str) -> str:
+    """Text without entities; a bare ampersand is an ampersand, `&copy=1` in an address is no sign of copyright."""
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text
+
+
+def attributes(rest: str) -> dict[str, str]:
+    """The attributes of a tag, names in lower case.
+
+    >>> attributes(" HREF='/a?b&amp;c' rel=alternate")
+    {'href': '/a?b&c', 'rel': 'alternate'}
+    """
+    return {name.lower(): unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(rest)}
+
+
+def local(name: str) -> str:
+    """A name without its prefix."""
+    return name.rpartition(":")[2]
+
+
+def pieces(text: str) -> Iterator[tuple[str, str, str]]:
+    """Tags and text in order: ("open", name, attributes), ("close", name, ""), ("text", "", text).
+
+    Names are in lower case and keep their prefix. A tag that closes itself is an open and a close.
+    """
+    at = 0
+    for _ in range(MOST_PIECES):
+        start = text.find("<", at)
+        if start < 0:
+            if at < len(text):
+                yield "text", "", unescape(text[at:])
+            return
+        if start > at:
+            yield "text", "", unescape(text[at:start])
+        if tag := _TAG.match(text, start) or _UNBALANCED.match(text, start):
+            slash, name, rest = tag.groups()
+            at = tag.end()
+            name = name.lower()
+            if slash:
+                yield "close", name, ""
+                continue
+            yield "open", name, rest
+            if rest.endswith("/"):
+                yield "close", name, ""
+        elif text.startswith("<!--", start):
+            at = text.find("-->", start + 4) + 3
+            if at < 3:
+                return
+        elif text.startswith("<![CDATA[", start):
+            end = text.find("]]>", start + 9)
+            yield "text", "", text[start + 9 :] if end < 0 else text[start + 9 : end]
+            if end < 0:
+                return
+            at = end + 3
+        elif declaration := _DECLARATION.match(text, start):
+            at = declaration.end()
+        else:
+            yield "text", "", "<"
+            at = start + 1
+
+
+@dataclass(slots=True)
+class Record:
+    """An element with the elements inside it."""
+
+    name: str
+    rest: str
+    fields: list[tuple[str, str, str]] = field(default_factory=list)
+    """Name, attributes and text of each."""
+
+    def take(self, elements: list[_Open], wanted: Set[str]) -> None:
+        """Elements that have ended."""
+        for element in elements:
+            if element.path in wanted and len(self.fields) < MOST_FIELDS:
+                self.fields.append((element.path, element.rest, "".join(element.text)[:LONGEST].strip()))
+
+    def text(self, *names: str) -> str:
+        """The text of the first field of the first of these names that has one."""
+        for wanted in names:
+            for name, _, text in self.fields:
+                if name == wanted and text:
+                    return text
+        return ""
+
+
+def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[Record]:
+    """Elements of some names, with those children (`link`) and grandchildren (`:news/title`) that are wanted.
+
+    A child whose prefix is not the record's own has a colon before its name. A record ends where it is closed or
+    another one begins, a child where it is closed or its record ends: what is never closed does no harm.
+    """
+    core = ""
+    record: Record | None = None
+    inside: list[_Open] = []
+    for what, name, more in pieces(text):
+        if what == "text":
+            for element in inside:
+                if element.path in wanted:
+                    element.text.append(more)
+            continue
+        prefix, _, short = name.rpartition(":")
+        if short in names and (record is None or prefix == core):
+            if record is not None:
+                record.take(inside, wanted)
+                yield record
+            record = Record(short, more) if what == "open" else None
+            core, inside = prefix, []
+        elif record is None:
+            continue
+        elif what == "open" and len(inside) < 2:
+            path = f"{inside[0].path}/{short}" if inside else short if prefix == core else f":{short}"
+            inside.append(_Open(name, path, more))
+        elif what == "close":
+            depth = next((depth for depth, element in enumerate(inside) if element.name == name), 2)
+            record.take(inside[depth:], wanted)
+            del inside[depth:]
+    if record is not None and record.fields:  # what is still open may be half an address
+        yield record
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is not closed yet."""
+
+    name: str
+    path: str
+    rest: str
+    text: list[str] = field(default_factory=list)

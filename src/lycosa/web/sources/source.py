@@ -1,0 +1,173 @@
+"""What a source of addresses holds, and the bounds and manners that all sources share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from urllib.parse import unquote
+
+from lycosa.core.types import Links
+from lycosa.web.sources.markup import unescape
+from lycosa.web.urls import canonical, is_http, resolve, site
+
+MOST_BYTES = 50 * 1024 * 1024
+"""Bytes of a source that are read, inflated: what the sitemap protocol allows."""
+
+MOST_LINKS = 50_000
+"""Addresses taken from one source: again the protocol's number."""
+
+WINDOW = 40
+"""Words of a description that are kept as a link's context."""
+
+NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
+
+_READ = 100 * WINDOW  # characters of a description that are looked at
+_TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
+_CUT_TAG = re.compile(r"</?[a-zA-Z!][^<>]*$")
+_ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]{1,30})?)?")
+_WORD = re.compile(r"[^\W_]+")
+_ENDING = re.compile(r"\.(?:[xs]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl|md|txt|xml|json|pdf)$", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?=\D*\d)[0-9a-f]{8,}", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Source:
+    """Addresses that a file names, in its order, each once."""
+
+    form: str
+    """What it is: sitemap, sitemap index, feed, opml, bookmarks, list, html page."""
+    url: str = ""
+    """Where it was fetched; relative addresses are relative to this. Empty for a file."""
+    title: str = ""
+    links: Links = field(default_factory=Links)
+    """Anchors are titles, or the address's own words; contexts are descriptions and folder names."""
+    modified: list[str] = field(default_factory=list)
+    """For each link, when its page last changed, as far as it is told: 2026-03-01 or longer."""
+    nested: list[str] = field(default_factory=list)
+    """Further sources: the sitemaps of an index, the feeds of an OPML file."""
+    lines: list[str] = field(default_factory=list)
+    """What a person wrote in a seed file, one seed a line; `links` is then empty."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """How many entries were left out, by reason."""
+    note: str = ""
+    """What a person should know: that it breaks off, say."""
+    entries: int = 0
+    """How many entries were looked at."""
+    _seen: set[str] = field(default_factory=set, repr=False)
+
+    @property
+    def skipped(self) -> int:
+        """How many entries were left out."""
+        return self.left_out.total()
+
+    @property
+    def marked(self) -> str:
+        """The source as a page's text, with U+0001 and U+0002 around each anchor: a topic judges links by it."""
+        pairs = zip(self.links.anchors, self.links.contexts, strict=True)
+        return "\n".join(f"\x01{anchor}\x02 {context}".rstrip() for anchor, context in pairs)
+
+    @property
+    def full(self) -> bool:
+        """Whether so many entries were looked at that there is no point in reading on."""
+        return self.entries >= 2 * MOST_LINKS
+
+    def add(
+        self,
+        href: str,
+        title: str = "",
+        context: str = "",
+        modified: str = "",
+        *,
+        base: str = "",
+        at_home: bool = False,
+    ) -> None:
+        """Take an entry, or count it as left out. `at_home`: it has to lie on the source's own site."""
+        url = self._address(href, base, at_home, len(self.links))
+        if url is None:
+            return
+        links = self.links
+        links.positions.append(len(links))
+        links.urls.append(url)
+        links.anchors.append(brief(title) or words_of(url))
+        links.contexts.append(brief(context))
+        links.rels.append("")
+        self.modified.append(_date(modified))
+
+    def follow(self, href: str, *, base: str = "", at_home: bool = False) -> None:
+        """Take a further source."""
+        url = self._address(href, base, at_home, len(self.nested))
+        if url is not None:
+            self.nested.append(url)
+
+    def _address(self, href: str, base: str, at_home: bool, taken: int) -> str | None:
+        """The canonical form of an entry's address, None if it is left out or there already."""
+        self.entries += 1
+        base, href = base or self.url, href.strip()
+        url = None if not href else resolve(base, [href])[0] if base else canonical(href)
+        if url is None:
+            self.left_out[NO_ADDRESS] += 1
+        elif at_home and self.url and site(url) != site(self.url):
+            self.left_out[ELSEWHERE] += 1
+        elif url in self._seen or url == self.url:
+            return None
+        elif taken >= MOST_LINKS:
+            self.left_out[BEYOND] += 1
+        else:
+            self._seen.add(url)
+            return url
+        return None
+
+
+def brief(text: str) -> str:
+    """The first words of a text, without its markup.
+
+    >>> brief("<p>Why <b>corals</b> bleach &amp; how&nbsp;they recover</p>")
+    'Why corals bleach & how they recover'
+    """
+    cut, text = len(text) > _READ, text[:_READ]
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+        text = _CUT_TAG.sub(" ", text) if cut else text
+    if "&" in text:
+        text = unescape(text)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split(None, WINDOW)[:WINDOW])[:500]
+
+
+def words_of(url: str) -> str:
+    """The words of a canonical URL's path, for an entry that has no title.
+
+    >>> words_of("https://example.org/coral-reef/why_corals%20bleach.html?id=3")
+    'coral reef why corals bleach'
+    >>> words_of("https://example.org/2026/03/9f86d081884c7d65/")
+    ''
+    """
+    start = url.find("/", 8) if is_http(url) else 0
+    path = _ENDING.sub("", url[start:].partition("?")[0]) if start >= 0 else ""
+    words = _WORD.findall(unquote(path)[:500])
+    return " ".join(word for word in words if not word.isdigit() and not _NUMBERED.fullmatch(word))
+
+
+def folders(names: list[str]) -> str:
+    """The innermost folders that an entry stands in, as its context."""
+    return " ".join(name for name in names[-3:] if name)
+
+
+def _date(text: str) -> str:
+    """A date as it stands if it is like 2026-03-01, turned into that form if it is like a mail's, else nothing.
+
+    >>> _date("Sun, 01 Mar 2026 12:00:00 GMT"), _date(" 2026-03-01T12:00:00Z "), _date("last week")
+    ('2026-03-01', '2026-03-01T12:00:00Z', '')
+    """
+    text = text.strip()
+    if not text or len(text) > 60:
+        return ""
+    if found := _ISO.match(text):
+        return found[0]
+    try:
+        return parsedate_to_datetime(text).date().isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""

@@ -1,0 +1,115 @@
+"""Bookmarks as browsers write them."""
+
+from __future__ import annotations
+
+import json
+
+from lycosa.web.sources import Source, read_source
+
+EXPORTED = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<!-- This is written by a browser. -->
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>
+    <DT><A HREF="https://a.example/" ADD_DATE="1700000000" ICON="data:image/png;base64,AA==">Reefs &amp; fish</A>
+    <DT><H3 ADD_DATE="1700000000" LAST_MODIFIED="1700000001">Marine biology</H3>
+    <DD>What I read
+    <DL><p>
+        <DT><A HREF="https://b.example/?a=1&amp;b=2" TAGS="sea">Bleaching</A>
+        <DD>On warm water
+        <DT><H3>Deeper</H3>
+        <DL><p>
+            <DT><A HREF="https://c.example/deep-sea"></A>
+        </DL><p>
+        <DT><A HREF="javascript:alert('x')">A script</A>
+    </DL><p>
+    <HR>
+    <DT><A HREF="place:sort=8">Most visited</A>
+    <DT><A HREF="file:///home/me/notes.html">Notes</A>
+    <DT><A HREF="https://d.example/">Last</A>
+</DL>
+"""
+
+
+def read(body: str) -> Source:
+    source = read_source(body.encode(), "")
+    assert source is not None
+    assert "bookmarks" == source.form
+    return source
+
+
+def rows(source: Source) -> list[tuple[str, str, str]]:
+    return list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
+
+
+def test_the_file_that_every_browser_exports() -> None:
+    """Titles are anchors, folders are contexts; scripts, files and the browser's own addresses are counted."""
+    source = read(EXPORTED)
+    assert [
+        ("https://a.example/", "Reefs & fish", ""),
+        ("https://b.example/?a=1&b=2", "Bleaching", "Marine biology"),
+        ("https://c.example/deep-sea", "deep sea", "Marine biology Deeper"),
+        ("https://d.example/", "Last", ""),
+    ] == rows(source)
+    assert {"no web address": 3} == dict(source.left_out)
+
+
+def test_a_file_that_breaks_off() -> None:
+    """What is there is used."""
+    assert 2 == len(read(EXPORTED[: EXPORTED.index("<DT><H3>Deeper")]).links)
+
+
+def test_firefox_json() -> None:
+    """Firefox's backup: containers within containers."""
+    backup = {
+        "title": "",
+        "type": "text/x-moz-place-container",
+        "children": [
+            {
+                "title": "menu",
+                "type": "text/x-moz-place-container",
+                "children": [
+                    {"title": "Reefs", "type": "text/x-moz-place", "uri": "https://a.example/"},
+                    {"type": "text/x-moz-place-separator"},
+                    {"title": "Old", "type": "text/x-moz-place", "uri": "place:folder"},
+                    {"title": 7, "uri": "https://b.example/coral"},
+                    "nonsense",
+                ],
+            },
+            {"title": "toolbar", "type": "text/x-moz-place-container"},
+        ],
+    }
+    source = read(json.dumps(backup))
+    assert [("https://a.example/", "Reefs", "menu"), ("https://b.example/coral", "coral", "menu")] == rows(source)
+    assert 1 == source.skipped
+
+
+def test_chrome_json() -> None:
+    """Chrome's own file: roots with folders and addresses."""
+    kept = {
+        "checksum": "0",
+        "roots": {
+            "bookmark_bar": {
+                "name": "Bar",
+                "type": "folder",
+                "children": [
+                    {"name": "Reefs", "type": "url", "url": "https://a.example/"},
+                    {"name": "Sea", "type": "folder", "children": [{"name": "Fish", "url": "https://b.example/"}]},
+                ],
+            },
+            "other": {"name": "Other", "type": "folder", "children": []},
+            "sync_transaction_version": "1",
+        },
+        "version": 1,
+    }
+    assert [("https://a.example/", "Reefs", "Bar"), ("https://b.example/", "Fish", "Bar Sea")] == rows(
+        read(json.dumps(kept))
+    )
+
+
+def test_folders_may_be_deep() -> None:
+    """A hundred thousand folders within each other are no problem; the innermost are told."""
+    nest = "".join(f"<DT><H3>f{n}</H3><DL>" for n in range(100_000))
+    source = read(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>{nest}<DT><A HREF='https://a.example/'>A</A>")
+    assert [("https://a.example/", "A", "f97 f98 f99")] == rows(source)

@@ -1,0 +1,89 @@
+"""Seed files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.web.sources.files import read_seed_file
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (b"https://a.example/\nhttps://b.example/\n", ["https://a.example/", "https://b.example/"]),
+        (b"# mine\r\n\r\n  example.org/reefs  \r\n", ["example.org/reefs"]),
+        (b"a.example # a reef\nhttps://b.example/#top\n", ["a.example", "https://b.example/#top"]),
+        (b"\xef\xbb\xbfhttps://a.example/", ["https://a.example/"]),
+        ("https://a.example/ä".encode("utf-16"), ["https://a.example/ä"]),
+        (b"localhost:8123\nnot an address\n", ["localhost:8123", "not an address"]),
+        (gzip.compress(b"a.example\n"), ["a.example"]),
+    ],
+)
+def test_a_plain_list_is_given_back_as_written(body: bytes, lines: list[str], tmp_path: Path) -> None:
+    """One seed a line, comments left out, nothing judged: a typing error is for the caller to name."""
+    (tmp_path / "seeds").write_bytes(body)
+    source = read_seed_file(tmp_path / "seeds")
+    assert ("list", lines, 0) == (source.form, source.lines, len(source.links))
+
+
+@pytest.mark.parametrize(
+    ("body", "form", "urls"),
+    [
+        (b"<urlset><url><loc>https://a.example/x</loc></url></urlset>", "sitemap", ["https://a.example/x"]),
+        (b"<rss><item><link>https://a.example/x</link></item></rss>", "feed", ["https://a.example/x"]),
+        (
+            b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DT><A HREF='https://a.example/'>A</A>",
+            "bookmarks",
+            ["https://a.example/"],
+        ),
+        (b"# Reefs\n- [A](https://a.example/)\nProse.\nMore prose.\nAnd more.\n", "list", ["https://a.example/"]),
+        (b"<title>x</title><a href=https://a.example/>A</a><a href=/b>B</a>", "html page", ["https://a.example/"]),
+        (b"\n<base href=https://c.example/><a href=b>B</a>", "html page", ["https://c.example/b"]),
+    ],
+)
+def test_other_forms(body: bytes, form: str, urls: list[str], tmp_path: Path) -> None:
+    """Whatever lists addresses is read for what it is, whatever its name."""
+    (tmp_path / "seeds.txt").write_bytes(body)
+    source = read_seed_file(tmp_path / "seeds.txt")
+    assert (form, urls, []) == (source.form, source.links.urls, source.lines)
+
+
+def test_a_file_of_feeds_names_seeds(tmp_path: Path) -> None:
+    """An OPML file may have no pages, only feeds."""
+    (tmp_path / "feeds.opml").write_text("<opml><outline xmlUrl='https://a.example/feed'/></opml>")
+    assert ["https://a.example/feed"] == read_seed_file(tmp_path / "feeds.opml").nested
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "names no seeds: write one URL a line"),
+        (b"# nothing\n", "names no seeds: write one URL a line"),
+        (b"<urlset></urlset>", "names no seeds"),
+        (b"<urlset><url><loc>ftp://a.example/</loc></url></urlset>", "(1 entries are no web address)"),
+        (b"<title>A page</title><a href=/b>B</a>", "names no seeds (1 entries are no web address)"),
+        (b"\x1f\x8b\x08 broken", "broken: nothing of it could be inflated"),
+        (b"\xff\xd8\xff\xe0 a picture", "are not text: expected one URL a line"),
+        (b"a.example\n\xe4\n", "are not text: expected one URL a line"),
+        (b'{"seeds": []}', "is nothing that lists seeds"),
+    ],
+)
+def test_errors_say_what_to_do(body: bytes, told: str, tmp_path: Path) -> None:
+    """What can't be read is named, with what was expected."""
+    path = tmp_path / "seeds"
+    path.write_bytes(body)
+    with pytest.raises(InputError) as raised:
+        read_seed_file(path)
+    assert str(path) in str(raised.value)
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["nowhere.txt", "."])
+def test_a_file_that_cannot_be_opened(name: str, tmp_path: Path) -> None:
+    """A missing file and a directory are named as the system names them."""
+    with pytest.raises(InputError, match=r"cannot read the seeds in .*: (No such file|Is a directory)"):
+        read_seed_file(tmp_path / name)

@@ -1,0 +1,88 @@
+"""Lists of addresses in plain text and Markdown."""
+
+from __future__ import annotations
+
+import pytest
+
+from lycosa.web.sources import Source, read_source
+
+HOME = "https://docs.example.org/llms.txt"
+
+LLMS = """# Reef handbook
+
+> Everything about coral reefs, for readers of all kinds.
+
+Some prose with a [link in it](/prose), and more.
+
+## Guides
+
+- [Bleaching](https://docs.example.org/guides/bleaching.md): why corals lose their colour
+- [Surveys](guides/surveys.md) - how to count fish
+* <https://docs.example.org/guides/bare-address>
+1. [Numbered](/guides/numbered "With a title")
+
+## Optional ##
+
+- [Wiki (English)](https://en.example.org/wiki/Reef_(biology)): elsewhere
+- [Same page](#guides)
+- [Mail](mailto:reefs@example.org)
+- ![A picture](/reef.jpg)
+
+[reference]: https://docs.example.org/reference 'Where it comes from'
+"""
+
+
+def read(text: str, url: str = HOME, content_type: str = "text/plain") -> Source | None:
+    return read_source(text.encode(), url, content_type)
+
+
+@pytest.mark.parametrize("content_type", ["text/plain; charset=utf-8", "text/markdown", "text/html"])
+def test_llms_txt(content_type: str) -> None:
+    """Links with their titles; headings and what is said after a link are its context."""
+    source = read(LLMS, content_type=content_type)
+    assert source is not None
+    assert ("list", "Reef handbook") == (source.form, source.title)
+    assert [
+        ("https://docs.example.org/prose", "link in it", "and more."),
+        ("https://docs.example.org/guides/bleaching.md", "Bleaching", "Guides why corals lose their colour"),
+        ("https://docs.example.org/guides/surveys.md", "Surveys", "Guides how to count fish"),
+        ("https://docs.example.org/guides/bare-address", "guides bare address", "Guides"),
+        ("https://docs.example.org/guides/numbered", "Numbered", "Guides"),
+        ("https://en.example.org/wiki/Reef_(biology)", "Wiki (English)", "Optional elsewhere"),
+        ("https://docs.example.org/reference", "reference", "Optional Where it comes from"),
+    ] == list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
+    assert {"no web address": 1} == dict(source.left_out)
+
+
+def test_a_text_sitemap() -> None:
+    """One address a line, carriage returns and comments included."""
+    source = read(
+        "\ufeffhttps://a.example/x\r\nhttps://a.example/y\r\n\r\n# more\r\nHTTP://b.example\r\n",
+        "https://a.example/s.txt",
+    )
+    assert source is not None
+    assert ["https://a.example/x", "https://a.example/y", "http://b.example/"] == source.links.urls
+
+
+def test_a_title_may_follow_an_address() -> None:
+    """What stands behind an address in its line is its title, the heading above its context."""
+    source = read(
+        "# Mine\n## Reefs\nhttps://a.example/x  Why corals bleach\nhttps://a.example/y\n", "https://a.example/list"
+    )
+    assert source is not None
+    assert (["Why corals bleach", "y"], ["Reefs", "Reefs"]) == (source.links.anchors, source.links.contexts)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("Read [this](/a).\nIt is about reefs.\nAnd about fish.\n", "https://a.example/notes.txt"),
+        ("Reefs are large.\n", "https://a.example/llms.txt"),
+        ("# Only a heading\n", "https://a.example/readme.md"),
+        ("1. one\n2. two\n", "https://a.example/list"),
+        ("example.org/reefs\n", "https://a.example/list"),
+    ],
+)
+def test_prose_is_no_list(text: str, url: str) -> None:
+    """A text of which few lines begin with a link is a page, unless its name promises Markdown and it has links."""
+    assert read(text, url) is None
