@@ -18,6 +18,7 @@ from lycosa.core.errors import NothingFetched
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
+from lycosa.store.directory import Directory
 
 
 def start(given: dict[str, Any]) -> None:
@@ -40,6 +41,8 @@ def go_on(directory: Path, changes: dict[str, Any], *, quiet: bool, json: bool) 
     changes = {name: value for name, value in changes.items() if value is not None}
     if "max_time" in changes:
         changes["max_time"] = float(changes["max_time"])
+    if "trust" in changes:  # what was trusted before still is
+        changes["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changes["trust"]]))
     hunt(resume_crawl(directory, **changes), quiet=quiet, json=json)
 
 

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from lycosa.cli.manners import Commands
 from lycosa.version import __version__
 
 app = typer.Typer(
     name="lycosa",
+    cls=Commands,
     help="Hunt a topic through the web: a focused crawler.\n\n"
     "Start with:  lycosa crawl 'coral reef bleaching' --seed https://example.org/ --budget 500",
     no_args_is_help=True,
@@ -134,13 +136,19 @@ def resume(
     directory: Dir,
     budget: Annotated[int | None, typer.Option(help="A new page budget for the whole crawl.")] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds to crawl at most in this run.")] = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
+    ] = None,
+    traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa.cli.hunting import go_on
 
-    go_on(directory, {"budget": budget, "max_time": max_time}, quiet=quiet, json=json)
+    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps}
+    go_on(directory, changes, quiet=quiet, json=json)
 
 
 @app.command()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import shlex
-import shutil
 import sys
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from lycosa.cli.manners import lively, output
 from lycosa.core.engine import HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
@@ -40,7 +40,7 @@ class Progress:
         self._recent: list[bool] = []
 
     def __enter__(self) -> Progress:
-        if self.console.is_terminal:
+        if lively(self.console):
             self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
             self._live.start()
         return self
@@ -92,16 +92,24 @@ class Progress:
         if engine is None:
             return
         tally = engine.tally
-        print(
+        output().print(
             f"{tally.pages} pages, {tally.relevant} relevant: harvest rate {tally.harvest:.1%}. "
-            f"Ended: {engine.ending or 'interrupted'}."
+            f"Ended: {engine.ending or 'interrupted'}.",
+            highlight=False,
         )
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
+        held = engine.held_back()
+        if held:
+            reasons = Counter[str]()
+            for group in held:
+                reasons[group.reason] += group.addresses
+            told = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
+            print(f"Held back as likely traps: {reasons.total()} addresses ({told}).")
         if path is not None:
             name = shlex.quote(str(path))
-            print(f"See it with:  lycosa show {name}")
+            print(f"See it with:  lycosa show {name}, lycosa report {name}")
             if engine.ending == PAGES_SPENT and engine.table.open_rows:
                 print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
             elif engine.table.open_rows:
@@ -122,7 +130,7 @@ class Progress:
         engine = self.crawl.engine
         if engine is None:
             return Group(Text("starting ..."))
-        width = shutil.get_terminal_size().columns
+        width = self.console.width
         budget, tally = self.crawl.options.budget, engine.tally
         filled = round(min(1.0, tally.pages / budget) * max(10, min(40, width - 40)))
         bar = Text("━" * filled, "green") + Text("━" * (max(10, min(40, width - 40)) - filled), "dim")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json as jsonlib
 import shlex
+import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lycosa.cli.manners import output
 from lycosa.core.engine import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
@@ -19,6 +22,9 @@ from lycosa.store.log import NAME
 from lycosa.store.summary import Summary, summarise
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
+
+NARROW = 60
+"""Below this width there is no room for tables with addresses."""
 
 
 def show(directory: Path, *, json: bool) -> None:
@@ -39,7 +45,7 @@ def show(directory: Path, *, json: bool) -> None:
             )
         )
         return
-    console = Console()
+    console = output()
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
     console.print(
         f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}",
@@ -53,44 +59,75 @@ def show(directory: Path, *, json: bool) -> None:
     if summary.finds:
         _curve(console, summary)
     if summary.best:
-        console.print(_finds(summary))
-    console.print(_happenings(summary))
+        _finds(console, summary)
+    _happenings(console, summary)
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
+    if summary.held:
+        console.print(
+            f"[bold]{summary.held} addresses held back[/] as likely traps, most of them at "
+            f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them, too, with --trust",
+            highlight=False,
+        )
     if not summary.running and summary.ending != EXHAUSTED:
         more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
         print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
 
 
 def _titled(title: str) -> Table:
-    """A table without lines, as wide as the terminal."""
+    """A table without lines, as wide as the terminal; in a file as wide as it has to be."""
     return Table(
-        box=None, padding=(0, 1), show_edge=False, title=title, title_justify="left", title_style="bold", expand=True
+        box=None,
+        padding=(0, 1),
+        show_edge=False,
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        expand=sys.stdout.isatty(),
     )
 
 
-def _finds(summary: Summary) -> Table:
+def _stack(console: Console, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """For a narrow terminal: what a table has in its last column stands below the rest."""
+    console.print(f"[bold]{title}[/]")
+    for above, below in rows:
+        console.print(escape(above), highlight=False, no_wrap=True, overflow="ellipsis")
+        if below:
+            console.print(f"[dim]{escape(below)}[/]", highlight=False, soft_wrap=True)
+
+
+def _finds(console: Console, summary: Summary) -> None:
     """The pages with the highest scores."""
+    if console.width < NARROW:
+        rows = ((f"{find['score']:.2f} {find['title'] or '-'}", find["url"]) for find in summary.best)
+        _stack(console, "best finds", rows)
+        return
     table = _titled("best finds")
     table.add_column("score", justify="right", no_wrap=True, min_width=5)
     table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
     table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
     for find in summary.best:
         table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
-    return table
+    console.print(table)
 
 
-def _happenings(summary: Summary) -> Table:
+def _happenings(console: Console, summary: Summary) -> None:
     """How often each kind of visit ended how, and why the last failure of each did."""
+    rows = [
+        (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
+        for (kind, outcome), count in summary.outcomes.most_common()
+    ]
+    if console.width < NARROW:
+        _stack(console, "what happened", ((f"{count:>5} {told}", why) for count, told, why in rows))
+        return
     table = _titled("what happened")
     table.add_column("count", justify="right", no_wrap=True, min_width=5)
     table.add_column("what", no_wrap=True, min_width=17)
     table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
-    for (kind, outcome), count in summary.outcomes.most_common():
-        told = f"{kind} {outcome}" if kind != outcome else kind
-        table.add_row(str(count), told, escape(summary.reasons.get((kind, outcome), "")))
-    return table
+    for count, told, why in rows:
+        table.add_row(str(count), told, escape(why))
+    console.print(table)
 
 
 def _curve(console: Console, summary: Summary) -> None:
@@ -123,4 +160,4 @@ def list_strategies(*, json: bool) -> None:
     table.add_column("what it fetches next")
     for name, entry in STRATEGIES.items():
         table.add_row(name, entry.summary)
-    Console().print(table)
+    output().print(table)

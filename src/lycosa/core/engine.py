@@ -17,7 +17,7 @@ import asyncio
 import math
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,10 @@ from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic, Warden
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS, OPEN, Table
-from lycosa.core.types import Event, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
+from lycosa.core.types import Event, Held, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
+
+MOST_GROUPS = 100
+"""Of what was held back, told at the end of a run."""
 
 MOST_SOURCES = 100
 """Sitemaps, feeds and lists that a crawl reads; those that others name are among them."""
@@ -194,10 +197,24 @@ class Engine:
                     if self.ending:
                         break
                 await self._wait(deadline)
-            self._record(Setting("end", {"reason": self.ending, "pages": self.tally.pages}, self.clock()))
+            self._record(Setting("end", self._end(), self.clock()))
         finally:
             self._stopping = False
             await self._abandon()
+
+    def held_back(self) -> list[Held]:
+        """What was held back as a likely trap, the largest groups first."""
+        return self.warden.held_back(self.table) if self.warden is not None else []
+
+    def _end(self) -> dict[str, Any]:
+        """What the log keeps of a run's end."""
+        held = self.held_back()
+        told = {"reason": self.ending, "pages": self.tally.pages}
+        return {
+            **told,
+            "held": sum(group.addresses for group in held),
+            "groups": [asdict(g) for g in held[:MOST_GROUPS]],
+        }
 
     def stop(self) -> None:
         """Pick nothing more; what is in flight may still arrive. Any thread may call this."""

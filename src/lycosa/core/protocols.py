@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from lycosa.core.types import (
     Event,
     Exchange,
+    Held,
     Judgement,
     Outcome,
     Page,
@@ -132,6 +133,10 @@ class Warden(Protocol):
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
         """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
+        ...
+
+    def held_back(self, table: Table) -> list[Held]:
+        """What is held back now, the largest groups first."""
         ...
 
 

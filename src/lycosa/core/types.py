@@ -267,6 +267,18 @@ class Setting:
     at: float = 0.0
 
 
+@dataclass(slots=True)
+class Held:
+    """Addresses that were held back, as they would have wasted pages: why, where, and how many."""
+
+    reason: str
+    where: str
+    addresses: int
+    fetched: int
+    """How many of the same kind were fetched before."""
+    example: str
+
+
 Event: TypeAlias = Visit | Seed | Label | Setting
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import LockedError
-from lycosa.core.types import Setting, Visit
+from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
 
 
@@ -27,6 +27,9 @@ class Summary:
     """For each kind and outcome that is a failure, what the last one of them said."""
     hosts: Counter[str] = field(default_factory=Counter)
     ending: str = ""
+    held: int = 0
+    """Addresses that were held back as likely traps when the last run ended, and in which groups."""
+    groups: list[Held] = field(default_factory=list)
     running: bool = False
 
     @property
@@ -43,6 +46,8 @@ class Summary:
             "threshold": self.threshold,
             "running": self.running,
             "ending": self.ending,
+            "held": self.held,
+            "groups": [asdict(group) for group in self.groups],
             "outcomes": [
                 {"kind": kind, "outcome": outcome, "count": count, "last": self.reasons.get((kind, outcome), "")}
                 for (kind, outcome), count in self.outcomes.most_common()
@@ -72,6 +77,8 @@ def summarise(directory: Path, best: int = 10) -> Summary:
         last = log.last()
         if isinstance(last, Setting) and last.key == "end":
             summary.ending = str(last.value.get("reason", ""))
+            summary.held = int(last.value.get("held", 0))
+            summary.groups = [Held(**group) for group in last.value.get("groups", ())]
         for kind, node, outcome, beta, same in log.rows(
             "kind, node, outcome, beta, same", "kind NOT IN ('seed','label','setting')"
         ):

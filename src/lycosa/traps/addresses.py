@@ -32,6 +32,10 @@ _CHOICES = frozenset(
 """Parameters that arrange what is shown, and seldom change what it is."""
 
 
+CALENDAR, LOOP, LISTS = "calendar", "repeated path", "endless list"
+LONG = "long address"
+
+
 class Suspicion(NamedTuple):
     """Why an address looks like one of endlessly many, and the part of its path that they share."""
 
@@ -39,81 +43,85 @@ class Suspicion(NamedTuple):
     stem: str
 
 
-CALENDAR, LOOP, LISTS = "calendar", "repeated path", "endless list"
-LONG = "long address"
+class Address:
+    """A canonical URL, taken apart once.
 
-
-def suspicion(url: str) -> Suspicion | None:
-    """What the address looks like, if it looks like anything.
-
-    >>> suspicion("http://a.test/events/2019/04/")
-    Suspicion(kind='calendar', stem='/events')
-    >>> suspicion("http://a.test/blog/2019/04/why-corals-bleach")
-    >>> suspicion("http://a.test/reefs/more/reefs/more/")
-    Suspicion(kind='repeated path', stem='')
-    >>> suspicion("http://a.test/shop?sort=price&view=grid")
-    Suspicion(kind='endless list', stem='/shop')
+    >>> Address("http://a.test:81/reefs/17.html?id=4").host
+    'a.test:81'
     """
-    path, query = _parts(url)
-    segments = path.split("/")[1:]
-    for number, segment in enumerate(segments):
-        if _YEAR.fullmatch(segment) and all(not rest or _NUMBER.fullmatch(rest) for rest in segments[number + 1 :]):
-            return Suspicion(CALENDAR, _join(segments[:number]))
-    if len(set(segments)) < len(segments):
-        seen = Counter(segment for segment in segments if segment and not segment.isdigit())
-        repeated = [segment for segment, count in seen.items() if count > 1]
-        if repeated:
-            return Suspicion(LOOP, _join(segments[: segments.index(repeated[0])]))
-    if query:
-        names = [parameter.partition("=")[0].lower() for parameter in query.split("&")]
-        if not _DATES.isdisjoint(names):
-            return Suspicion(CALENDAR, path)
-        if sum(name in _CHOICES for name in names) >= min(2, len(names)):
-            return Suspicion(LISTS, path)
-    return None
 
+    __slots__ = ("host", "path", "query", "segments", "url")
 
-def monstrous(url: str) -> str:
-    """Why no reader's page has such an address; empty for most.
+    def __init__(self, url: str) -> None:
+        self.url = url
+        start = url.find("//") + 2
+        end = url.find("/", start)
+        self.host = url[start:end] if end > 0 else url[start:] if start > 1 else ""
+        self.path, _, self.query = url[end:].partition("?") if end > 0 else ("/", "", "")
+        self.segments = self.path.split("/")[1:]
 
-    >>> monstrous("http://a.test/a/b/a/b/a/b/"), monstrous("http://a.test/2020/03/03/03/")
-    ('repeated path', '')
-    """
-    if len(url) > LONGEST:
-        return LONG
-    path, _ = _parts(url)
-    segments = [segment for segment in path.split("/") if segment]
-    if len(segments) > DEEPEST:
-        return LONG
-    if len(segments) > 2 and max(Counter(s for s in segments if not s.isdigit()).values(), default=0) > 2:
-        return LOOP
-    return ""
+    def suspicion(self) -> Suspicion | None:
+        """What the address looks like, if it looks like anything.
 
+        >>> Address("http://a.test/events/2019/04/").suspicion()
+        Suspicion(kind='calendar', stem='/events')
+        >>> Address("http://a.test/blog/2019/04/why-corals-bleach").suspicion()
+        >>> Address("http://a.test/reefs/more/reefs/more/").suspicion()
+        Suspicion(kind='repeated path', stem='')
+        >>> Address("http://a.test/shop?sort=price&view=grid").suspicion()
+        Suspicion(kind='endless list', stem='/shop')
+        """
+        segments = self.segments
+        for number, segment in enumerate(segments):
+            dated = segment[:1].isdigit() and _YEAR.fullmatch(segment)
+            if dated and all(not rest or _NUMBER.fullmatch(rest) for rest in segments[number + 1 :]):
+                return Suspicion(CALENDAR, _join(segments[:number]))
+        if len(set(segments)) < len(segments):
+            seen = Counter(segment for segment in segments if segment and not segment.isdigit())
+            repeated = [segment for segment, count in seen.items() if count > 1]
+            if repeated:
+                return Suspicion(LOOP, _join(segments[: segments.index(repeated[0])]))
+        if self.query:
+            names = [parameter.partition("=")[0].lower() for parameter in self.query.split("&")]
+            if not _DATES.isdisjoint(names):
+                return Suspicion(CALENDAR, self.path)
+            if sum(name in _CHOICES for name in names) >= min(2, len(names)):
+                return Suspicion(LISTS, self.path)
+        return None
 
-def section(url: str) -> str:
-    """The host and the folder, with numbers and the page's own name taken out: where pages of one make live.
+    def monstrous(self) -> str:
+        """Why no reader's page has such an address; empty for most.
 
-    >>> section("http://a.test/reefs/why-corals-bleach.html"), section("http://a.test/reefs/17.html?id=4&x=")
-    ('a.test/reefs/*.html', 'a.test/reefs/#.html?id&x')
-    """
-    path, query = _parts(url)
-    host = url[url.index("//") + 2 :].partition("/")[0]
-    folder, _, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    stem = stem if dot else name
-    ending = f".{ending}" if dot else ""
-    shown = "" if not stem else "#" if stem.isdigit() else "*"
-    folder = _DIGITS.sub("#", "/".join(dict.fromkeys(folder.split("/"))))
-    keys = "&".join(sorted({parameter.partition("=")[0] for parameter in query.split("&")})) if query else ""
-    return f"{host}{folder}/{shown}{ending}" + (f"?{keys}" if keys else "")
+        >>> Address("http://a.test/a/b/a/b/a/b/").monstrous(), Address("http://a.test/2020/03/03/03/").monstrous()
+        ('repeated path', '')
+        """
+        segments = self.segments
+        if len(self.url) > LONGEST or len(segments) > DEEPEST:
+            return LONG
+        if len(segments) - len(set(segments)) > 1:
+            seen = Counter(segment for segment in segments if segment and not segment.isdigit())
+            if max(seen.values(), default=0) > 2:
+                return LOOP
+        return ""
 
+    def section(self) -> str:
+        """The folder, with numbers and the page's own name taken out: where pages of one make live.
 
-def _parts(url: str) -> tuple[str, str]:
-    """Path and query of a canonical URL."""
-    start = url.find("/", url.find("//") + 2)
-    path, _, query = url[start:].partition("?") if start >= 0 else ("/", "", "")
-    return path, query
+        >>> Address("http://a.test/reefs/why-corals-bleach.html").section()
+        '/reefs/*.html'
+        >>> Address("http://a.test/reefs/17.html?id=4&x=").section()
+        '/reefs/#.html?id&x'
+        """
+        *folders, name = self.segments
+        if len(set(folders)) < len(folders):
+            folders = list(dict.fromkeys(folders))
+        stem, dot, ending = name.rpartition(".")
+        stem = stem if dot else name
+        shown = "" if not stem else "#" if stem.isdigit() else "*"
+        folder = _DIGITS.sub("#", _join(folders))
+        keys = sorted({parameter.partition("=")[0] for parameter in self.query.split("&")}) if self.query else ()
+        return f"{folder}/{shown}{dot}{ending if dot else ''}" + ("?" + "&".join(keys) if keys else "")
 
 
 def _join(segments: list[str]) -> str:
-    return "".join(f"/{segment}" for segment in segments)
+    return "".join([f"/{segment}" for segment in segments])

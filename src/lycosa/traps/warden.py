@@ -14,14 +14,14 @@ A maze found on several hosts is recognised on the next one by its name. Section
 nothing after they were held back are shut. Seeds are never held, nor is what the user trusts.
 
 It is a fold over the log, like the rest of the crawl. The ingredients are known (soft-404 probes, Bar-Yossef et al.
-2004; near-duplicates by simhash, Manku et al. 2007; allowances of hosts, Lee et al. 2008, there by in-links, here by yield),
-the mixture is ours.
+2004; near-duplicates by simhash, Manku et al. 2007; allowances of hosts, Lee et al. 2008, there by in-links, here by
+yield), the mixture is ours.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import Table
-from lycosa.core.types import Page, Rows, Step, Visit
-from lycosa.traps.addresses import CALENDAR, LISTS, LOOP, Suspicion, monstrous, section, suspicion
+from lycosa.core.types import Held, Page, Rows, Step, Visit
+from lycosa.traps.addresses import CALENDAR, LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.soft404 import Soft404
 
@@ -92,29 +92,18 @@ class Host:
     reason: str = ""
 
 
-@dataclass(slots=True)
-class Held:
-    """A group of addresses that were held back."""
-
-    reason: str
-    where: str
-    addresses: int
-    fetched: int
-    example: str
-
-
 class Warden:
     """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
         self.threshold = threshold
-        self.trust = tuple(trust)
+        self.trust = tuple(name.partition("//")[2] or name for name in trust)
         self.copies = Copies()
         self.soft404 = Soft404()
         self.sections: list[Section] = []
         self.hosts: dict[str, Host] = {}
         self.pages = 0
-        self._number: dict[str | tuple[str, Suspicion], int] = {}
+        self._number: dict[tuple[str, Suspicion], int] = {}
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
         self._known = 0
@@ -144,7 +133,7 @@ class Warden:
         self.soft404.learn(visit)
         if step is not None and visit.kind == "page" and not visit.retry_at:
             self._judge_page(visit, int(self._section[step.row]), changed)
-            self._judge_links(visit, changed)
+            self._judge_links(step, changed)
         touched = self._sentence(changed)
         rows = np.concatenate([new, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
         return rows, self.levels(rows)
@@ -168,7 +157,7 @@ class Warden:
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
             else:
-                reason, where, fetched = monstrous(table.nodes[row]), part.host, part.pages
+                reason, where, fetched = Address(table.nodes[row]).monstrous(), part.host, part.pages
             held = groups.setdefault((reason, where), Held(reason, where, 0, fetched, table.nodes[row]))
             held.addresses += 1
         return sorted(groups.values(), key=lambda held: (-held.addresses, held.where))
@@ -183,29 +172,27 @@ class Warden:
             self._section = np.resize(self._section, size)
             self._own = np.resize(self._own, size)
         for row in range(first, last):
-            node = table.nodes[row]
-            number = self._section_of(node)
+            address = Address(table.nodes[row])
+            number = self._section_of(address)
             self.sections[number].rows.append(row)
             self._section[row] = number
-            self._own[row] = HELD if monstrous(node) and not self._trusted(node) else FREE
+            self._own[row] = HELD if address.monstrous() and not self._trusted(address) else FREE
         self._known = last
         return np.arange(first, last, dtype=np.int32)
 
-    def _section_of(self, node: str) -> int:
-        """The number of a node's section: by what it looks suspicious of, or else by its folder."""
-        host, smell = _host(node), suspicion(node)
-        key = (host, smell) if smell else section(node)
+    def _section_of(self, address: Address) -> int:
+        """The number of an address's section: by what it looks suspicious of, or else by its folder."""
+        smell = address.suspicion() or Suspicion("", address.section())
+        key = address.host, smell
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.sections)
-            kind, stem = smell or ("", key[len(host) :] if isinstance(key, str) else "")
-            part = Section(host, kind, stem)
+            part = Section(address.host, *smell)
             self.sections.append(part)
-            self.hosts.setdefault(host, Host()).sections.append(number)
+            self.hosts.setdefault(address.host, Host()).sections.append(number)
             if part.name:
                 self._named[part.name].append(number)
-                if len(self._mazes[part.name]) >= HOSTS:
-                    self._hold(part, node)
+                self._hold(part)
         return number
 
     def _judge_page(self, visit: Visit, number: int, changed: set[int]) -> None:
@@ -220,20 +207,19 @@ class Warden:
             each.finds += found
         part.waste += wasted
         part.lies += "soft-404" in visit.flags
-        host.copies += bool(visit.same_as) and _host(visit.same_as) != part.host
+        host.copies += bool(visit.same_as) and Address(visit.same_as).host != part.host
         changed.add(number)
 
-    def _judge_links(self, visit: Visit, changed: set[int]) -> None:
+    def _judge_links(self, step: Step, changed: set[int]) -> None:
         """A page most of whose links lead on into one suspicious section of its host is part of a maze."""
-        links = dict.fromkeys(visit.links.urls)
-        if len(links) < FEWEST_LINKS:
+        if len(step.children) < FEWEST_LINKS:
             return
-        host = _host(visit.node)
-        smells = Counter(smell for url in links if _host(url) == host and (smell := suspicion(url)) is not None)
-        for smell, count in smells.items():
-            number = self._number.get((host, smell))
-            if number is not None and count >= MAZE * len(links):
-                self.sections[number].mazes += 1
+        host = self.sections[self._section[step.row]].host
+        numbers, counts = np.unique(self._section[step.children], return_counts=True)
+        for number in numbers[counts >= MAZE * len(step.children)].tolist():
+            part = self.sections[number]
+            if part.kind and part.host == host:
+                part.mazes += 1
                 changed.add(number)
 
     def _sentence(self, changed: set[int]) -> set[int]:
@@ -255,7 +241,7 @@ class Warden:
                 touched.update(host.sections)
         return touched
 
-    def _hold(self, part: Section, node: str = "") -> None:
+    def _hold(self, part: Section) -> None:
         """Whether a section is to be held back, and why."""
         guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
         if part.kind in (CALENDAR, LOOP):
@@ -265,7 +251,7 @@ class Warden:
         guilty = guilty or part.lies > 1
         fruitful = part.finds > max(2, part.waste)
         known = bool(part.name) and len(self._mazes[part.name]) >= HOSTS
-        if fruitful or not (guilty or known) or self._trusted(node or f"//{part.host}{part.stem}"):
+        if fruitful or not (guilty or known) or self._trusted(Address(f"//{part.host}{part.stem or '/'}")):
             part.level, part.reason = FREE, ""
         else:
             spent = bool(part.kind) and part.waste >= PATIENCE
@@ -283,7 +269,7 @@ class Warden:
 
     def _hold_host(self, name: str, host: Host) -> None:
         allowance = ALLOWANCE * (1 + host.finds + self.pages / 1000)
-        if self._trusted(f"//{name}/"):
+        if self._trusted(Address(f"//{name}/")):
             host.level, host.reason = FREE, ""
         elif host.copies >= POOR and 2 * host.copies > host.pages:
             host.level, host.reason = HELD, MIRROR
@@ -296,19 +282,11 @@ class Warden:
         part = self.sections[number]
         return max(part.level, self.hosts[part.host].level)
 
-    def _trusted(self, node: str) -> bool:
+    def _trusted(self, address: Address) -> bool:
+        """Whether the user said to hold nothing back here: on this host, above it, or under this address."""
         if not self.trust:
             return False
-        address = node[node.index("//") + 2 :]
-        host = _host(node).partition(":")[0]
-        for name in self.trust:
-            name = name.partition("//")[2] or name
-            if address.startswith(name) or host == name or host.endswith("." + name):
-                return True
-        return False
-
-
-def _host(node: str) -> str:
-    """The host of a node, with its port."""
-    start = node.find("//")
-    return node[start + 2 :].partition("/")[0] if start >= 0 else ""
+        here, name = address.host + address.path, address.host.partition(":")[0]
+        return any(
+            here.startswith(trusted) or name == trusted or name.endswith("." + trusted) for trusted in self.trust
+        )
