@@ -198,7 +198,8 @@ def test_the_end_is_recorded() -> None:
     run(made)
     last = list(made.log)[-1]
     assert isinstance(last, Setting)
-    assert ("end", {"reason": "nothing left to fetch", "pages": 2}) == (last.key, last.value)
+    expected = {"reason": "nothing left to fetch", "pages": 2, "held": 0, "groups": []}
+    assert ("end", expected) == (last.key, last.value)
 
 
 def test_stop_lets_arrive_what_is_in_flight() -> None:

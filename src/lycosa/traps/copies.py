@@ -1,14 +1,28 @@
-"""Pages that say what another page said: word for word, or nearly (simhash, at most 4 of 64 bits apart)."""
+"""Pages that say what another page said: word for word, or nearly.
+
+Candidates are found by simhash (at most 4 of 64 bits apart; Manku et al. 2007). Frequent words rule a simhash, so two
+lists made by one template can have the same: a candidate must share its rare words, too, by a sketch of the set of
+all its words (the smallest hashes; Broder 1997).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.types import Visit
 from lycosa.text.fingerprint import NEAR, distance
 
 FEWEST_WORDS = 30
 """Pages with fewer words are too short to tell near-duplicates by their fingerprints."""
+
+SKETCH = 32
+"""Hashes in a sketch."""
+
+ALIKE = 0.75
+"""Share of its words that a near-duplicate has in common with its original, by their sketches."""
 
 BANDS = NEAR + 1
 """Fingerprints that differ in at most NEAR bits agree in at least one of NEAR + 1 bands (the pigeonhole principle)."""
@@ -23,8 +37,8 @@ class Copies:
     >>> from lycosa.core.types import Terms
     >>> import numpy as np
     >>> def page(node, digest, simhash):
-    ...     return Visit(node, "page", "ok", 1, size=9, digest=digest, simhash=simhash,
-    ...         terms=Terms(counts=np.full(40, 1)))
+    ...     terms = Terms(np.arange(40, dtype=np.uint32), np.full(40, 1, np.uint16))
+    ...     return Visit(node, "page", "ok", 1, size=9, digest=digest, simhash=simhash, terms=terms)
     >>> copies = Copies()
     >>> copies.learn(page("a", b"1", 0b1111))
     >>> [copies.original(page("b", *other)) for other in ((b"1", 1 << 40), (b"2", 0b0111), (b"3", ~0b1111 & 2**64 - 1))]
@@ -34,7 +48,7 @@ class Copies:
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
         self._bands: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
-        self._pages: list[tuple[int, int, str]] = []
+        self._pages: list[tuple[int, int, str, NDArray[np.uint32]]] = []
 
     def original(self, visit: Visit) -> str:
         """The page that this one repeats, or empty."""
@@ -44,11 +58,14 @@ class Copies:
         words = _words(visit)
         if words < FEWEST_WORDS:
             return ""
+        sketch = None
         for number, bucket in enumerate(self._bands):
             for index in bucket.get(visit.simhash >> number * _WIDTH & _MASK, ()):
-                simhash, length, node = self._pages[index]
-                near = distance(simhash, visit.simhash) <= NEAR and abs(length - words) <= max(length, words) // 8
-                if near and node != visit.node:
+                simhash, length, node, other = self._pages[index]
+                if distance(simhash, visit.simhash) > NEAR or 8 * abs(length - words) > max(length, words):
+                    continue
+                sketch = _sketch(visit) if sketch is None else sketch
+                if node != visit.node and _shared(sketch, other) >= ALIKE:
                     return node
         return ""
 
@@ -61,8 +78,21 @@ class Copies:
         if (words := _words(visit)) >= FEWEST_WORDS:
             for number, bucket in enumerate(self._bands):
                 bucket[visit.simhash >> number * _WIDTH & _MASK].append(len(self._pages))
-            self._pages.append((visit.simhash, words, visit.node))
+            self._pages.append((visit.simhash, words, visit.node, _sketch(visit)))
 
 
 def _words(visit: Visit) -> int:
     return int(visit.terms.counts.sum(dtype=int))
+
+
+def _sketch(visit: Visit) -> NDArray[np.uint32]:
+    """The smallest hashes of the page's words, in order."""
+    hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
+    hashes ^= hashes >> np.uint32(15)
+    return np.sort(hashes)[:SKETCH]
+
+
+def _shared(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> float:
+    """Words in common, as a share of all words of both: estimated from the smallest hashes of the union."""
+    union = np.union1d(a, b)[:SKETCH]
+    return float((np.isin(union, a) & np.isin(union, b)).mean()) if len(union) else 0.0
