@@ -4,7 +4,7 @@ What it learns, it learns by *section*: all addresses of a host that look alike.
 it repeats another page, is a soft 404, or fails; for it when it is a find of its own. Held back are
 
 - calendars and repeated paths, as soon as one page has shown that most of its links lead on into the same maze;
-- endless lists (sorted, filtered, paged), when a page of them repeats another;
+- endless lists (sorted, filtered, paged), when a page of them repeats another or has hardly any other links;
 - any section that gives little but copies, soft 404s and failures;
 - hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
   they give and with the crawl, so that it is never used up for good;
@@ -39,6 +39,9 @@ from lycosa.traps.soft404 import Soft404
 MAZE = 0.5
 """Share of a page's links that lead into one suspicious section: then it is a maze."""
 
+WALLED = 0.8
+"""The same for a list in many orders, of which an ordinary site has some: here nearly all links must lead into it."""
+
 FEWEST_LINKS = 3
 """A page with fewer links proves nothing."""
 
@@ -71,6 +74,8 @@ class Section:
     lies: int = 0
     """Soft 404s."""
     mazes: int = 0
+    walls: int = 0
+    """Pages most of whose links led here, and nearly all."""
     level: int = FREE
     reason: str = ""
 
@@ -216,10 +221,13 @@ class Warden:
             return
         host = self.sections[self._section[step.row]].host
         numbers, counts = np.unique(self._section[step.children], return_counts=True)
-        for number in numbers[counts >= MAZE * len(step.children)].tolist():
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            if count < MAZE * len(step.children):
+                continue
             part = self.sections[number]
             if part.kind and part.host == host:
                 part.mazes += 1
+                part.walls += bool(count >= WALLED * len(step.children))
                 changed.add(number)
 
     def _sentence(self, changed: set[int]) -> set[int]:
@@ -247,7 +255,7 @@ class Warden:
         if part.kind in (CALENDAR, LOOP):
             guilty = part.mazes > 0 or part.waste > 1
         elif part.kind == LISTS:
-            guilty = guilty or (part.mazes > 0 and part.waste > 0)
+            guilty = guilty or part.walls > 0 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or part.lies > 1
         fruitful = part.finds > max(2, part.waste)
         known = bool(part.name) and len(self._mazes[part.name]) >= HOSTS

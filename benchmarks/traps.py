@@ -1,0 +1,105 @@
+"""What traps cost, and what holding them back saves: the same hunts in the same webs, with traps and without.
+
+    python benchmarks/traps.py [--budget 300] [--hunts 5]
+
+Simulated transport and time, so that every run gives the same figures. Counted are the different on-topic pages found
+(a copy counts as its original), by the truth that the embedded web knows, not by the judge's word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+
+from lycosa.core.engine import Budget, Engine
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Seed, Visit
+from lycosa.crawling import PROBE_AFTER
+from lycosa.estimators import estimator
+from lycosa.spaces.web import WebSpace
+from lycosa.store.log import MemoryLog
+from lycosa.testing import Web
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.traps.warden import Warden
+from lycosa.web.politeness import Politeness
+
+HUNTS = [
+    (7, "marine biology/coral reefs"),
+    (3, "railways/night trains"),
+    (5, "astronomy/meteorites"),
+    (3, "marine biology/coral reefs"),
+    (11, "railways/night trains"),
+]
+SETTINGS = [  # requests in flight, pause, how long answers take
+    (1, 0.0, (0.001, 0.01)),
+    (4, 0.01, (0.001, 0.01)),
+    (16, 1.0, (0.05, 2.0)),
+]
+
+
+def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[float, float]], wary: bool) -> Engine:
+    """One crawl."""
+    at_once, delay, latency = setting
+
+    async def crawl() -> Engine:
+        politeness = Politeness(clock, delay=delay, free=lambda address: True)
+        transport = SimTransport(web, seed=1, latency=latency)
+        judge = Query(web.query(topic))
+        engine = Engine(
+            WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if wary else 0),
+            judge,
+            Greedy(estimator("best-first"), "best-first"),
+            MemoryLog(),
+            clock=clock,
+            budget=Budget(pages=budget),
+            reader=Vocabulary(),
+            warden=Warden(judge.threshold) if wary else None,
+            concurrency=at_once,
+            choosy=0.7,
+        )
+        for node in web.seeds(topic):
+            engine.log.append(Seed(node))
+            engine.fold(Seed(node))
+        async for _ in engine.run():
+            pass
+        return engine
+
+    return run_virtual(crawl())
+
+
+def found(web: Web, topic: str, engine: Engine) -> tuple[int, Counter[str]]:
+    """How many on-topic pages were found, and where the pages went."""
+    nodes = [event.node for event in engine.log if isinstance(event, Visit) and event.is_page]
+    spent = Counter(str(trap.value) if (trap := web.trap(node)) else "clean" for node in nodes)
+    return len({web.canonical(node) for node in nodes}.intersection(web.relevant(topic))), spent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--budget", type=int, default=300, help="pages for each crawl")
+    parser.add_argument("--hunts", type=int, default=len(HUNTS), help="how many of the hunts")
+    given = parser.parse_args()
+    print(
+        "| in flight | pause s | no traps | traps, held back | traps, not held back | pages in traps, held back / not |"
+    )
+    print("|---|---|---|---|---|---|")
+    for setting in SETTINGS:
+        totals, wasted = [0, 0, 0], [0, 0]
+        for seed, topic in HUNTS[: given.hunts]:
+            for column, (traps, wary) in enumerate((((), True), ("all", True), ("all", False))):
+                web = Web(seed=seed, traps=traps, slowness=0.05)
+                hits, spent = found(web, topic, hunt(web, topic, given.budget, setting, wary))
+                totals[column] += hits
+                if column:
+                    wasted[column - 1] += spent.total() - spent["clean"]
+        clean, held, naive = totals
+        shares = f"{held} ({held / clean:.0%}) | {naive} ({naive / clean:.0%})"
+        print(f"| {setting[0]} | {setting[1]:g} | {clean} | {shares} | {wasted[0]} / {wasted[1]} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
