@@ -33,8 +33,8 @@ FREE, HELD, SHUT = range(3)
 _BEHIND = 1e9
 """What a held row's score is lowered by, for the order only."""
 
-WORTH_WAITING = 10.0
-"""Seconds that a choosy crawl waits for a lane, at most."""
+WORTH_WAITING = 3.0
+"""Seconds that a choosy crawl waits for a lane, at most: for its pause to end, or for an answer to come."""
 
 LAST = -1e300
 """The score of a row whose estimator has no number for it."""
@@ -45,7 +45,7 @@ Ready = Callable[[str], tuple[float, str]]
 class Lane:
     """The rows of one host, best first, and whether it may be used."""
 
-    __slots__ = ("heap", "in_flight", "name", "number", "offer", "pages", "rest", "status", "until", "why")
+    __slots__ = ("heap", "in_flight", "name", "number", "offer", "pages", "rest", "since", "status", "until", "why")
 
     def __init__(self, number: int, name: str) -> None:
         self.number = number
@@ -55,6 +55,8 @@ class Lane:
         self.offer: tuple[float, int, int] | None = None
         self.rest: float | None = None
         """The key under which it stands among the resting lanes."""
+        self.since = 0.0
+        """When it was last used."""
         self.until = 0.0
         self.why = ""
         self.in_flight = 0
@@ -90,6 +92,7 @@ class Frontier:
         self.level = np.zeros(1024, np.uint8)
         self._key = np.full(1024, -math.inf)
         self._free_taken = 0
+        self._again = math.inf  # when to look again although nothing has happened
         self.taken: dict[int, bool] = {}
         """The rows in flight, and whether each was free when it was picked."""
         self.lanes: list[Lane] = []
@@ -160,6 +163,7 @@ class Frontier:
 
     def take(self, now: float) -> int:
         """Take the best row of the ready lanes, or -1."""
+        self._again = math.inf
         while self._waiting and self._waiting[0][0] <= now:
             until, number = heappop(self._waiting)
             lane = self.lanes[number]
@@ -184,7 +188,7 @@ class Frontier:
             row = entry[1]
             held = self._is_held(row)
             if held:
-                wait = self._free_taken > 0 or self.next_ready() <= now + self.patience
+                wait = self._free_taken > 0 or self._next_waiting() <= now + self.patience
             else:
                 wait = self.choosy > 0 and -top[0] < self.choosy * self._best_resting(now)
             if wait:
@@ -192,6 +196,7 @@ class Frontier:
                 return -1
             heappop(lane.heap)
             lane.in_flight += 1
+            lane.since = now
             self.taken[row] = not held
             self._free_taken += not held
             self._offer(lane, self._top(lane))
@@ -224,7 +229,10 @@ class Frontier:
         self._wait(self.lanes[self.table.lane[row]], until, why)
 
     def next_ready(self) -> float:
-        """When the next waiting lane becomes ready; infinity if none waits."""
+        """When the next waiting lane becomes ready, or waiting for an answer is over; infinity if none waits."""
+        return min(self._again, self._next_waiting())
+
+    def _next_waiting(self) -> float:
         while self._waiting:
             until, number = self._waiting[0]
             lane = self.lanes[number]
@@ -238,9 +246,11 @@ class Frontier:
         while self._resting:
             key, number = self._resting[0]
             lane = self.lanes[number]
-            soon = lane.until <= now + WORTH_WAITING if lane.status == WAITING else lane.in_flight > 0
+            patience = lane.since + WORTH_WAITING
+            soon = lane.until <= now + WORTH_WAITING if lane.status == WAITING else lane.in_flight and now < patience
             top = self._top(lane) if soon and lane.status in (WAITING, PARKED) and lane.rest == key else None
             if top is not None and top[0] == key:
+                self._again = patience if lane.status == PARKED else math.inf
                 return -key if key > -math.inf else 0.0
             heappop(self._resting)  # not resting any more, or its best row is another now
             if lane.rest == key:
