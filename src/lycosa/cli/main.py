@@ -85,6 +85,20 @@ def _crawl(**given: Any) -> None:
     start(given)
 
 
+def _strategies(typed: str) -> list[str]:
+    """What the shell offers after --strategy."""
+    from lycosa.estimators import STRATEGIES
+
+    return [name for name in STRATEGIES if name.startswith(typed)]
+
+
+def _forms(typed: str) -> list[str]:
+    """What it offers after --format."""
+    from lycosa.collection.export import FORMATS
+
+    return [name for name in FORMATS if name.startswith(typed)]
+
+
 def _crawl_signature() -> inspect.Signature:
     """The command's parameters, made from the options, so that nothing is written twice."""
     from lycosa.core.options import Options, describe
@@ -102,6 +116,8 @@ def _crawl_signature() -> inspect.Signature:
         elif kind is bool:
             annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
         else:
+            if name == "strategy":
+                extra["autocompletion"] = _strategies
             annotation = Annotated[kind | None, typer.Option(flag, **extra)]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     out = Annotated[
@@ -222,7 +238,10 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", help="jsonl, csv, parquet, graphml, warc, wacz or text. Default: by FILE's name."
+            "--format",
+            "-f",
+            help="jsonl, csv, parquet, graphml, warc, wacz or text. Default: by FILE's name.",
+            autocompletion=_forms,
         ),
     ] = "",
     out: Annotated[

@@ -210,7 +210,7 @@ class WebSpace(Space):
         elif response.truncated == "unwanted":
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]
-        elif task.kind in ("page", "probe"):
+        elif task.kind in ("page", "probe", "example"):
             self._read(task, response, page)
         elif task.kind == "sitemap":
             self._read_source(task, response, page)
@@ -264,7 +264,7 @@ class WebSpace(Space):
         """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""
         kind = response.fields.get("content-type", "")
         try:
-            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_BYTES)
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_BYTES + 1)
         except BadEncoding as error:
             page.outcome, page.note = "invalid", str(error)
             return

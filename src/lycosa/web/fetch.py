@@ -7,6 +7,7 @@ whose outcome is recorded.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Protocol
@@ -19,6 +20,7 @@ from lycosa.core.protocols import Clock
 from lycosa.web.dns import Names, Resolver
 from lycosa.web.guard import AddressRefused, Guard, is_refusal
 from lycosa.web.politeness import Politeness
+from lycosa.web.proxy import Proxy
 from lycosa.web.urls import host, lane
 
 
@@ -59,7 +61,10 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Requests over aiohttp. Every connection passes the guard, at resolution and again when it is dialled."""
+    """Requests over aiohttp. Every connection passes the guard, at resolution and again when it is dialled.
+
+    With a proxy, all of them go there and no name is looked up here; `lost` hears of it when the proxy is gone.
+    """
 
     def __init__(
         self,
@@ -68,16 +73,26 @@ class HttpTransport:
         names: Names,
         politeness: Politeness,
         limits: Limits | None = None,
+        proxy: Proxy | None = None,
+        lost: Callable[[str], None] = lambda why: None,
     ) -> None:
         self.clock = clock
         self.guard = guard
         self.names = names
         self.politeness = politeness
         self.limits = limits or Limits()
+        self.proxy = proxy
+        self.lost = lost
         self._session: aiohttp.ClientSession | None = None
 
     async def address(self, url: str) -> str:
-        """The address that will be dialled for a URL; FetchError if it has none that the guard allows."""
+        """The address that will be dialled for a URL; FetchError if it has none that the guard allows.
+
+        Empty if that is the proxy's business.
+        """
+        if self.proxy is not None:
+            self._check_spelled_out(url)
+            return ""
         addresses = await self.names.resolve(host(url))
         allowed = next(filter(self.guard.allows, addresses), "")
         if not allowed:
@@ -87,10 +102,21 @@ class HttpTransport:
                 raise FetchError("refused", error.strerror or str(error), address=addresses[0]) from error
         return allowed
 
+    def _check_spelled_out(self, url: str) -> None:
+        """Refuse an address that stands in the URL itself, or a localhost name: all that can be seen before a proxy."""
+        for address in self.names.known(host(url)):
+            try:
+                self.guard.check(address)
+            except AddressRefused as error:
+                raise FetchError("refused", error.strerror or str(error)) from error
+
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""
-        limits = self.limits
-        address = next(filter(self.guard.allows, self.names.known(host(url))), "")
+        limits, address = self.limits, ""
+        if self.proxy is not None:
+            self._check_spelled_out(url)
+        else:
+            address = next(filter(self.guard.allows, self.names.known(host(url))), "")
         try:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(url, headers, wanted, address)
@@ -100,7 +126,13 @@ class HttpTransport:
                 why = f"silent for {limits.connect_seconds:.0f} s"
             raise FetchError("timeout", why, again=True, address=address) from error
         except aiohttp.ClientSSLError as error:  # a bad certificate will not be better in a minute
-            raise FetchError("unreachable", _brief(error), address=address) from error
+            hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
+            raise FetchError("unreachable", _brief(error) + hint, address=address) from error
+        except aiohttp.ClientProxyConnectionError as error:
+            assert self.proxy is not None
+            raise self._proxy_failed(self.proxy.silent(error.os_error)) from error
+        except aiohttp.ClientHttpProxyError as error:
+            raise self._proxy_failed(f"the proxy said {error.status} {error.message}", error.status) from error
         except aiohttp.ClientConnectorError as error:
             if is_refusal(error):
                 raise FetchError("refused", error.os_error.strerror or str(error)) from error
@@ -109,6 +141,13 @@ class HttpTransport:
             raise FetchError("unreachable", _brief(error), again=True, address=address) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise FetchError("invalid", _brief(error), address=address) from error
+
+    def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
+        """The proxy itself could not, or would not; where it is silent or wants a password, nothing else will work."""
+        hopeless = status in (0, 407)
+        if hopeless:
+            self.lost(why)
+        return FetchError("unreachable", why, again=hopeless or status >= 500)
 
     async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
         session = self._session or self._open()
@@ -122,7 +161,9 @@ class HttpTransport:
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
             version = answer.version
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
-            connection = answer.connection
+            if self.proxy is not None and answer.status == 407:
+                raise self._proxy_failed(f"the proxy said 407 {answer.reason}", 407)
+            connection = answer.connection if self.proxy is None else None  # what it dials, only a proxy knows
             if connection is not None and connection.transport is not None:
                 peer = connection.transport.get_extra_info("peername")
                 address = str(peer[0]) if peer else address
@@ -175,7 +216,7 @@ class HttpTransport:
             return await content.readany()
 
     def _open(self) -> aiohttp.ClientSession:
-        limits = self.limits
+        limits, proxy = self.limits, self.proxy
         traces: list[aiohttp.TraceConfig] = []
         if self.politeness.at_once > 1 and self.politeness.delay:
             # The pause between requests is counted from when one is really sent, not from when it was picked.
@@ -189,8 +230,10 @@ class HttpTransport:
                 use_dns_cache=False,
                 limit=0,
                 keepalive_timeout=15.0,
-                socket_factory=self.guard.socket_factory,
+                socket_factory=self.guard.socket_factory if proxy is None else None,
+                ssl=True if proxy is None else proxy.tls,
             ),
+            proxy=None if proxy is None else proxy.url,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,

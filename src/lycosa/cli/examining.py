@@ -1,0 +1,255 @@
+"""What `lycosa doctor` looks at: what is installed, and the machine.
+
+Nothing but the standard library is imported before it is asked for: a doctor that is down with the same illness is
+of no use.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import locale
+import os
+import platform
+import re
+import resource
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from lycosa.cli.manners import output
+from lycosa.version import __version__
+
+State = Literal["ok", "costs", "broken"]
+
+EXTRAS = {"parquet": ("pyarrow", "lycosa export --format parquet")}
+"""Packages that Lycosa can use if they are there, and for what."""
+
+LITTLE_ROOM = 1_000_000_000
+"""Bytes of free disk that a crawl should find: room for one file of the archive."""
+
+FEW_FILES = 1_024
+"""Open files below which connections are closed and opened again all the time."""
+
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?\s*(?:(>=|==)\s*([\w.]+))?")
+
+
+@dataclass(slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: State
+    told: str
+    cost: str = ""
+    """What does not work, or not well, as it is."""
+    remedy: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """All findings, in the order in which they are shown."""
+    for look in (_python, _packages, _extras, _brotli, _sqlite, _clock, _disk, _files, _terminal, _text, _completion):
+        yield from _safely(look)
+
+
+def _safely(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """A look that fails is a finding, too."""
+    name = look.__name__.strip("_")
+    try:
+        yield from look()
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"[:300]
+        yield Finding(name, "broken", told, f"{name} could not be examined", "report this line as a bug of Lycosa")
+
+
+# -- what is installed -------------------------------------------------------------------------------------------
+
+
+def _python() -> Iterator[Finding]:
+    told = f"Lycosa {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    yield Finding("versions", "ok", told)
+
+
+def _packages() -> Iterator[Finding]:
+    """What Lycosa needs, by its own metadata."""
+    try:
+        needed = [line for line in metadata.requires("lycosa") or [] if "extra" not in line]
+    except metadata.PackageNotFoundError:
+        yield Finding(
+            "packages",
+            "costs",
+            "Lycosa runs from a folder that was not installed",
+            "nobody can say which packages it needs",
+            "pip install -e . in that folder",
+        )
+        return
+    found: list[str] = []
+    for name, wanted, version in map(_installed, needed):
+        if not version:
+            yield Finding(name, "broken", "not installed", "Lycosa needs it", f"pip install '{wanted}'")
+        elif not _satisfies(version, wanted):
+            yield Finding(name, "broken", f"{version}, needed is {wanted}", "it may fail", f"pip install '{wanted}'")
+        else:
+            found.append(f"{name} {version}")
+    yield Finding("packages", "ok", f"{len(found)} of {len(needed)}: {', '.join(found)}")
+
+
+def _extras() -> Iterator[Finding]:
+    """What Lycosa can use if it is there."""
+    for extra, (package, purpose) in EXTRAS.items():
+        name, _, version = _installed(package)
+        if version:
+            yield Finding(name, "ok", f"{version}, for {purpose}")
+        else:
+            yield Finding(name, "costs", "not installed", f"no {purpose}", f"pip install 'lycosa[{extra}]'")
+
+
+def _installed(requirement: str) -> tuple[str, str, str]:
+    """Name, what is wanted of it, and the version that is installed."""
+    wanted = requirement.partition(";")[0].strip()
+    found = _REQUIREMENT.match(wanted)
+    name = found[1] if found else wanted
+    try:
+        return name, wanted, metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return name, wanted, ""
+
+
+def _satisfies(version: str, wanted: str) -> bool:
+    """Whether a version is the wanted one, or at least as high.
+
+    >>> _satisfies("4.10", "ada-url>=4.9"), _satisfies("1.15.3", "turbohtml==1.15.4"), _satisfies("1", "yarl")
+    (True, False, True)
+    """
+    found = _REQUIREMENT.match(wanted)
+    if found is None or not found[3]:
+        return True
+    if found[2] == "==":
+        return version == found[3]
+    have, want = ([int(number) for number in re.findall(r"\d+", text)] for text in (version, found[3]))
+    return have[: len(want)] >= want[: len(have)]
+
+
+def _brotli() -> Iterator[Finding]:
+    if importlib.util.find_spec("brotli") is not None:
+        yield Finding(
+            "brotli",
+            "costs",
+            "installed beside brotlicffi",
+            "Lycosa does not mind, but warcio (and tools made of it) fails on pages that were sent as br",
+            "pip uninstall brotli, if nothing else needs it",
+        )
+
+
+def _sqlite() -> Iterator[Finding]:
+    version = sqlite3.sqlite_version
+    database = sqlite3.connect(":memory:")
+    try:
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+    except sqlite3.Error:
+        yield Finding(
+            "SQLite",
+            "costs",
+            f"{version} without full-text search (FTS5)",
+            "no lycosa search",
+            "a Python whose SQLite has FTS5: those of python.org, conda and uv do",
+        )
+    else:
+        yield Finding("SQLite", "ok", f"{version}, with full-text search")
+    finally:
+        database.close()
+
+
+# -- the machine -------------------------------------------------------------------------------------------------
+
+
+def _clock() -> Iterator[Finding]:
+    """Our own files can't be younger than now."""
+    written = Path(__file__).stat().st_mtime
+    now = time.time()
+    told = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
+    if now + 24 * 3600 < written:
+        yield Finding(
+            "clock",
+            "costs",
+            f"{told}, before Lycosa was installed",
+            "wrong dates in the archive, and certificates of https hosts may be refused",
+            "set the clock",
+        )
+    else:
+        yield Finding("clock", "ok", told)
+
+
+def _disk() -> Iterator[Finding]:
+    here = Path.cwd()
+    free = shutil.disk_usage(here).free
+    told = f"{free / 1e9:,.1f} GB free in {here}"
+    if not os.access(here, os.W_OK):
+        yield Finding("disk", "costs", f"{here} can't be written", "no crawl can be kept here", "use --out DIR")
+    elif free < LITTLE_ROOM:
+        yield Finding("disk", "costs", told, "a crawl stops when it is full", "free some, or use --out DIR")
+    else:
+        yield Finding("disk", "ok", told)
+
+
+def _files() -> Iterator[Finding]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    told = f"{soft:,} at once" if soft != resource.RLIM_INFINITY else "no limit"
+    if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or hard > soft):
+        told += ", more in a crawl, which raises that"
+    if 0 <= hard < FEW_FILES:
+        yield Finding(
+            "open files", "costs", told, "connections are closed early, crawls are slower", "raise 'ulimit -Hn'"
+        )
+    else:
+        yield Finding("open files", "ok", told)
+
+
+def _terminal() -> Iterator[Finding]:
+    console = output()
+    if not sys.stdout.isatty():
+        told = "none: plain output, without colours and pictures"
+    else:
+        colours = "without colours" if console.no_color or not console.color_system else "with colours"
+        told = f"{console.width} columns, {colours}"
+        if "NO_COLOR" in os.environ:
+            told += " (NO_COLOR is set)"
+        if console.is_dumb_terminal:
+            told += f" and without live pictures (TERM={os.environ.get('TERM', '')})"
+    yield Finding("terminal", "ok", told)
+
+
+def _text() -> Iterator[Finding]:
+    encoding = sys.stdout.encoding or locale.getpreferredencoding(False)
+    if encoding.lower().replace("-", "") == "utf8":
+        yield Finding("text", "ok", "UTF-8")
+    else:
+        yield Finding(
+            "text",
+            "costs",
+            f"{encoding}, not UTF-8",
+            "titles in other scripts are shown as question marks; what is stored is not affected",
+            "export PYTHONUTF8=1, or a locale such as LANG=C.UTF-8",
+        )
+
+
+def _completion() -> Iterator[Finding]:
+    """Typer keeps the script in a file of its own for each shell."""
+    shell = Path(os.environ.get("SHELL", "")).name
+    home = Path.home()
+    kept = {
+        "bash": home / ".bash_completions" / "lycosa.sh",
+        "zsh": home / ".zfunc" / "_lycosa",
+        "fish": home / ".config" / "fish" / "completions" / "lycosa.fish",
+    }
+    if shell not in kept:
+        yield Finding("completion", "ok", f"for bash, zsh and fish; your shell is {shell or 'not known'}")
+    elif kept[shell].exists():
+        yield Finding("completion", "ok", f"installed for {shell}")
+    else:
+        yield Finding("completion", "costs", f"not installed for {shell}", "more typing", "lycosa --install-completion")

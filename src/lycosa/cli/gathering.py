@@ -1,0 +1,170 @@
+"""What the sources of a crawl name: files read, URLs fetched, and what these name in turn, within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from lycosa.core.engine import MOST_SOURCES
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.spaces.web import WebSpace, check_seed
+from lycosa.web.inflate import inflate
+from lycosa.web.sources import MOST_BYTES, Source, read_source
+from lycosa.web.sources.files import read_seed_file
+
+MOST_ADDRESSES = 50_000
+"""Addresses in all; how many sources there may be is the crawl's to say."""
+
+Fetch: TypeAlias = Callable[[str], Source]
+"""Fetch a URL; a page is a source that names itself. InputError if it can't be had."""
+
+
+@dataclass(slots=True)
+class Found:
+    """One address to start from."""
+
+    url: str
+    title: str = ""
+    context: str = ""
+    modified: str = ""
+    source: str = ""
+    """The file or URL that names it; empty for a page that was named by hand."""
+
+
+@dataclass(slots=True)
+class Read:
+    """One source, as far as it was read."""
+
+    name: str
+    form: str
+    addresses: int = 0
+    nested: bool = False
+    left_out: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+def gather(sources: Sequence[str], fetch: Fetch, read: list[Read], remarks: list[str]) -> Iterator[Found]:
+    """Every address that the sources name, each once; `read` and `remarks` get what there is to say about them.
+
+    What a source names as a further source is read after all that stand before it, as long as there are not too many.
+    A source that was named by hand has to be readable; one that another source names may fail.
+    """
+    waiting = deque((name, False) for name in sources)
+    asked: set[str] = set()
+    seen: set[str] = set()
+    while waiting:
+        name, nested = waiting.popleft()
+        if name in asked:
+            continue
+        asked.add(name)
+        if len(read) >= MOST_SOURCES:
+            remarks.append(f"{len(waiting) + 1} further sources are not read: {MOST_SOURCES} are the most")
+            return
+        try:
+            source, entry = _open(name, fetch, nested)
+        except InputError as error:
+            if not nested:
+                raise
+            remarks.append(f"{name}: {error}")
+            continue
+        read.append(entry)
+        waiting += ((url, True) for url in source.nested)
+        for each in _addresses(name, source):
+            if each.url in seen:
+                continue
+            if len(seen) >= MOST_ADDRESSES:
+                remarks.append(f"the rest of {name} is left out: {MOST_ADDRESSES:,} addresses are the most")
+                return
+            seen.add(each.url)
+            entry.addresses += 1
+            yield each
+
+
+def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
+    """Read one source."""
+    if not nested and os.path.exists(name):
+        source = read_seed_file(Path(name))
+    else:
+        url = check_seed(name)
+        if url is None:
+            raise InputError(f"{name!r} is neither a file nor a web address: write it like https://example.org/page")
+        source = fetch(url)
+    return source, Read(name, source.form, 0, nested, dict(source.left_out), source.note)
+
+
+def _addresses(name: str, source: Source) -> Iterator[Found]:
+    """What one source names."""
+    for line in source.lines:
+        url = check_seed(line)
+        if url is None:
+            raise InputError(f"{name}: {line!r} is not a web address: write it like https://example.org/page")
+        yield Found(url, source=name)
+    links, where = source.links, "" if source.form == "page" else name
+    for url, title, context, modified in zip(links.urls, links.anchors, links.contexts, source.modified, strict=True):
+        yield Found(url, title, context, modified, where)
+
+
+def page_source(url: str, title: str = "") -> Source:
+    """A page, which names nothing but itself."""
+    source = Source("page")
+    source.add(url, title)
+    return source
+
+
+@contextmanager
+def fetching(allow_network: Sequence[str], delay: float) -> Iterator[Fetch]:
+    """Fetch URLs as a crawl does: what robots.txt allows, from addresses that are public, with pauses."""
+    with asyncio.Runner() as runner:
+        space: WebSpace | None = None
+
+        def fetch(url: str) -> Source:
+            nonlocal space
+            if sys.stderr.isatty():
+                print(f"reading {url}", file=sys.stderr)
+            space = space or _web(allow_network, delay)
+            return runner.run(_fetch(space, url))
+
+        try:
+            yield fetch
+        finally:
+            if space is not None:
+                runner.run(space.close())
+
+
+def _web(allow_network: Sequence[str], delay: float) -> WebSpace:
+    from lycosa.crawling import user_agent, wall_clock
+    from lycosa.web.dns import Names
+    from lycosa.web.fetch import HttpTransport, Limits
+    from lycosa.web.guard import Guard
+    from lycosa.web.politeness import Politeness
+
+    try:
+        guard = Guard(allow_network)
+    except ValueError as error:
+        raise InputError(f"--allow-network: {error}") from error
+    clock = wall_clock()
+    names = Names(clock)
+    politeness = Politeness(
+        clock, delay=delay, at_once=1, address_delay=Options().address_delay, free=guard.in_allowed_network
+    )
+    transport = HttpTransport(clock, guard, names, politeness, Limits(body=MOST_BYTES))
+    return WebSpace(transport, politeness, clock, names, user_agent=user_agent(Options()))
+
+
+async def _fetch(space: WebSpace, url: str) -> Source:
+    from lycosa.core.errands import fetch
+
+    node, page, _ = await fetch(space, url, "sitemap", url, clock=space.clock, patience=Options().patience)
+    if page.kind != "sitemap" or page.exchange is None:
+        return page_source(url, page.title)
+    # A page has no place for dates and for what was left out: read it once more.
+    body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), MOST_BYTES + 1)
+    return read_source(body, node, page.exchange.header("content-type")) or page_source(url, page.title)

@@ -1,0 +1,122 @@
+"""`lycosa seeds`: what a crawl would start from."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lycosa.cli.gathering import Found, Read, fetching, gather
+from lycosa.cli.manners import output
+from lycosa.core.errors import InputError
+
+NARROW = 80
+"""Below this width an address has a line of its own."""
+
+
+def run(sources: Sequence[str], *, allow_network: Sequence[str], delay: float, limit: int, json: bool) -> None:
+    """List the addresses of the sources."""
+    read: list[Read] = []
+    remarks: list[str] = []
+    if delay < 0 or limit < 0:
+        raise InputError(f"--{'delay' if delay < 0 else 'limit'} has to be 0 or more")
+    with fetching(allow_network, delay) as fetch:
+        found = list(gather(sources, fetch, read, remarks))
+    shown = found[:limit] if limit > 0 else found
+    if json:
+        told = {
+            "count": len(found),
+            "addresses": [asdict(each) for each in shown],
+            "sources": [asdict(each) for each in read],
+            "remarks": remarks,
+        }
+        print(jsonlib.dumps(told))
+        return
+    console = output()
+    if not sys.stdout.isatty():
+        _write(shown, len(found))
+    elif console.width < NARROW:
+        _stack(console, shown)
+    else:
+        console.print(_table(shown))
+    sys.stdout.flush()
+    for line in [*_notes(read), *remarks, summary(len(found), len(shown), read)]:
+        print(line, file=sys.stderr)
+
+
+def _write(shown: Sequence[Found], count: int) -> None:
+    """Into a file or a pipe: whole addresses, in a form that `lycosa crawl --seeds` reads."""
+    for each in shown:
+        about = ", ".join(part for part in (each.title, each.source, each.modified) if part)
+        print(f"{each.url} # {about}" if about else each.url)
+    if count > len(shown):
+        print(f"# {count - len(shown):,} more: --limit 0 lists all")
+
+
+def _table(shown: Sequence[Found]) -> Table:
+    table = Table(box=None, padding=(0, 1), show_edge=False, expand=True)
+    table.add_column("", justify="right", no_wrap=True, style="dim")
+    table.add_column("address", overflow="ellipsis", no_wrap=True, ratio=3)
+    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=2)
+    table.add_column("source", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for number, each in enumerate(shown, 1):
+        table.add_row(str(number), escape(each.url), escape(each.title), escape(_where(each)))
+    return table
+
+
+def _stack(console: Console, shown: Sequence[Found]) -> None:
+    """For a narrow terminal: an address, and below it what is known of it."""
+    for number, each in enumerate(shown, 1):
+        console.print(f"[dim]{number}[/] {escape(each.url)}", highlight=False, soft_wrap=True)
+        about = "  ".join(part for part in (each.title, _where(each)) if part)
+        console.print(f"[dim]{escape(about)}[/]", highlight=False, no_wrap=True, overflow="ellipsis")
+
+
+def _where(each: Found) -> str:
+    """The source's last part, and the date."""
+    short = each.source.rstrip("/").rpartition("/")[2] or "given"
+    return f"{short} {each.modified[:10]}".rstrip()
+
+
+def _notes(read: Sequence[Read]) -> list[str]:
+    return [f"{each.name} ({each.form}): {each.note}" for each in read if each.note]
+
+
+def summary(count: int, shown: int, read: Sequence[Read]) -> str:
+    """How many, from where, and what was left out.
+
+    >>> summary(3, 2, [Read("a.xml", "sitemap", 3, left_out={"no web address": 2})])
+    '3 addresses from 1 sitemap, 2 entries left out (2 no web address). 2 are shown: --limit 0 lists all'
+    """
+    forms = Counter(each.form for each in read)
+    told = ", ".join(f"{number} {_plural(form, number)}" for form, number in forms.most_common())
+    left: Counter[str] = Counter()
+    for each in read:
+        left.update(each.left_out)
+    text = f"{count:,} {_plural('address', count)} from {told}"
+    followed = sum(each.nested for each in read)
+    if followed:
+        text += f" ({followed} of them named by others)"
+    if left:
+        reasons = ", ".join(f"{number:,} {why}" for why, number in left.most_common())
+        text += f", {left.total():,} {_plural('entry', left.total())} left out ({reasons})"
+    return text + (f". {shown:,} are shown: --limit 0 lists all" if shown < count else "")
+
+
+def _plural(name: str, count: int) -> str:
+    """The name for so many.
+
+    >>> [_plural(name, 2) for name in ("address", "entry", "sitemap index", "bookmarks", "opml", "feed")]
+    ['addresses', 'entries', 'sitemap indexes', 'bookmarks files', 'OPML files', 'feeds']
+    """
+    if name in ("opml", "bookmarks"):
+        name = f"{'OPML' if name == 'opml' else name} file"
+    if count == 1:
+        return name
+    return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith(("s", "x")) else "s")

@@ -1,0 +1,302 @@
+"""Requests through a proxy that the user named."""
+
+import asyncio
+import datetime
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from lycosa.core.errors import FetchError, InputError
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport, Response
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import Politeness
+from lycosa.web.proxy import Proxy
+
+HEADERS = {"User-Agent": "Lycosa"}
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi"
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Upstream:
+    """A proxy on loopback that says what it is told to, and remembers what it was asked."""
+
+    def __init__(self, *answers: bytes) -> None:
+        self.answers = list(answers)
+        self.requests: list[str] = []
+        self.lost: list[str] = []
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while self.answers:
+                self.requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
+                writer.write(self.answers.pop(0))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+def through(
+    upstream: Upstream,
+    body: Callable[[HttpTransport], Coroutine[Any, Any, Any]],
+    *,
+    allow: tuple[str, ...] = (),
+    user: str = "",
+) -> Any:
+    """Run something with a transport whose proxy is the upstream; any look-up of a name is an error."""
+
+    async def nobody(name: str) -> list[str]:
+        raise AssertionError(f"{name} was looked up")
+
+    async def main() -> Any:
+        listening = await asyncio.start_server(upstream, "127.0.0.1", 0)
+        time = asyncio.get_running_loop().time
+        port = listening.sockets[0].getsockname()[1]
+        transport = HttpTransport(
+            time,
+            Guard(allow),
+            Names(time, nobody),
+            Politeness(time),
+            proxy=Proxy(f"http://{user}127.0.0.1:{port}"),
+            lost=upstream.lost.append,
+        )
+        try:
+            return await body(transport)
+        finally:
+            await transport.close()
+            listening.close()
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+    return asyncio.run(main())
+
+
+def fetching(url: str) -> Callable[[HttpTransport], Coroutine[Any, Any, Response]]:
+    async def fetch(transport: HttpTransport) -> Response:
+        assert "" == await transport.address(url)
+        return await transport.fetch(url, HEADERS)
+
+    return fetch
+
+
+def test_the_whole_address_goes_to_the_proxy() -> None:
+    """The proxy is asked for the URL, names are not looked up, and the address of the page is unknown."""
+    upstream = Upstream(OK)
+    response = through(upstream, fetching("http://a.example/x?y=%E9"))
+    assert (200, b"hi", "") == (response.status, response.body, response.address)
+    assert upstream.requests[0].startswith("GET http://a.example/x?y=%E9 HTTP/1.1\r\n")
+    assert "\r\nHost: a.example\r\n" in upstream.requests[0]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://10.1.2.3/",
+        "http://169.254.169.254/",
+        "http://[::1]/",
+        "http://localhost:8080/",
+        "http://x.localhost/",
+        "https://192.168.0.1/",
+    ],
+)
+def test_addresses_that_are_spelled_out_are_refused(url: str) -> None:
+    """What can be seen to be private is not asked of the proxy either, when it is picked nor when it is sent."""
+
+    async def both(transport: HttpTransport) -> list[str]:
+        outcomes = []
+        for attempt in (transport.address(url), transport.fetch(url, HEADERS)):
+            with pytest.raises(FetchError) as error:
+                await attempt
+            outcomes.append(error.value.outcome)
+        return outcomes
+
+    upstream = Upstream(OK)
+    assert ["refused", "refused"] == through(upstream, both)
+    assert [] == upstream.requests
+
+
+def test_an_allowed_network_goes_through() -> None:
+    """With --allow-network the proxy is asked for localhost, too, with its port."""
+    upstream = Upstream(OK)
+    assert b"hi" == through(upstream, fetching("http://x.localhost:8123/"), allow=("127.0.0.0/8",)).body
+    assert upstream.requests[0].startswith("GET http://x.localhost:8123/ ")
+
+
+@pytest.mark.parametrize("url", ["http://a.example/", "https://a.example/"])
+def test_a_password_goes_to_the_proxy_alone(url: str) -> None:
+    """Name and password of the proxy's address are sent as the proxy wants them."""
+    upstream = Upstream(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
+    with pytest.raises(FetchError) as error:
+        through(upstream, fetching(url), user="ann:secret@")
+    assert "\r\nProxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in upstream.requests[0]
+    assert "\r\nAuthorization" not in upstream.requests[0]
+    assert ("unreachable", True, "the proxy said 407 Who are you") == (
+        error.value.outcome,
+        error.value.again,
+        str(error.value),
+    )
+    assert ["the proxy said 407 Who are you"] == upstream.lost
+
+
+def test_a_proxy_that_cannot_reach_a_host() -> None:
+    """A tunnel that can't be built is that host's trouble: the page is unreachable, the proxy is not lost."""
+    upstream = Upstream(b"HTTP/1.1 502 No route\r\nContent-Length: 0\r\n\r\n")
+    with pytest.raises(FetchError, match="the proxy said 502 No route") as error:
+        through(upstream, fetching("https://a.example/"))
+    assert ("unreachable", True, []) == (error.value.outcome, error.value.again, upstream.lost)
+    assert upstream.requests[0].startswith("CONNECT a.example:443 ")
+
+
+def test_a_proxy_that_is_gone() -> None:
+    """A page that could not be asked for is unreachable, may be tried again, and the crawl hears why."""
+
+    async def main() -> tuple[FetchError, list[str], str]:
+        listening = await asyncio.start_server(Upstream(), "127.0.0.1", 0)
+        proxy = Proxy(f"http://ann:secret@127.0.0.1:{listening.sockets[0].getsockname()[1]}")
+        listening.close()
+        await listening.wait_closed()
+        time, lost = asyncio.get_running_loop().time, list[str]()
+        transport = HttpTransport(time, Guard(), Names(time), Politeness(time), proxy=proxy, lost=lost.append)
+        with pytest.raises(FetchError) as error:
+            await transport.fetch("http://a.example/", HEADERS)
+        await transport.close()
+        with pytest.raises(InputError, match=r"does not answer .*; start it, or leave out --proxy"):
+            proxy.check()
+        return error.value, lost, str(proxy)
+
+    error, lost, name = asyncio.run(main())
+    assert ("unreachable", True) == (error.outcome, error.again)
+    assert [str(error)] == lost
+    assert lost[0].startswith(f"the proxy {name} does not answer (")
+    assert "secret" not in lost[0]
+
+
+def authority(directory: Path, host: str) -> tuple[Path, Path]:
+    """A certificate for a host that vouches for itself, and it with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(key, hashes.SHA256())
+        .public_bytes(serialization.Encoding.PEM)
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (directory / "public.pem").write_bytes(certificate)
+    (directory / "private.pem").write_bytes(private + certificate)
+    return directory / "public.pem", directory / "private.pem"
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -> None:
+    """TLS goes through the tunnel; a certificate of the proxy's own is accepted if the user named it, else not."""
+    public, private = authority(tmp_path, "a.example")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(private)
+
+    class Tunnel(asyncio.Protocol):
+        """Answers CONNECT, then speaks TLS as the host."""
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            assert isinstance(transport, asyncio.Transport)
+            self.transport, self.secure = transport, False
+
+        def data_received(self, data: bytes) -> None:
+            if self.secure:  # which may come before we hear that TLS is up
+                self.working.add_done_callback(lambda _: self.transport.write(OK))
+                return
+            self.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            self.transport.pause_reading()
+            self.working = asyncio.ensure_future(self._upgrade())
+
+        async def _upgrade(self) -> None:
+            self.secure = True
+            try:
+                loop = asyncio.get_running_loop()
+                secure = await loop.start_tls(self.transport, self, context, server_side=True)
+                assert isinstance(secure, asyncio.Transport)
+                self.transport = secure
+            except OSError:
+                self.transport.abort()
+
+    async def main() -> Response:
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(Tunnel, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        proxy = Proxy(f"http://127.0.0.1:{port}", str(public) if trusted else "")
+        transport = HttpTransport(loop.time, Guard(), Names(loop.time), Politeness(loop.time), proxy=proxy)
+        try:
+            return await transport.fetch("https://a.example/", HEADERS)
+        finally:
+            await transport.close()
+            listening.close()
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+    if trusted:
+        assert b"hi" == asyncio.run(main()).body
+    else:
+        with pytest.raises(FetchError, match="--proxy-ca") as error:
+            asyncio.run(main())
+        assert ("unreachable", False) == (error.value.outcome, error.value.again)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("proxy.example", "http://proxy.example:80"),
+        ("https://proxy.example/", "https://proxy.example:443"),
+        ("http://ann:secret@proxy.example:3128", "http://proxy.example:3128"),
+    ],
+)
+def test_addresses_of_proxies(address: str, expected: str) -> None:
+    """A bare host is enough, and a password is never shown."""
+    assert expected == str(Proxy(address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "socks5://127.0.0.1:1080",
+        "ftp://a.example",
+        "http://",
+        "http://a.example/path",
+        "http://a.example:99999",
+        "://x",
+    ],
+)
+def test_addresses_that_are_none(address: str) -> None:
+    """What can't be a proxy is an error that names it and shows how to write one."""
+    with pytest.raises(InputError, match=r"--proxy .*http://127\.0\.0\.1:8080"):
+        Proxy(address)
+
+
+def test_certificates_that_are_none(tmp_path: Path) -> None:
+    """A file that is missing or holds no certificate is an error that names it; so is one without a proxy."""
+    (tmp_path / "empty.pem").write_text("hello")
+    for name, why in (("none.pem", "No such file"), ("empty.pem", "no certificate in PEM form")):
+        with pytest.raises(InputError, match=f"--proxy-ca .*{name}.*{why}"):
+            Proxy("http://127.0.0.1:8080", str(tmp_path / name))
+    with pytest.raises(InputError, match="name that, too, with --proxy"):
+        Proxy("", str(tmp_path / "x.pem"))
