@@ -78,7 +78,7 @@ class Frontier:
         table: Table,
         ready: Ready = lambda lane: (0.0, ""),
         lane_budget: int = 0,
-        patience: float = 0.0,
+        patience: float = 300.0,
         choosy: float = 0.0,
     ) -> None:
         self.table = table
@@ -86,6 +86,7 @@ class Frontier:
         self.lane_budget = lane_budget
         self.patience = patience
         """Seconds that held rows wait for lanes with free ones."""
+        self._worth_waiting = min(WORTH_WAITING, patience)
         self.choosy = choosy
         """Share of the best resting lane's score that a row must have; less, and it is better to wait for that lane."""
         self.score = np.full(1024, -math.inf)
@@ -246,8 +247,10 @@ class Frontier:
         while self._resting:
             key, number = self._resting[0]
             lane = self.lanes[number]
-            patience = lane.since + WORTH_WAITING
-            soon = lane.until <= now + WORTH_WAITING if lane.status == WAITING else lane.in_flight and now < patience
+            patience = lane.since + self._worth_waiting
+            soon = (
+                lane.until <= now + self._worth_waiting if lane.status == WAITING else lane.in_flight and now < patience
+            )
             top = self._top(lane) if soon and lane.status in (WAITING, PARKED) and lane.rest == key else None
             if top is not None and top[0] == key:
                 self._again = patience if lane.status == PARKED else math.inf

@@ -71,7 +71,7 @@ class Summary:
 def summarise(directory: Path, best: int = 10) -> Summary:
     """Read the figures out of a crawl's log."""
     log = SqliteLog(directory / NAME, readonly=True)
-    summary = Summary(running=_is_running(directory))
+    summary = Summary(running=is_running(directory))
     try:
         summary.threshold = float(log.setting("threshold", 0.0))
         last = log.last()
@@ -103,7 +103,8 @@ def summarise(directory: Path, best: int = 10) -> Summary:
     return summary
 
 
-def _is_running(directory: Path) -> bool:
+def is_running(directory: Path) -> bool:
+    """Whether someone is crawling in the directory."""
     if not (directory / "lock").exists():
         return False
     try:

@@ -1,11 +1,14 @@
 """Soft 404s: a host that says 200 to everything. It was asked for a page that can't exist; whatever looks like the
 answer to that is no page either (Bar-Yossef et al. 2004).
 
-Pages are compared by the words outside their links, and without the words of their own addresses: error pages quote
-what was asked for, and offer links that differ each time.
+A title that says so in plain words is believed without asking. Otherwise pages are compared by the words outside their
+links, and without the words of their own addresses: error pages quote what was asked for, and offer links that differ
+each time.
 """
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +23,25 @@ ALIKE = 0.85
 MOST_WORDS = 5_000
 """Different words that an error page may have; with more of them it is something else."""
 
+_SORRY = re.compile(
+    r"""^\W*(?:error\W*)?404\b | \b404\W+(?:error|not\ found) | ^\W*not\ found\W*$
+    | \b(?:page|document|file|article|content|url|resource)\ (?:was\ |could\ |can)?not\ (?:be\ )?(?:found|exist)
+    | \bnothing\ (?:was\ )?found\b | \bno\ (?:results?|matches|pages?|posts?|entries)\ (?:were\ |was\ )?found\b
+    | \bpage\ (?:introuvable|non\ trouvée|not\ available) | \bseite\ (?:wurde\ )?nicht\ gefunden | \bnicht\ gefunden\W*$
+    | \bpágina\ no\ (?:encontrada|existe) | \bpágina\ não\ encontrada | \bpagina\ non\ trovata
+    | \bpagina\ niet\ gevonden | \bsidan\ hittades\ inte | \bnie\ znaleziono | \bстраница\ не\ найдена""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 Bag = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 class Soft404:
-    """What each host says when it has nothing to say; a fold over the log."""
+    """What each host says when it has nothing to say; a fold over the log.
+
+    >>> [bool(_SORRY.search(title)) for title in ("404 Not Found", "Page not found - Reefs", "Lost and found: a novel")]
+    [True, True, False]
+    """
 
     def __init__(self) -> None:
         self._faces: dict[str, Bag] = {}
@@ -35,6 +52,9 @@ class Soft404:
             ids, counts = _bag(visit.node, reading)
             if 0 < len(ids) <= MOST_WORDS:
                 visit.data["face"] = [ids.tolist(), counts.tolist()]
+            return
+        if _SORRY.search(visit.title[:200]):
+            visit.flags.append("soft-404")
             return
         face = self._faces.get(_origin(visit.node))
         if face is not None and _cosine(face, _bag(visit.node, reading)) >= ALIKE:
