@@ -1,0 +1,176 @@
+"""Single pages out of the log: their titles, why they were fetched, the ways that led to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.figures import Branch, Card, Stop
+from lycosa.collection.report.ledger import host_of
+from lycosa.collection.report.linkgraph import REDIRECT, SITEMAP, LinkGraph
+from lycosa.collection.snippets import Mark, Snippet, snippet
+from lycosa.collection.words import cut, prose
+from lycosa.core.errors import StoreError
+from lycosa.core.options import Options
+from lycosa.core.types import Visit
+
+EXCERPT = 240
+"""Letters of an excerpt."""
+
+READ = 100_000
+"""Letters of a page in which a pattern is looked for."""
+
+CLIP = 300
+"""Letters of a title or anchor that are kept: a page may call itself anything."""
+
+ENDS = 8
+"""Of a long way without finds, so many pages at either end are kept."""
+
+
+class Cards:
+    """Makes cards of vertices, by reading their visits again: a few hundred, so it may take a moment each."""
+
+    def __init__(
+        self, collection: Collection, graph: LinkGraph, depth: NDArray[np.int32], marks: Sequence[Mark] = ()
+    ) -> None:
+        self.collection = collection
+        self.graph = graph
+        self.depth = depth
+        self.marks = marks
+        self._number = np.cumsum(graph.is_page)
+        self.visit = lru_cache(maxsize=512)(self._visit)
+
+    def _visit(self, vertex: int) -> Visit:
+        visit = next(self.collection.log.events("seq = ?", given=(int(self.graph.seq[vertex]),)))
+        assert isinstance(visit, Visit)
+        return visit
+
+    def card(self, vertex: int, *, excerpt: bool = False) -> Card:
+        """What a person may want to know of a page."""
+        visit = self.visit(vertex)
+        card = Card(
+            visit.node,
+            visit.title[:CLIP],
+            int(self._number[vertex]),
+            visit.beta,
+            bool(self.graph.find[vertex]),
+            visit.score,
+            int(self.depth[vertex]),
+            host=host_of(visit.node),
+            same_as=visit.same_as,
+        )
+        self._explain(card, vertex)
+        if excerpt:
+            card.excerpt = self._excerpt(visit)
+        return card
+
+    def _explain(self, card: Card, vertex: int) -> None:
+        """Where its address was first seen; redirects on the way are passed over."""
+        if self.graph.kind[vertex] == SITEMAP:
+            card.origin = "start"
+            return
+        while not self.graph.is_seed[vertex]:
+            child, vertex = vertex, int(self.graph.parent[vertex])
+            if vertex < 0:
+                return
+            if self.graph.kind[vertex] == REDIRECT:
+                card.redirected = True
+                continue
+            parent = self.visit(vertex)
+            card.origin = "sitemap" if self.graph.kind[vertex] == SITEMAP else "link"
+            card.parent, card.parent_title = parent.node, parent.title[:CLIP]
+            card.parent_number = int(self._number[vertex]) if card.origin == "link" else 0
+            card.anchor = _anchor(parent, self.visit(child).node)
+            return
+        card.origin = "seed"
+
+    def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
+        """The passage of its text that says most of the topic, in pieces."""
+        try:
+            text = prose(self.collection.document(visit).marked)
+        except (StoreError, OSError):  # a report is of use without its archive, too
+            return []
+        regex = self.collection.options.regex
+        marks = pattern_marks(regex, text) if regex else self.marks
+        passage = snippet(text, marks, EXCERPT)
+        return pieces(passage) if passage.spans else []
+
+    def tree(self, best: Sequence[int]) -> list[Branch]:
+        """The ways from the seeds to some finds, the best first, merged where they run together."""
+        rank = {vertex: number for number, vertex in enumerate(best, 1)}
+        children: dict[int, list[int]] = {}
+        roots: list[int] = []
+        for vertex in best:
+            trail = [stop for stop in self.graph.trail(vertex) if self.graph.kind[stop] != REDIRECT]
+            if trail[0] not in roots:
+                roots.append(trail[0])
+            for parent, child in pairwise(trail):
+                if child not in children.setdefault(parent, []):
+                    children[parent].append(child)
+        return [self._branch(root, children, rank) for root in roots]
+
+    def _branch(self, vertex: int, children: dict[int, list[int]], rank: dict[int, int]) -> Branch:
+        way = [vertex]
+        while len(children.get(way[-1], ())) == 1:
+            way.append(children[way[-1]][0])
+        stops: list[Stop] = []
+        for is_find, stretch in groupby(way, key=lambda stop: stop in rank):
+            passed = list(stretch)
+            left_out = 0 if is_find else max(0, len(passed) - 2 * ENDS)
+            for place, stop in enumerate(passed):
+                if not left_out or place < ENDS or place >= len(passed) - ENDS:
+                    stops.append(Stop(self.card(stop), rank.get(stop, 0), left_out * (place == ENDS - 1)))
+        return Branch(stops, [self._branch(child, children, rank) for child in children.get(way[-1], ())])
+
+
+def pieces(passage: Snippet) -> list[tuple[str, bool]]:
+    """A passage cut where its marks begin and end.
+
+    >>> pieces(Snippet("All about coral.", [(10, 15)]))
+    [('All about ', False), ('coral', True), ('.', False)]
+    """
+    found, at = [], 0
+    for begin, end in passage.spans:
+        found += [(passage.text[at:begin], False), (passage.text[begin:end], True)]
+        at = end
+    return [piece for piece in [*found, (passage.text[at:], False)] if piece[0]]
+
+
+def topic_marks(options: Options, learned: Sequence[str]) -> list[Mark]:
+    """What marks the topic in a text: the beginnings of its words, or of the terms it has learned.
+
+    >>> [mark.words for mark in topic_marks(Options(topic="the coral reefs"), ())]
+    [('the',), ('coral',), ('reef',)]
+    """
+    words = cut(options.topic) or [term for term in learned if term]
+    # A plural marks its singular, too; a letter or two would mark anything.
+    stems = dict.fromkeys(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
+    chosen = [stem for stem in stems if len(stem) > 2 or not stem.isascii()]
+    return [Mark((stem,), prefix=True, group=number) for number, stem in enumerate(chosen)]
+
+
+def pattern_marks(regex: str, text: str) -> list[Mark]:
+    """For a topic that is a pattern: the words of its first match."""
+    try:
+        match = re.search(regex, text[:READ], re.IGNORECASE)
+    except re.error:  # crawl.toml was changed since
+        return []
+    words = tuple(cut(match.group())) if match else ()
+    return [Mark(words)] if words else []
+
+
+def _anchor(parent: Visit, node: str) -> str:
+    """The words of the most promising link from a page to a node."""
+    links = parent.links
+    found = [i for i, url in enumerate(links.urls) if url == node]
+    if not found:
+        return ""
+    alphas = links.alphas if len(links.alphas) == len(links) else np.zeros(len(links), np.float32)
+    best = max(found, key=lambda i: (float(alphas[i]), bool(links.anchors[i]), -i))
+    return links.anchors[best][:CLIP]

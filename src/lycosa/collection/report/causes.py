@@ -1,0 +1,101 @@
+"""Failures and remarks in words: what happened, and what a person can do about it."""
+
+from __future__ import annotations
+
+OUTCOMES: dict[str, tuple[str, str]] = {
+    "gone": (
+        "The page is not there",
+        "Dead links are part of the web. If your seeds are among them, correct the seeds in crawl.toml and resume.",
+    ),
+    "broken": (
+        "The server failed",
+        "An error of the host, not of yours. Links there can be fetched again later with a new crawl.",
+    ),
+    "busy": (
+        "The host was too busy, or asked to come back later",
+        "Lycosa waits as long as it is told to and tries again. If it happens a lot, resume later with a larger "
+        "delay in crawl.toml.",
+    ),
+    "denied": (
+        "robots.txt does not allow it",
+        "Nothing was sent. It is the host's decision; who runs it can be asked for permission. --contact tells them "
+        "whom to answer.",
+    ),
+    "refused": (
+        "The address lies in a network that is not public",
+        "Nothing was sent. If it is your own network, allow it by name: --allow-network 10.0.0.0/8.",
+    ),
+    "unknown-host": (
+        "There is no such host",
+        "A misspelt or abandoned name. If all hosts are unknown, look at your own connection first.",
+    ),
+    "unreachable": (
+        "No connection, or it broke",
+        "Tried again up to --attempts times. If many hosts are affected, look at your own connection or proxy.",
+    ),
+    "timeout": (
+        "No answer in time",
+        "Give slow hosts longer with --timeout.",
+    ),
+    "slow": (
+        "The answer came too slowly",
+        "Given up because of --min-rate: lower it to wait for such hosts.",
+    ),
+    "loop": (
+        "Too many redirects in a row",
+        "Usually a host that wants cookies. There is nothing to fetch for a crawler.",
+    ),
+    "unwanted": (
+        "Neither HTML nor text",
+        "Its body was not read. To archive such files, too: --accept application/pdf, for example.",
+    ),
+    "invalid": (
+        "The answer made no sense",
+        "Not HTTP, a broken encoding, or a redirect to nowhere. The host's to mend.",
+    ),
+    "crashed": (
+        "Lycosa itself failed",
+        "This is a bug, and the crawl went on without the page. Please report it, with the example.",
+    ),
+}
+
+ROBOTS = (
+    "robots.txt could not be read",
+    "Until it can be, the whole host is closed. Lycosa asks again after a while: resume later.",
+)
+
+EXPECTED = frozenset({("robots", "gone"), ("probe", "gone")})
+"""No failures: a host without rules, and one that says plainly that it does not have a page."""
+
+KINDS = {
+    "page": "pages",
+    "redirect": "redirects",
+    "robots": "robots.txt",
+    "sitemap": "sitemaps",
+    "probe": "probes: made-up addresses, to see how a host says no",
+    "example": "example pages",
+    "revisit": "pages again",
+}
+
+FLAGS = {
+    "soft-404": "that say 200 and mean: no such page",
+    "language": "in a language that was not asked for: no finds",
+    "noindex": "that ask not to be listed",
+    "noarchive": "that ask not to be kept in caches",
+    "nofollow": "that ask not to follow their links, and were obeyed",
+    "nofollow-links": "with links marked nofollow, which were left alone",
+    "truncated:length": "longer than --max-body, cut off",
+    "truncated:inflated": "that grew too large when unpacked, cut off",
+    "truncated:time": "that took too long, cut off",
+    "truncated:disconnect": "that broke off on the way",
+}
+
+
+def explain(kind: str, outcome: str) -> tuple[str, str]:
+    """A failure's name, and what to do about it."""
+    if kind in ("robots", "sitemap", "probe", "example") and outcome != "denied":
+        if kind == "robots":
+            return ROBOTS
+        name, advice = OUTCOMES.get(outcome, (outcome, ""))
+        return f"{kind.capitalize()}: {name[0].lower()}{name[1:]}", advice
+    return OUTCOMES.get(outcome, (outcome, ""))

@@ -1,0 +1,238 @@
+"""What the report tells, as plain values: gathered from the log, drawn by the template."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+from lycosa.collection.report.charts import Bars, Curve
+from lycosa.collection.report.hostmap import HostMap
+from lycosa.core.engine import PAGES_SPENT
+from lycosa.core.types import Held
+
+LONG_WAY = 5
+"""Pages in a row that are only passed through and still shown one by one."""
+
+
+@dataclass(slots=True)
+class Card:
+    """One page, and why it was fetched."""
+
+    node: str
+    title: str
+    number: int
+    """Its place in the order in which pages were fetched, from 1."""
+    beta: float
+    found: bool
+    score: float
+    """What the strategy thought of it when it was picked; infinite for seeds."""
+    depth: int
+    """Links between it and the nearest seed, -1 if none leads there."""
+    origin: str = "unknown"
+    """Where its address came from: "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself."""
+    parent: str = ""
+    parent_title: str = ""
+    parent_number: int = 0
+    anchor: str = ""
+    redirected: bool = False
+    """Whether the link led here through a redirect."""
+    host: str = ""
+    same_as: str = ""
+    excerpt: list[tuple[str, bool]] = field(default_factory=list)
+    """Words of its text, in pieces: those of the topic are marked."""
+
+
+@dataclass(slots=True)
+class Stop:
+    """A page on the way from a seed to the best finds."""
+
+    card: Card
+    rank: int = 0
+    """Among the best finds, from 1; 0 for a page that is only passed through."""
+    left_out: int = 0
+    """Pages between this one and the next that are not shown."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """A stretch of the way without a fork, and the branches it ends in."""
+
+    stops: list[Stop]
+    branches: list[Branch] = field(default_factory=list)
+
+    @property
+    def finds(self) -> int:
+        """The best finds that lie on it."""
+        return sum(stop.rank > 0 for stop in self.stops) + sum(branch.finds for branch in self.branches)
+
+    @property
+    def stretches(self) -> list[list[Stop]]:
+        """Its stops one by one, but those in the middle of a long way between finds together."""
+        found: list[list[Stop]] = []
+        passed: list[Stop] = []
+        for stop in [*self.stops, None]:
+            if stop is not None and not stop.rank:
+                passed.append(stop)
+                continue
+            if len(passed) > LONG_WAY:
+                found += [passed[:1], passed[1:-1], passed[-1:]]
+            else:
+                found += [[one] for one in passed]
+            passed = []
+            if stop is not None:
+                found.append([stop])
+        return found
+
+
+@dataclass(slots=True)
+class Host:
+    """What one host gave, and how it wanted to be treated."""
+
+    name: str
+    pages: int = 0
+    finds: int = 0
+    failures: int = 0
+    requests: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    """Spent answering, over all requests."""
+    last_ended: float = 0.0
+    pauses: int = 0
+    paused: float = 0.0
+    shortest: float = float("inf")
+    crawl_delay: float = 0.0
+    rests: int = 0
+    """How often it could not answer and was left alone."""
+    longest_rest: float = 0.0
+
+    @property
+    def answer(self) -> float:
+        """Seconds an answer took on the average."""
+        return self.seconds / self.requests if self.requests else 0.0
+
+    @property
+    def pause(self) -> float:
+        """Seconds between an answer and the next request, on the average."""
+        return self.paused / self.pauses if self.pauses else 0.0
+
+
+@dataclass(slots=True)
+class Cause:
+    """A way in which requests failed."""
+
+    kind: str
+    outcome: str
+    count: int = 0
+    statuses: dict[int, int] = field(default_factory=dict)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """Addresses, and what was said there."""
+    name: str = ""
+    advice: str = ""
+
+
+@dataclass(slots=True)
+class Remark:
+    """Something noted about pages."""
+
+    name: str
+    meaning: str
+    count: int
+    example: str
+
+
+@dataclass(slots=True)
+class Copies:
+    """A page, and how many others repeat its content."""
+
+    node: str
+    title: str
+    count: int
+    example: str
+
+
+@dataclass(slots=True)
+class Report:
+    """All of it."""
+
+    directory: str
+    subject: str
+    strategy: str
+    threshold: float
+    budget: int
+    worded: bool = False
+    """Whether the subject is words, not a pattern or a name."""
+    pages: int = 0
+    finds: int = 0
+    requests: int = 0
+    size: int = 0
+    began: float = 0.0
+    ended: float = 0.0
+    seconds: float = 0.0
+    """Spent crawling, without the time between runs."""
+    runs: int = 0
+    ending: str = ""
+    running: bool = False
+    archived: bool = True
+    recovered: int = 0
+    """Pages that came at a later attempt."""
+    scoreless: int = 0
+    """Pages with nothing of the topic."""
+    copied: int = 0
+    curve: Curve | None = None
+    scores: Bars | None = None
+    pace: Bars | None = None
+    best: list[Card] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+    maps: list[HostMap] = field(default_factory=list)
+    hosts: list[Host] = field(default_factory=list)
+    host_count: int = 0
+    causes: list[Cause] = field(default_factory=list)
+    kinds: list[tuple[str, int, int]] = field(default_factory=list)
+    """What was asked for, how often, and how often it failed."""
+    languages: list[tuple[str, int, int]] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    copies: list[Copies] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    held_addresses: int = 0
+    held_then: bool = False
+    """Whether that was so when the last run ended, and another has begun since."""
+    traps: bool = True
+    cards: list[Card] = field(default_factory=list)
+    options: list[tuple[str, str, str]] = field(default_factory=list)
+    steps: list[tuple[str, str]] = field(default_factory=list)
+    version: str = ""
+    made: float = 0.0
+
+    @property
+    def place(self) -> str:
+        """The directory as a command line takes it."""
+        return shlex.quote(self.directory)
+
+    @property
+    def more(self) -> str:
+        """What a resumed crawl needs besides: a larger budget, if that is what ended it."""
+        return f" --budget {2 * max(self.budget, self.pages)}" if self.ending == PAGES_SPENT else ""
+
+    def trusting(self, held: Held) -> str:
+        """The command that fetches what was held back."""
+        return f"lycosa resume {self.place} --trust {shlex.quote(held.where)}{self.more}"
+
+    @property
+    def path_count(self) -> int:
+        """Finds to which ways are drawn."""
+        return sum(branch.finds for branch in self.branches)
+
+    @property
+    def hosts_left(self) -> int:
+        """Hosts that are not in the table."""
+        return max(0, self.host_count - sum(host.pages > 0 for host in self.hosts))
+
+    def figure(self, name: str) -> int:
+        """The number of a figure, counting those that there are."""
+        there = {"curve": self.finds, "map": self.maps, "scores": self.scores, "pace": self.pace}
+        return [known for known, shown in there.items() if shown].index(name) + 1
+
+    @property
+    def harvest(self) -> float:
+        """Share of the pages that are finds."""
+        return self.finds / self.pages if self.pages else 0.0

@@ -1,0 +1,140 @@
+"""The passage of a page that shows best why it was found."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import TypeAlias
+
+from lycosa.collection.words import fold, spaced
+
+Match: TypeAlias = tuple[int, int, int]
+"""Where a match starts and ends, and the number of its mark."""
+
+MOST_MATCHES = 60
+"""Places of a word among which a passage is chosen: a word that has more is not what makes the passage."""
+
+MOST_NEAR = 10
+"""Places of the rarest word near which such a word is looked for again."""
+
+
+_SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
+_BLANK = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A passage, and where in it the words stand."""
+
+    text: str = ""
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What to look for in a text: words side by side, the last one perhaps only a beginning; and what it is worth."""
+
+    words: tuple[str, ...]
+    weight: float = 1.0
+    prefix: bool = False
+    group: int = 0
+    """Marks of one group, the forms of a word, count once in a passage."""
+
+
+def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
+    """The passage of about `width` characters with the most and rarest of the marks; the beginning if there are none.
+
+    >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Mark(("reef",))], 30)
+    >>> found.text, [found.text[start:end] for start, end in found.spans]
+    ('… Today the coral reef is white.', ['reef'])
+    """
+    begin, until = _best(_places(text, marks, width), marks, 3 * width // 4)  # the rest is for what stands around
+    start, end = _around(text, begin, until, width)
+    passage = " ".join(text[start:end].split())
+    passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")
+    return Snippet(passage, _apart((begin, until) for begin, until, _ in _places(passage, marks, width)))
+
+
+def _places(text: str, marks: Sequence[Mark], width: int) -> list[Match]:
+    """Where the marks stand, in order. Of one that stands everywhere, the first places and those near the rarest."""
+    # Every word has a blank before it and one after it.
+    padded = f" {fold(text)} ".replace("\n", " ")
+    patterns = [_pattern(mark) for mark in marks]
+    found = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
+    rarest = min(filter(None, found), key=len, default=[])
+    for number, places in enumerate(found):
+        if len(places) == MOST_MATCHES > len(rarest):
+            for begin, until, _ in rarest[:MOST_NEAR]:
+                places += _matches(padded, patterns, number, max(0, begin - width), until + width)
+    return sorted({place for places in found for place in places})
+
+
+def _matches(
+    padded: str, patterns: Sequence[tuple[re.Pattern[str], int]], number: int, start: int = 0, end: int = sys.maxsize
+) -> Iterator[Match]:
+    pattern, ahead = patterns[number]
+    for match in islice(pattern.finditer(padded, start, end), MOST_MATCHES):
+        yield match.start() - 1 + ahead, match.end() - 1, number
+
+
+def _pattern(mark: Mark) -> tuple[re.Pattern[str], int]:
+    """A pattern for padded text, and how many blanks it begins with.
+
+    Literally with a blank, because then the search is a fast one. Characters that are words by themselves need none.
+    """
+    loose = [spaced(word) != word for word in mark.words]
+    gaps = [" *" if left or right else " +" for left, right in pairwise(loose)]
+    inside = "".join(re.escape(word) + gap for word, gap in zip(mark.words, [*gaps, ""], strict=True))
+    back = "" if loose[-1] else "[^ ]*" if mark.prefix else "(?= )"
+    return re.compile(inside + back if loose[0] else " " + inside + back), int(not loose[0])
+
+
+def _best(found: Sequence[Match], marks: Sequence[Mark], width: int) -> tuple[int, int]:
+    """The stretch of matches that fits into the width and is worth most: different words first, then many."""
+    best, chosen = 0.0, (0, 0)
+    counts: Counter[int] = Counter()
+    worth, first = 0.0, 0
+    for last, (begin, until, number) in enumerate(found):
+        mark = marks[number]
+        worth += 0.0 if counts[mark.group] else mark.weight
+        counts[mark.group] += 1
+        while until - found[first][0] > width and found[first][0] < begin:
+            gone = marks[found[first][2]]
+            counts[gone.group] -= 1
+            worth -= 0.0 if counts[gone.group] else gone.weight
+            first += 1
+        value = worth * (1 + 0.02 * min(last - first, 10))
+        if value > best + 1e-9:
+            best, chosen = value, (found[first][0], until)
+    return chosen
+
+
+def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
+    """The stretch made as wide as it may be: from the start of its sentence if that is near, between words."""
+    room = max(0, width - (until - begin))
+    start = max(0, begin - 2 * room // 3)
+    before = text[start:begin]
+    if sentence := list(_SENTENCE.finditer(before)):
+        start += sentence[-1].end()
+    elif start and (blank := _BLANK.search(before)):
+        start += blank.end()
+    end = min(len(text), max(start + width, until))
+    if end < len(text) and (blanks := list(_BLANK.finditer(text, until, end + 1))):
+        end = blanks[-1].start()
+    return start, end
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans that do not overlap: of two that do, the first."""
+    kept: list[tuple[int, int]] = []
+    for begin, until in spans:
+        if not kept or begin >= kept[-1][1]:
+            kept.append((begin, until))
+    return kept

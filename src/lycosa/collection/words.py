@@ -1,0 +1,132 @@
+"""Text as it is searched: what of a page is worth finding, and how it is cut into words.
+
+Words are kept as they stand, without case and accents but not stemmed: a collection has many languages, and a stemmer
+knows one. (A query asks for the English forms of its words as well; see `querying`.) Where a script does without
+blanks, as Chinese, Japanese and Thai do, each character is a word, so that any piece of such a text is a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from lycosa.web.html import CLOSE, OPEN
+
+MOST = 1_000_000
+"""Characters of a page that are searched."""
+
+_UNSPACED = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
+)
+_BETWEEN = " |/\u00b7\u2022\u00bb\u203a"
+_LINKED = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
+
+
+class _Folding(dict[int, str]):
+    """One character for each: its letter without case and accent, or a blank. Text keeps its length."""
+
+    def __missing__(self, code: int) -> str:
+        letter = self[code] = _folded(chr(code))
+        return letter
+
+
+def _folded(character: str) -> str:
+    if not character.isalnum():
+        # Vowel signs belong to the word; accents that could not be joined with their letter are gone with it.
+        is_mark = unicodedata.category(character)[0] == "M" and not "\u0300" <= character <= "\u036f"
+        return character if is_mark else " "
+    parts = unicodedata.normalize("NFKD", character)
+    if all("\u0300" <= accent <= "\u036f" for accent in parts[1:]):
+        character = parts[0]
+    lower = character.lower()
+    return lower if len(lower) == 1 else character
+
+
+_FOLDING = _Folding()
+
+
+def fold(text: str) -> str:
+    """A text of the same length in which words are letters only, and everything else is blank.
+
+    >>> fold("Récifs: L’Eau-2")
+    'recifs  l eau 2'
+    """
+    return _translate(text, _FOLDING)
+
+
+def _translate(text: str, table: dict[int, str]) -> str:
+    if text.isascii():
+        return text.translate(table)
+    # Line by line, because those that are plain ASCII go thrice as fast.
+    return "\n".join([line.translate(table) for line in text.split("\n")])
+
+
+def spaced(folded: str) -> str:
+    """A folded text with blanks between all its words.
+
+    >>> spaced("reef 珊瑚").split()
+    ['reef', '珊', '瑚']
+    """
+    return folded if folded.isascii() else _UNSPACED.sub(r" \1 ", folded)
+
+
+def cut(text: str) -> list[str]:
+    """The words of a text.
+
+    >>> cut("Bleached corals, 2024")
+    ['bleached', 'corals', '2024']
+    """
+    return spaced(fold(unicodedata.normalize("NFC", text))).split()
+
+
+def prose(marked: str) -> str:
+    """The text of a page without its menus: blocks that are nothing but links, if they are many and other text is left.
+
+    >>> page = "\x01Home\x02 \x01Reefs\x02 \x01About\x02\\n\\nCorals \x01bleach\x02 when the sea is warm for weeks."
+    >>> prose(page)
+    'Corals bleach when the sea is warm for weeks.'
+    """
+    marked = marked[:MOST]
+    if OPEN not in marked:
+        return clean(marked)
+    kept: list[str] = []
+    menu: list[str] = []
+    links = 0
+    for line in [*marked.split("\n"), "."]:
+        if not line.strip(_BETWEEN):
+            menu.append(line)
+        elif OPEN in line and not any(map(str.isalnum, _LINKED.sub("", line))):
+            menu.append(line)
+            links += line.count(OPEN)
+        else:
+            if links < 3:  # not a menu after all
+                kept += menu
+            kept.append(line)
+            menu, links = [], 0
+    text = "\n".join(kept[:-1])
+    whole = clean(marked)
+    rest = clean(text)
+    return rest if 3 * len(rest) >= len(whole) else whole
+
+
+def clean(text: str) -> str:
+    """Text in composed form, without markers and control characters: fit for a terminal.
+
+    >>> clean("a\x1b[31mb\\tc")
+    'a [31mb c'
+    """
+    text = text.replace(OPEN, "").replace(CLOSE, "").replace("\u00ad", "")
+    return _translate(unicodedata.normalize("NFC", text), _VISIBLE).strip()
+
+
+class _Visible(dict[int, str]):
+    """What may be shown of each character: others could move the cursor or turn the text around."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        # Joiners are spelling in many scripts.
+        shown = self[code] = character if character.isprintable() or character in "\n\u200c\u200d" else " "
+        return shown
+
+
+_VISIBLE = _Visible()

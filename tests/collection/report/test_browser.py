@@ -1,0 +1,137 @@
+"""The report in a real browser, without a network: no errors, nothing asked for, nothing wider than the screen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import gather, render
+from lycosa.core.types import Held, Setting
+from lycosa.testing import Web, serve
+from report.synthetic import large, write
+
+ROOT = Path(__file__).resolve().parents[3]
+TOPIC = "marine biology/coral reefs"
+
+
+def chromium() -> str:
+    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
+pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of a crawl of the embedded web, of one with long names, and of one without pages."""
+    path = tmp_path_factory.mktemp("browser")
+    web = Web(slowness=0.01)
+    with serve(web, record=False):
+        fast: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": 60, "patience": 1.0}
+        for _ in lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC), out=path / "web", **fast):
+            pass
+    held = Held("calendar", "a-host-with-a-long-name." * 5 + "test", 12_345, 8, "http://a.test/" + "y" * 400)
+    end = Setting("end", {"reason": "page budget spent", "held": 12_345, "groups": [asdict(held)]}, 2e9)
+    write(path / "long", [*large(300, hosts=90), end], topic="x" * 300)
+    write(path / "empty", [])
+    found = {}
+    for name in ("web", "long", "empty"):
+        found[name] = path / f"{name}.html"
+        with Collection(path / name) as collection:
+            found[name].write_text(render(gather(collection)), "utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(reports: dict[str, Path]) -> Iterator[Any]:
+    """Started after the crawl: it keeps an event loop of its own running."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.mark.parametrize("name", ["web", "long", "empty"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
+    """On a phone and on a desk, in both themes and with everything unfolded: no errors, no sideways scrolling."""
+    page = browser.new_page(color_scheme=scheme, offline=True)
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(reports[name].as_uri())
+    asked.clear()
+    page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")
+    for width in (320, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert width >= page.evaluate("document.documentElement.scrollWidth"), f"too wide for {width} pixels"
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    assert dark == (scheme == "dark")
+    page.click("#theme")
+    assert dark != (page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)")
+    assert [] == complaints
+    assert [] == [url for url in asked if not url.startswith("data:")]
+    page.close()
+
+
+def test_values_under_the_pointer(browser: Any, reports: dict[str, Path]) -> None:
+    """Pointing at the curve tells the finds at that page; so do the arrow keys."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(reports["web"].as_uri())
+    curve = page.locator("#curve")
+    curve.scroll_into_view_if_needed()
+    box = curve.bounding_box()
+    pages = json.loads(curve.get_attribute("data-pages"))
+    middle = len(pages) // 2
+    page.mouse.move(box["x"] + box["width"] * middle / (len(pages) - 1), box["y"] + 50)
+    assert page.inner_text("#reading").startswith(f"After {pages[middle]} pages: ")
+    curve.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#reading").startswith(f"After {pages[middle + 1]} pages: ")
+    page.close()
+
+
+def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
+    """Without JavaScript everything is there to be read, and no button that would do nothing."""
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(reports["web"].as_uri())
+    assert 0 == page.locator("button:visible").count()
+    for heading in ("The harvest", "Best finds", "The ways there", "Held back", "How it was crawled"):
+        assert page.get_by_role("heading", name=heading).is_visible()
+    page.close()
+
+
+def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) -> None:
+    """Following 'first seen on' opens the list of pages at that page."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(reports["web"].as_uri())
+    link = page.locator(".finds .why a[href^='#p']").first
+    target = link.get_attribute("href")
+    assert not page.locator(target).is_visible()
+    link.click()
+    page.locator(target).wait_for(state="visible", timeout=5000)
+    page.close()
+
+
+def test_the_report_can_be_printed(browser: Any, reports: dict[str, Path]) -> None:
+    """On paper the page is light whatever the screen, has no buttons, and becomes a PDF."""
+    page = browser.new_page(color_scheme="dark")
+    page.goto(reports["web"].as_uri())
+    page.emulate_media(media="print", color_scheme="dark")
+    assert "rgb(29, 33, 38)" == page.evaluate("getComputedStyle(document.body).color")
+    assert 0 == page.locator("button:visible").count()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.close()

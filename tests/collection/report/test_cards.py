@@ -1,0 +1,139 @@
+"""Single pages: why they were fetched, and the ways to the best finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_marks
+from lycosa.collection.report.figures import Branch, Card
+from lycosa.collection.report.linkgraph import LinkGraph
+from lycosa.core.options import Options
+from lycosa.core.types import Event, Links, Seed, Visit
+from report.synthetic import page, redirect, write
+
+
+@contextmanager
+def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
+    """Cards of a log's vertices, and their numbers by name."""
+    with Collection(write(path / "crawl", events)) as collection:
+        graph = LinkGraph(collection.log, 10**9, 0.5)
+        visits = [event for event in collection.log if isinstance(event, Visit)]
+        for vertex, visit in enumerate(visits):
+            graph.add_links(vertex, visit.links.urls)
+        cards = Cards(collection, graph, graph.breadth_first()[1])
+        yield cards, {visit.node: vertex for vertex, visit in enumerate(visits)}
+
+
+def why(card: Card) -> tuple[object, ...]:
+    return card.origin, card.parent, card.anchor, card.redirected
+
+
+def test_where_pages_came_from(tmp_path: Path) -> None:
+    """A seed is a seed; others were first seen on a page, in a link, through redirects, or in a sitemap."""
+    sitemap = Visit("map", "sitemap", "ok", 0, links=Links.to("m"))
+    with cards_of(
+        tmp_path,
+        Seed("a"),
+        Seed("s"),
+        page("a", to=["b", "r"]),
+        redirect("s", "t"),
+        page("t"),
+        page("b", to=["r"]),
+        redirect("r", "c"),
+        page("c"),
+        sitemap,
+        page("m"),
+        page("x"),
+    ) as (cards, number):
+        assert ("seed", "", "", False) == why(cards.card(number["a"]))
+        assert ("seed", "", "", True) == why(cards.card(number["t"]))
+        assert ("link", "a", "to b", False) == why(cards.card(number["b"]))
+        assert ("link", "a", "to r", True) == why(cards.card(number["c"]))
+        assert ("sitemap", "map", "", False) == why(cards.card(number["m"]))
+        assert ("unknown", "", "", False) == why(cards.card(number["x"]))
+        assert "start" == cards.card(number["map"]).origin
+        assert (1, 2, 3, 4) == tuple(cards.card(number[name]).number for name in ("a", "t", "b", "c"))
+        assert 1 == cards.card(number["b"]).parent_number
+
+
+def test_the_most_promising_link_is_told(tmp_path: Path) -> None:
+    """Of several links between two pages, the one that looked best is named."""
+    links = Links.to("b", "b", "b", anchors=["here", "coral", ""])
+    links.alphas = np.array([0.1, 0.9, 0.2], np.float32)
+    with cards_of(tmp_path, Seed("a"), page("a", links=links), page("b")) as (cards, number):
+        assert "coral" == cards.card(number["b"]).anchor
+
+
+def test_what_strangers_wrote_is_cut(tmp_path: Path) -> None:
+    """Titles and anchors of any length are kept to a bearable one."""
+    links = Links.to("b", anchors=["y" * 10_000])
+    with cards_of(tmp_path, Seed("a"), page("a", links=links, title="x" * 10_000), page("b")) as (cards, number):
+        card = cards.card(number["b"])
+        assert (300, 300) == (len(card.parent_title), len(card.anchor))
+
+
+def names(branch: Branch) -> list[object]:
+    return [
+        *(stop.card.node for stop in branch.stops),
+        *([[names(fork) for fork in branch.branches]] * bool(branch.branches)),
+    ]
+
+
+def test_ways_are_merged(tmp_path: Path) -> None:
+    """Ways to several finds run together as far as they are the same, without redirects, the best find first."""
+    with cards_of(
+        tmp_path,
+        Seed("a"),
+        page("a", to=["b"]),
+        page("b", to=["c", "r"]),
+        page("c", 0.9, to=["f"]),
+        redirect("r", "d"),
+        page("d", to=["e"]),
+        page("e", 0.9),
+        page("f", 0.9),
+        page("z", 0.9),
+    ) as (cards, number):
+        tree = cards.tree([number[name] for name in ("e", "c", "f", "z")])
+        assert [["a", "b", [["d", "e"], ["c", "f"]]], ["z"]] == [names(branch) for branch in tree]
+        assert [1, 2, 3] == [stop.rank for fork in tree[0].branches for stop in fork.stops if stop.rank]
+        assert [3, 1] == [branch.finds for branch in tree]
+
+
+def test_long_ways_are_shortened(tmp_path: Path) -> None:
+    """Of a way of a thousand pages the ends are kept, the rest is counted, and the middle is folded."""
+    chain = [page(f"n{i}", to=[f"n{i + 1}"]) for i in range(1000)]
+    with cards_of(tmp_path, Seed("n0"), *chain, page("n1000", 0.9)) as (cards, number):
+        (branch,) = cards.tree([number["n1000"]])
+        assert 2 * ENDS + 1 == len(branch.stops)
+        assert 1000 - 2 * ENDS == sum(stop.left_out for stop in branch.stops)
+        stretches = [[stop.card.node for stop in stretch] for stretch in branch.stretches]
+        assert [["n0"], ["n999"], ["n1000"]] == [stretches[0], *stretches[2:]]
+        assert 2 * ENDS - 2 == len(stretches[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (Options(topic="coral reef bleaching"), ["coral", "reef", "bleaching"]),
+        (Options(topic="Corals of the Sea"), ["coral", "the", "sea"]),
+        (Options(examples=["x.html"]), ["kelp"]),
+        (Options(judge="my:Judge", topic="a b"), []),
+    ],
+)
+def test_what_marks_a_topic(options: Options, found: list[str]) -> None:
+    """The beginnings of its words, without plurals and single letters; learned terms where there are no words."""
+    assert found == [word for mark in topic_marks(options, ["kelp", ""]) for word in mark.words]
+
+
+def test_what_marks_a_pattern() -> None:
+    """The words of the first match; nothing if there is none, or if the pattern is broken."""
+    assert [("bleached", "coral")] == [mark.words for mark in pattern_marks("bleach(ed)? coral", "Bleached coral here")]
+    assert [] == pattern_marks("kelp", "coral")
+    assert [] == pattern_marks("(", "coral")
+    assert [] == pattern_marks("", "coral")

@@ -1,0 +1,225 @@
+"""The figures of whole crawls, out of logs made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import Report, gather, render
+from lycosa.collection.report.gathering import BEST, CARDS, HOSTS
+from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
+from lycosa.store.log import NAME, Lock, SqliteLog
+from report.synthetic import large, page, redirect, write
+
+A, B = "http://a.test", "http://b.test"
+
+
+def report_of(path: Path, *events: Event, **options: object) -> Report:
+    with Collection(write(path / "crawl", events, **options)) as collection:
+        return gather(collection)
+
+
+def test_the_headline(tmp_path: Path) -> None:
+    """Pages, finds, harvest, hosts, bytes, time and ending are those of the log."""
+    report = report_of(
+        tmp_path,
+        Setting("threshold", 0.5, 100.0),
+        Seed(f"{A}/"),
+        Visit(f"{A}/robots.txt", "robots", "ok", 0, size=20, started=100.5, ended=101.0),
+        page(f"{A}/", 0.1, [f"{B}/1", f"{B}/2"], size=1000, started=102.0, ended=103.0),
+        page(f"{B}/1", 0.9, size=500, started=103.0, ended=104.0),
+        page(f"{B}/2", 0.9, same_as=f"{B}/1", size=500, started=105.0, ended=106.0),
+        Label(f"{B}/1", True),
+        Setting("end", {"reason": "page budget spent", "pages": 3}, 110.0),
+        budget=3,
+    )
+    assert (3, 1, 1 / 3, 2) == (report.pages, report.finds, report.harvest, report.host_count)
+    assert (4, 2020, 10.0, 1) == (report.requests, report.size, report.seconds, report.runs)
+    assert ("page budget spent", False, 1) == (report.ending, report.running, report.copied)
+    assert "lycosa resume" in report.steps[0][0]
+    assert report.steps[0][0].endswith("--budget 6")
+    assert ["coral reef", True] == [report.subject, report.worded]
+
+
+def test_breadth_first_order_of_the_same_pages(tmp_path: Path) -> None:
+    """The second curve counts the same finds in breadth-first order: here the finds come last."""
+    report = report_of(
+        tmp_path,
+        Setting("threshold", 0.5, 1.0),
+        Seed("s"),
+        page("s", to=["u", "v", "x"]),
+        page("x", 0.9, to=["y"]),
+        page("y", 0.9),
+        page("u"),
+        page("v"),
+    )
+    assert report.curve is not None
+    assert [0, 0, 1, 2, 2, 2] == report.curve.found
+    assert [0, 0, 0, 0, 1, 2] == report.curve.breadth
+    assert (2, 4) == (report.curve.half, report.curve.half_breadth)
+
+
+def test_best_finds_and_why(tmp_path: Path) -> None:
+    """Finds by score, the earlier first among equals, each with where it was first seen and how far from a seed."""
+    report = report_of(
+        tmp_path,
+        Setting("threshold", 0.5, 1.0),
+        Seed("a"),
+        page("a", 0.6, ["r", "c"]),
+        redirect("r", "b"),
+        page("b", 0.8, title="B", score=0.25),
+        page("c", 0.8),
+        page("d", 0.4),
+    )
+    assert ["b", "c", "a"] == [card.node for card in report.best]
+    best = report.best[0]
+    assert ("a", "to r", True, 1, 2, 0.25) == (
+        best.parent,
+        best.anchor,
+        best.redirected,
+        best.depth,
+        best.number,
+        best.score,
+    )
+    assert 3 == report.path_count
+    assert ["a", "b", "c", "d"] == [card.node for card in report.cards]
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    """Where nothing reaches the threshold, the closest pages are shown, and are no finds."""
+    report = report_of(tmp_path, Setting("threshold", 0.5, 1.0), Seed("a"), page("a", 0.1, ["b"]), page("b", 0.2))
+    assert (0, ["b", "a"]) == (report.finds, [card.node for card in report.best])
+    assert "What came closest" in render(report)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (),
+        (Setting("threshold", 0.1, 5.0), Seed(f"{A}/")),
+        (Seed(f"{A}/"), Visit(f"{A}/", "page", "unknown-host", 1, note="no such host")),
+        (Seed(f"{A}/"), page(f"{A}/", 0.9)),
+        (Seed("x"), page("x", 0.9, ["y"]), page("y", 0.0)),
+        (page("", 0.9, title=""), page("a//b", 0.2)),
+        (Setting("threshold", -1.0, 5.0), page("a", -0.5), page("b", 0.0)),
+        (Setting("threshold", 0.1, 5.0), page("a", 1e300), page("b", 1e-300)),
+    ],
+    ids=["empty", "no pages", "only failures", "one page", "no web", "no names", "negative", "huge"],
+)
+def test_small_and_odd_crawls(tmp_path: Path, events: tuple[Event, ...]) -> None:
+    """A crawl with hardly anything in it, or from another space than the web, still has a report."""
+    report = report_of(tmp_path, *events)
+    text = render(report)
+    assert "</html>" in text
+    assert ("No page has been fetched" in text) == (report.pages == 0)
+
+
+def test_a_crawl_without_an_archive(tmp_path: Path) -> None:
+    """Without an archive there are no excerpts, no search is offered, and the report says so."""
+    report = report_of(tmp_path, Seed(f"{A}/"), page(f"{A}/", 0.9), archive=False)
+    assert [] == report.best[0].excerpt
+    assert not any("search" in command for command, _ in report.steps)
+    assert "nothing was archived" in render(report)
+
+
+def test_an_archive_that_is_missing(tmp_path: Path) -> None:
+    """A log whose archive is gone still has a report, without excerpts."""
+    visit = page(f"{A}/", 0.9)
+    visit.place.file, visit.place.length = "lycosa-00001.warc.gz", 100
+    assert [] == report_of(tmp_path, Seed(f"{A}/"), visit).best[0].excerpt
+
+
+def test_a_running_crawl(tmp_path: Path) -> None:
+    """While someone crawls, the report says that it is still running, and what is recorded meanwhile is left out."""
+    path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
+    lock = Lock(path)
+    with Collection(path) as collection:
+        numbered = collection.log.numbered
+
+        def while_it_runs(where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> object:
+            writer = SqliteLog(path / NAME)
+            writer.append(page(f"{A}/late", 0.9))
+            writer.close()
+            return numbered(where, order, given)
+
+        collection.log.numbered = while_it_runs  # type: ignore[assignment, method-assign]
+        report = gather(collection)
+    lock.release()
+    assert (1, 1, True) == (report.pages, sum(host.pages for host in report.hosts), report.running)
+    assert "Still running" in render(report)
+    assert [f"lycosa show {path}"] == [command for command, _ in report.steps[:1]]
+
+
+def test_what_was_held_back(tmp_path: Path) -> None:
+    """Likely traps are listed with their reason, their number and the command that lets them through."""
+    held = [Held("calendar", "whats-on.test/events", 1204, 8, f"{A}/2031/")]
+    end = {"reason": "page budget spent", "held": 1300, "groups": [asdict(group) for group in held]}
+    report = report_of(tmp_path, page(f"{A}/"), Setting("end", end, 9.0), budget=10)
+    text = render(report)
+    for told in ("1,300 known addresses", "calendar", "1,204", "--trust whats-on.test/events --budget 20</code>"):
+        assert told in text
+    assert "when the last run ended" not in text
+    going_on = report_of(tmp_path / "on", page(f"{A}/"), Setting("end", end, 9.0), page(f"{A}/2"))
+    assert "when the last run ended" in render(going_on)
+    assert "Nothing was held back" in render(report_of(tmp_path / "none", page(f"{A}/")))
+    assert "--no-traps" in render(report_of(tmp_path / "off", page(f"{A}/"), traps=False))
+
+
+def test_probes_sitemaps_and_copies_are_told(tmp_path: Path) -> None:
+    """Requests of every kind are counted; a probe that is told 'not found' has not failed; copies name their page."""
+    report = report_of(
+        tmp_path,
+        page(f"{A}/", title="Original"),
+        page(f"{A}/print", same_as=f"{A}/", flags=["soft-404"]),
+        Visit(f"{A}/made-up", "probe", "gone", 0),
+        Visit(f"{A}/sitemap.xml", "sitemap", "ok", 0),
+        Visit(f"{A}/x", "page", "gone", 3),
+    )
+    kinds = {meaning.split(":")[0]: (count, failed) for meaning, count, failed in report.kinds}
+    assert {"pages": (3, 1), "probes": (1, 0), "sitemaps": (1, 0)} == kinds
+    assert [(f"{A}/", "Original", 1, f"{A}/print")] == [
+        (copies.node, copies.title, copies.count, copies.example) for copies in report.copies
+    ]
+    assert [("soft-404", 1)] == [(remark.name, remark.count) for remark in report.remarks]
+
+
+def test_options_that_differ(tmp_path: Path) -> None:
+    """Only what differs from the defaults is listed, by the name it has on the command line."""
+    report = report_of(tmp_path, page(f"{A}/"), delay=2.5, per_host=3, hosts=["a.test", "b.test"])
+    told = {flag: value for flag, value, _ in report.options}
+    assert {
+        "TOPIC": "coral reef",
+        "--seed": "http://a.test/",
+        "--delay": "2.5",
+        "--per-host": "3",
+        "--host": "a.test, b.test",
+    } == told
+
+
+def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
+    """Of many pages, hosts and finds only so many are shown, the rest is counted, and the page stays small."""
+    report = report_of(tmp_path, *large(3000, hosts=400, links=10))
+    assert (BEST, CARDS, HOSTS) == (len(report.best), len(report.cards), len(report.hosts))
+    assert report.pages > 2500
+    assert report.hosts_left == report.host_count - HOSTS
+    text = render(report)
+    assert len(text.encode()) < 600_000
+    assert f"And {report.finds - BEST:,} more finds" in text
+    assert f"And {report.pages - CARDS:,} more pages" in text
+
+
+def test_the_longest_names_bound_the_page(tmp_path: Path) -> None:
+    """With addresses, titles and anchors as long as they can be, the page has a few megabytes at most."""
+
+    def node(number: int) -> str:
+        return f"http://host-{number}.test/{number}/".ljust(2000, "x")
+
+    events = [
+        page(node(i), 0.2 + i / 1000, [node(i + 1)], title="T" * 500, flags=[f"flag-{i}" * 20]) for i in range(500)
+    ]
+    failures = [Visit(node(1000 + i), "page", "gone", i, note="n" * 5000) for i in range(500)]
+    report = report_of(tmp_path, Seed(node(0)), *events, *failures)
+    assert len(render(report).encode()) < 4_000_000

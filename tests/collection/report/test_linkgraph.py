@@ -1,0 +1,156 @@
+"""The pages of a crawl as a graph: breadth-first order, distances, ways, copies; each worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from lycosa.collection.report.linkgraph import LinkGraph
+from lycosa.core.types import Event, Links, Seed, Visit
+from lycosa.store.log import NAME, SqliteLog
+from report.synthetic import page, redirect, write
+
+Maker = Callable[[Iterable[Event]], tuple[LinkGraph, list[str]]]
+
+
+@pytest.fixture
+def graph_of(tmp_path: Path) -> Maker:
+    """Makes a graph of events, and lists the names of its vertices."""
+
+    def make(events: Iterable[Event]) -> tuple[LinkGraph, list[str]]:
+        path = write(tmp_path / "crawl", events)
+        log = SqliteLog(path / NAME, readonly=True)
+        graph = LinkGraph(log, 10**9, 0.5)
+        for vertex, visit in enumerate(v for v in log if isinstance(v, Visit) and v.outcome in ("ok", "redirect")):
+            graph.add_links(vertex, visit.links.urls)
+        names = [node for (node,) in log.rows("node", "kind IN ('page', 'redirect', 'sitemap') AND outcome != 'gone'")]
+        log.close()
+        return graph, names
+
+    return make
+
+
+# a links to b and, through a redirect c, to d; b to e and d; d to f. Nothing links to x. Fetched in another order.
+SMALL = [
+    Seed("a"),
+    page("a", to=["b", "c", "nowhere"]),
+    redirect("c", "d"),
+    page("d", 0.9, to=["f", "a"]),
+    page("f", 0.9),
+    page("b", to=["e", "d"]),
+    page("x", 0.9),
+    page("e", to=["f", "e"]),
+]
+
+
+def test_breadth_first_order(graph_of: Maker) -> None:
+    """Pages come level by level, in the order of links; a redirect stands for its target; the unreachable come last."""
+    graph, names = graph_of(SMALL)
+    order, depth = graph.breadth_first()
+    assert ["a", "b", "d", "e", "f", "x"] == [names[vertex] for vertex in order]
+    distance = {name: int(depth[vertex]) for vertex, name in enumerate(names)}
+    assert {"a": 0, "b": 1, "d": 1, "e": 2, "f": 2, "x": -1, "c": -1} == distance
+
+
+def test_the_way_is_by_which_a_page_was_first_seen(graph_of: Maker) -> None:
+    """A page's parent is the first page recorded before it that links to it; the way goes back to a seed."""
+    graph, names = graph_of(SMALL)
+    ways = {names[v]: [names[stop] for stop in graph.trail(v)] for v in range(len(names))}
+    assert ["a", "c", "d", "f"] == ways["f"]
+    assert ["a", "b", "e"] == ways["e"]
+    assert ["x"] == ways["x"]
+    assert ["a"] == ways["a"]
+
+
+def test_a_page_that_links_later_is_no_parent(graph_of: Maker) -> None:
+    """A link that was recorded after the page it leads to does not explain it."""
+    graph, _ = graph_of([Seed("a"), page("a"), page("b"), page("c", to=["b", "a"])])
+    assert [-1, -1, -1] == graph.parent.tolist()
+
+
+def test_a_seed_stays_where_ways_begin(graph_of: Maker) -> None:
+    """The way to a seed is the seed, even if another page links to it."""
+    graph, _ = graph_of([Seed("a"), Seed("b"), page("a", to=["b"]), page("b")])
+    assert [1] == graph.trail(1)
+
+
+@pytest.mark.parametrize(
+    ("redirects", "order"),
+    [
+        ({"c": "d", "d": "e", "e": "z"}, ["a", "z"]),  # a chain
+        ({"c": "d", "d": "c"}, ["a", "z"]),  # a loop: z can't be reached and comes last
+        ({"c": "gone"}, ["a", "z"]),
+        ({"c": "c"}, ["a", "z"]),
+    ],
+)
+def test_redirects_are_passed_over(graph_of: Maker, redirects: dict[str, str], order: list[str]) -> None:
+    """Chains of redirects lead to their end, loops and dead ends nowhere."""
+    graph, names = graph_of(
+        [Seed("a"), page("a", to=["c"]), *(redirect(node, target) for node, target in redirects.items()), page("z")]
+    )
+    found, depth = graph.breadth_first()
+    assert order == [names[vertex] for vertex in found]
+    assert (1 if "z" in redirects.values() else -1) == depth[names.index("z")]
+
+
+def test_a_seed_that_redirects(graph_of: Maker) -> None:
+    """Breadth-first order begins where a redirecting seed leads."""
+    graph, names = graph_of([Seed("s"), redirect("s", "a"), page("b"), page("a", to=["b"])])
+    assert ["a", "b"] == [names[vertex] for vertex in graph.breadth_first()[0]]
+
+
+def test_sitemaps_are_beginnings(graph_of: Maker) -> None:
+    """What a sitemap names is one step away from it, after what the seeds lead to."""
+    sitemap = Visit("map", "sitemap", "ok", 0, links=Links.to("m", "b"))
+    graph, names = graph_of([Seed("a"), sitemap, page("m"), page("a", to=["b"]), page("b")])
+    order, depth = graph.breadth_first()
+    assert ["a", "b", "m"] == [names[vertex] for vertex in order]
+    assert 1 == depth[names.index("m")]
+    assert ["map", "m"] == [names[stop] for stop in graph.trail(names.index("m"))]
+
+
+def test_a_page_recorded_twice(graph_of: Maker) -> None:
+    """A page that was fetched twice is known by its first visit; the second comes last."""
+    graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b"), page("b"), page("c")])
+    order, _ = graph.breadth_first()
+    assert [0, 1, 2, 3] == order.tolist()
+    assert ["a", "b", "b", "c"] == names
+
+
+def test_failures_are_no_vertices(graph_of: Maker) -> None:
+    """Only what brought a page or a redirect is in the graph."""
+    graph, names = graph_of([Seed("a"), Visit("a", "page", "gone", 0), page("b")])
+    assert ["b"] == names
+    assert [] == graph.seeds
+    assert 1 == len(graph)
+
+
+def test_finds_and_copies(graph_of: Maker) -> None:
+    """A find reaches the threshold and is no copy; the most copied page comes first, with one of its copies."""
+    copies = [page(f"copy {i}", 0.9, same_as="a" if i else "b") for i in range(4)]
+    graph, names = graph_of([page("a", 0.5), page("b", 0.49), *copies])
+    assert ["a"] == [names[vertex] for vertex in graph.find.nonzero()[0]]
+    told = [(names[original], count, names[example]) for original, count, example in graph.most_copied(5)]
+    assert [("a", 3, "copy 1"), ("b", 1, "copy 0")] == told
+    assert 1 == len(graph.most_copied(1))
+
+
+def test_an_empty_log(graph_of: Maker) -> None:
+    """A crawl without pages has an empty graph."""
+    graph, _ = graph_of([Seed("a")])
+    order, depth = graph.breadth_first()
+    assert ([], [], []) == (order.tolist(), depth.tolist(), graph.most_copied(3))
+
+
+def test_order_equals_a_plain_queue(graph_of: Maker) -> None:
+    """On a graph with many links the order is that of a plain queue."""
+    links = {f"n{i}": [f"n{(i * k + k) % 60}" for k in range(1, 8)] for i in range(60)}
+    graph, names = graph_of([Seed("n3"), *(page(node, to=to) for node, to in links.items())])
+    queue, at = ["n3"], 0
+    while at < len(queue):
+        queue += [node for node in dict.fromkeys(links[queue[at]]) if node not in queue]
+        at += 1
+    rest = [node for node in links if node not in queue]
+    assert queue + rest == [names[vertex] for vertex in graph.breadth_first()[0]]

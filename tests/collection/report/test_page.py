@@ -1,0 +1,173 @@
+"""The page itself: valid, self-contained, and safe whatever strangers write."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import turbohtml
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import Report, gather, render
+from lycosa.collection.report import page as page_module
+from lycosa.collection.report.page import clean, href, percent, score, seconds, when
+from lycosa.core.types import Held, Links, Seed, Setting, Visit
+from report.synthetic import page, write
+
+A, B = "http://a.test", "http://b.test"
+EVIL = "\"'><script>alert(1)</script><img src=http://evil.test/x onerror=alert(2)>\u202e\u2066\x00\x1b[31m\ud800&amp;"
+STYLE = (Path(page_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """A report in which everything that a stranger can write is hostile."""
+    evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log takes no halves of characters as names
+    links = Links.to(evil_node, "javascript:alert(3)", f"{B}/", anchors=[EVIL, EVIL, EVIL])
+    events = [
+        Setting("threshold", 0.1, 1_700_000_000.0),
+        Seed(f"{A}/"),
+        page(f"{A}/", 0.3, title=EVIL, links=links, started=1_700_000_001.0, ended=1_700_000_002.0, language=EVIL),
+        page(evil_node, 0.9, title=EVIL, flags=[EVIL], started=1_700_000_003.0, ended=1_700_000_004.0),
+        page("javascript:alert(3)", 0.8, title=""),
+        page(f"{B}/", 0.7, title=EVIL, started=1_700_000_005.0, ended=1_700_000_006.0),
+        page(f"{B}/copy", 0.7, same_as=evil_node),
+        Visit(evil_node + "2", "page", "gone", 5, status=404, note=EVIL),
+        Visit("javascript:alert(4)", "page", "broken", 6, status=500, note=EVIL),
+        Setting("end", {"reason": EVIL, "held": 3, "groups": [asdict(Held(EVIL, EVIL, 3, 1, "javascript:alert(5)"))]}),
+    ]
+    path = write(
+        tmp_path_factory.mktemp("hostile") / "crawl", events, topic=EVIL.replace("\ud800", ""), hosts=[EVIL[:50]]
+    )
+    with Collection(path) as collection:
+        return gather(collection)
+
+
+@pytest.fixture(scope="module")
+def text(report: Report) -> str:
+    return render(report)
+
+
+@pytest.fixture(scope="module")
+def tree(text: str) -> turbohtml.Document:
+    return turbohtml.parse(text, strict=True)
+
+
+def test_the_page_is_valid(tree: turbohtml.Document) -> None:
+    """A strict parser has nothing to complain of; every id is there once, every inner link leads somewhere."""
+    ids = [element.attrs["id"] for element in tree.select("[id]")]
+    assert len(ids) == len(set(ids))
+    targets = {str(element.attrs["href"])[1:] for element in tree.select("a[href^='#']")}
+    assert targets <= set(ids)
+    assert 1 == len(tree.select("h1"))
+
+
+def test_nothing_is_loaded_from_elsewhere(tree: turbohtml.Document, text: str) -> None:
+    """No element loads anything: addresses stand only in links that a reader may follow."""
+    for element in tree.select("*"):
+        for name, value in element.attrs.items():
+            value = str(value)
+            if element.tag == "a" and name == "href":
+                assert value.startswith(("http://", "https://", "#"))
+            elif name == "href":
+                assert ("link", True) == (element.tag, value.startswith("data:"))
+            else:
+                assert name not in ("src", "srcset", "action", "data", "poster", "xlink:href", "background")
+                assert "url(" not in value
+                assert not name.startswith("on")
+    assert not tree.select("img, iframe, object, embed, form, base, link[rel=stylesheet], script[src], video, audio")
+    assert "@import" not in STYLE
+    assert "url(" not in STYLE
+
+
+def test_links_to_pages_tell_them_nothing(tree: turbohtml.Document) -> None:
+    """A link to a page sends no referrer and gives no access to the report."""
+    outward = tree.select("a[href^='http']")
+    assert outward
+    for element in outward:
+        assert {"noreferrer", "noopener"} <= set(" ".join(element.attrs["rel"]).split())
+
+
+def test_only_our_script_may_run(tree: turbohtml.Document) -> None:
+    """There is one script, and the page's policy names its digest and forbids everything else."""
+    (script,) = tree.select("script")
+    digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+    (meta,) = tree.select("meta[http-equiv]")
+    policy = str(meta.attrs["content"])
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-eval" not in policy
+
+
+def test_strangers_are_quoted_not_obeyed(tree: turbohtml.Document, text: str) -> None:
+    """What pages write is text; what could rearrange or hide the text around it is replaced."""
+    assert EVIL[:20] in tree.find("h1").text  # type: ignore[union-attr]
+    assert "alert(1)</script>" not in text
+    for hidden in "\u202e\u2066\x00\x1b\ud800":
+        assert hidden not in text
+    text.encode()
+
+
+def test_only_web_addresses_are_links(tree: turbohtml.Document) -> None:
+    """A node that is no web address, or hides something in it, is shown but leads nowhere."""
+    assert not [element for element in tree.select("a[href]") if "javascript" in str(element.attrs["href"])]
+    assert "javascript:alert(3)" in tree.find("main").text  # type: ignore[union-attr]
+    assert "" == href("http://a.test/\u202egnp.exe")
+
+
+def test_two_themes_can_be_read() -> None:
+    """Text has a contrast of 4.5 at least against what lies behind it, in both themes; dark is written twice alike."""
+    blocks = [
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r"{([^{}]*--paper:[^{}]*)}", STYLE)
+    ]
+    light, dark, chosen = blocks
+    assert dark == chosen
+    assert set(light) == set(dark)
+    for theme in (light, dark):
+        for front in ("ink", "muted", "accent", "other"):
+            for back in ("paper", "soft"):
+                assert contrast(theme[front], theme[back]) >= 4.5, f"{front} on {back}"
+        assert contrast(theme["paper"], theme["accent"]) >= 4.5
+        assert contrast(theme["ink"], theme["mark"]) >= 4.5
+        for bar in ("accent", "other"):  # lines and bars
+            assert contrast(theme[bar], theme["paper"]) >= 3
+
+
+def contrast(a: str, b: str) -> float:
+    """As the web's guidelines for accessibility define it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_the_report_is_printed_light() -> None:
+    """Dark is for screens only."""
+    assert not re.search(r"^@media \(prefers-color-scheme: dark\)", STYLE, re.MULTILINE)
+    assert "@media print" in STYLE
+
+
+def test_words_of_the_page() -> None:
+    """Numbers are told so that they are true: no 100% of what is not all, no 0% of what is not nothing."""
+    assert ["0%", "under 0.1%", "12.3%", "99.9%", "100%"] == [percent(x) for x in (0, 0.0001, 0.123, 0.99999, 1)]
+    assert ["0.00", "0.12", "0.004", "first"] == [score(x) for x in (0.0, 0.123, 0.004, float("inf"))]
+    assert "1 h" == seconds(3600)
+    assert "1 January 1970, 00:01 UTC" == when(60.0)
+    assert "at an unknown time" == when(1e300)
+    assert "a b" == clean("a\tb")
+
+
+def test_singular_and_plural(report: Report) -> None:
+    """One page is a page."""
+    single = " ".join(render(replace(report, pages=1, finds=1, requests=1)).split())
+    assert "fetched 1 page from" in single
+    assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)

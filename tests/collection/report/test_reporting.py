@@ -1,0 +1,90 @@
+"""`lycosa report` as a person types it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lycosa.cli import main
+from lycosa.core.types import Seed
+from report.synthetic import page, write
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    return write(tmp_path / "reefs", [Seed("http://a.test/"), page("http://a.test/", 0.9)])
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the command in this process; its exit code."""
+    monkeypatch.setattr(sys, "argv", ["lycosa", "report", *words])
+    try:
+        main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+def test_the_report_lies_in_the_crawl(
+    crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --out the page is DIR/report.html; one line says where, how large, and how to open it."""
+    assert 0 == run(monkeypatch, str(crawl))
+    text = (crawl / "report.html").read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    told = capsys.readouterr().out
+    assert 1 == told.count("\n")
+    for part in (str(crawl / "report.html"), " kB", (crawl / "report.html").as_uri()):
+        assert part in told
+
+
+def test_elsewhere_and_again(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--out names another file; an older report is replaced; nothing else is left behind."""
+    target = tmp_path / "a report.html"
+    target.write_text("old")
+    assert 0 == run(monkeypatch, str(crawl), "--out", str(target))
+    assert "old" != target.read_text("utf-8")
+    assert not (crawl / "report.html").exists()
+    assert {"a report.html", "reefs"} == {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("out", "complaint"),
+    [("missing/report.html", "choose another file with --out"), (".", "is a directory: name a file with --out")],
+)
+def test_where_nothing_can_be_written(
+    crawl: Path, tmp_path: Path, out: str, complaint: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """A place that can't be written is one clear line, and an exit code of 2."""
+    assert 2 == run(monkeypatch, str(crawl), "--out", str(tmp_path / out))
+    error = capsys.readouterr().err
+    assert error.startswith("lycosa: ")
+    assert complaint in error
+    assert 1 == error.count("\n")
+
+
+def test_no_crawl_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory without a crawl is named, with what to do instead."""
+    assert 2 == run(monkeypatch, str(tmp_path))
+    assert "holds no crawl" in capsys.readouterr().err
+
+
+def test_a_failed_report_leaves_the_old_one(
+    crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If the disk is full the report of last time stays, whole."""
+    (crawl / "report.html").write_text("old")
+
+    def full(self: Path, data: bytes) -> int:
+        with open(self, "wb") as file:
+            file.write(data[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert 2 == run(monkeypatch, str(crawl))
+    assert "No space left on device" in capsys.readouterr().err
+    assert "old" == (crawl / "report.html").read_text()
+    assert not list(crawl.glob("report.html.*"))

@@ -1,0 +1,151 @@
+"""Make the pictures of the docs anew: the report of a crawl of the embedded web, and what the terminal shows of it.
+
+    python tools/screenshots.py [--out docs]
+
+Needs a Chromium (tools/chromium finds or installs one). Several requests are in flight at once, so two runs differ by a
+few pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import fcntl
+import io
+import os
+import pty
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from rich.console import Console
+from rich.text import Text
+
+from lycosa.testing import Web, serve
+
+ROOT = Path(__file__).resolve().parent.parent
+TOPIC = "marine biology/coral reefs"
+PORT = 8123
+LARGEST = 250_000
+"""Bytes of a picture: more would weigh on every clone."""
+
+TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
+body {{ margin: 0; padding: 18px; background: #14171a; width: max-content }}
+pre {{ margin: 0; color: #e8e6e1; font: 13px/1.35 "DejaVu Sans Mono", Menlo, Consolas, monospace }}
+{stylesheet}</style><pre>{code}</pre>"""
+
+
+def in_terminal(command: list[str], columns: int, directory: Path) -> str:
+    """What a command writes to a terminal so wide; its progress is left out."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "lycosa", *command],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        cwd=directory,
+        env={**environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+    )
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65_536)
+        except OSError:  # how Linux tells that the other side is gone
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    if running.wait():
+        raise SystemExit(f"lycosa {' '.join(command)} failed: {text.decode()}")
+    return text.decode().replace("\r\n", "\n")
+
+
+def terminal_page(commands: list[tuple[str, str]], columns: int) -> str:
+    """Commands and what they wrote, as HTML."""
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for number, (typed, written) in enumerate(commands):
+        if number:
+            console.print()
+        console.print(Text.assemble(("$ ", "bold cyan"), (typed, "bold")))
+        console.print(Text.from_ansi(written.rstrip("\n")))
+    return console.export_html(code_format=TERMINAL, inline_styles=True)
+
+
+def shoot(browser: Browser, source: Path, target: Path, size: tuple[int, int], start: str = "", **how: Any) -> None:
+    """A picture of a page so wide and high, beginning at an element."""
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **how)
+    page.goto(source.as_uri())
+    if start:
+        page.evaluate("start => document.querySelector(start).scrollIntoView({behavior: 'instant'})", start)
+    page.screenshot(path=target)
+    page.close()
+
+
+def shoot_phones(browser: Browser, source: Path, target: Path, starts: list[str]) -> None:
+    """Several screens of a phone, side by side."""
+    with TemporaryDirectory() as directory:
+        shots = [Path(directory) / f"{number}.png" for number in range(len(starts))]
+        for shot, start in zip(shots, starts, strict=True):
+            shoot(browser, source, shot, (390, 844), start, color_scheme="light")
+        images = "".join(
+            f'<img src="data:image/png;base64,{base64.b64encode(shot.read_bytes()).decode()}">' for shot in shots
+        )
+    style = (
+        "body{margin:0;display:flex;gap:16px;padding:16px;background:#dcd9d2;width:max-content}img{border-radius:14px}"
+    )
+    _shoot_content(browser.new_page(), f"<style>{style}</style>{images}", target)
+
+
+def _shoot_content(page: Page, html: str, target: Path) -> None:
+    page.set_content(html)
+    page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
+    page.locator("body").screenshot(path=target)
+    page.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    out: Path = parser.parse_args().out
+    chromium = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False).stdout
+    if not chromium:
+        raise SystemExit("no Chromium: tools/chromium installs one")
+    web = Web()
+    with TemporaryDirectory() as name, serve(web, port=PORT, record=False), sync_playwright() as playwright:
+        directory = Path(name)
+        crawl = ["crawl", web.query(TOPIC), "--seed", web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8"]
+        crawl += ["--delay", "0.05", "--budget", "300", "--out", "reefs"]
+        written = in_terminal(crawl, 100, directory)
+        told = in_terminal(["report", "reefs"], 100, directory).replace(str(directory.resolve()), "/home/you")
+        browser = playwright.chromium.launch(executable_path=chromium.strip(), args=["--no-sandbox"])
+        source = directory / "reefs" / "report.html"
+        shoot(browser, source, out / "report-light.png", (1280, 1480), color_scheme="light")
+        shoot(browser, source, out / "report-dark.png", (1200, 720), ".map.wide", color_scheme="dark")
+        shoot_phones(browser, source, out / "report-phone.png", ["body", "#harvest", "#ways"])
+        for columns in (40, 100):
+            shown = ("lycosa show reefs", in_terminal(["show", "reefs"], columns, directory))
+            commands = (
+                [shown]
+                if columns == 40
+                else [(f"lycosa {shlex.join(crawl)}", written), ("lycosa report reefs", told), shown]
+            )
+            html = terminal_page(commands, columns)
+            _shoot_content(browser.new_page(), html, out / f"terminal-{columns}.png")
+        browser.close()
+    for picture in sorted([*out.glob("report-*.png"), *out.glob("terminal-*.png")]):
+        size = picture.stat().st_size
+        print(f"{picture.name}: {size / 1000:.0f} kB{', too large' if size > LARGEST else ''}")
+
+
+if __name__ == "__main__":
+    main()
