@@ -11,6 +11,7 @@ demo: install
 	@$(BIN)/lycosa demo
 
 test: install
+	@tools/chromium
 	$(BIN)/python -m pytest -n 2
 
 check: install
@@ -19,6 +20,7 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
+	@tools/chromium
 	$(BIN)/python -m pytest -n 2
 
 docs: install

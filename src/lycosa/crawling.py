@@ -127,6 +127,8 @@ class Crawl:
         self.engine: Engine | None = None
         self.notes: list[str] = []
         """What a person should know: what was moved aside, seeds that lie out of scope."""
+        self.lost = ""
+        """Why the crawl had to be stopped: its proxy is gone."""
         self._clock = clock or wall_clock()
         self._topic = topic
         self._stopping = False
@@ -322,9 +324,9 @@ class Crawl:
 
     def _lost(self, why: str) -> None:
         """The proxy is gone: going on would only count every page as unreachable."""
-        note = f"{why}: the crawl was stopped"
-        if note not in self.notes:
-            self.notes.append(note)
+        if not self.lost:
+            self.lost = why
+            self.notes.append(f"{why}: the crawl was stopped")
         self.stop()
 
     def _read_seeds(self, files: bool = True) -> dict[str, Kind]:

@@ -19,6 +19,7 @@ from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
 from lycosa.store.directory import Directory
+from lycosa.web.urls import is_http
 
 
 def start(given: dict[str, Any]) -> None:
@@ -30,9 +31,11 @@ def start(given: dict[str, Any]) -> None:
     chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
     # A crawl that is resumed from elsewhere must still find its files.
-    options.seed_files = [os.path.abspath(name) for name in options.seed_files]
+    options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     if options.terms:
         options.terms = os.path.abspath(options.terms)
+    if options.proxy_ca:
+        options.proxy_ca = os.path.abspath(options.proxy_ca)
     hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)
 
 
@@ -62,8 +65,9 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
             for note in crawl.notes:
                 print(f"note: {note}", file=sys.stderr)
     assert crawl.engine is not None
-    if not crawl.engine.tally.pages and crawl.engine.ending != STOPPED:
-        raise NothingFetched(f"no page could be fetched. {crawl.engine.tally.complaint or crawl.engine.ending}")
+    if not crawl.engine.tally.pages and (crawl.engine.ending != STOPPED or crawl.lost):
+        why = crawl.lost or crawl.engine.tally.complaint or crawl.engine.ending
+        raise NothingFetched(f"no page could be fetched. {why}")
     if json:
         tally = crawl.engine.tally
         print(

@@ -263,12 +263,15 @@ def replay(
         list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them (a crawl's, too).")
     ],
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
+    at: Annotated[
+        str, typer.Option(metavar="DATE", help="Show the web as of this day, as in 2026-03-01. Default: the newest.")
+    ] = "",
     quiet: Quiet = False,
 ) -> None:
     """Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then."""
     from lycosa.cli.replaying import run
 
-    run(files, port, quiet=quiet)
+    run(files, port, quiet=quiet, at=at)
 
 
 @app.command()

@@ -123,7 +123,7 @@ class Progress:
         here = tally.pages - max(0, self._pages_before)
         return (
             f"{tally.pages}/{self.crawl.options.budget} pages  harvest {tally.harvest:.1%}  "
-            f"{here / seconds:.1f} pages/s  frontier {engine.table.open_rows:,}  in flight {len(engine.in_flight)}"
+            f"{here / seconds:.1f} pages/s  {len(engine.in_flight)} in flight  frontier {engine.table.open_rows:,}"
         )
 
     def _picture(self) -> Group:
@@ -140,7 +140,7 @@ class Progress:
         lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
         lines.add_row("hunting", Text(self.crawl.options.subject or "your topic"))
         lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
-        lines.add_row("harvest", f"{tally.harvest:.1%} of all, {recent:.0%} of the last {len(self._recent)}")
+        lines.add_row("harvest", f"{tally.harvest:.1%}, lately {recent:.0%}")
         lines.add_row("", self._headline().split("  ", 2)[2])
         waiting = engine.frontier.waiting()
         if waiting:

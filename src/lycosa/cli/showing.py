@@ -88,20 +88,23 @@ def _titled(title: str) -> Table:
     )
 
 
-def _stack(console: Console, title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """For a narrow terminal: what a table has in its last column stands below the rest."""
+def _stack(console: Console, title: str, rows: Iterable[tuple[str, str]], indent: int, *, whole: bool) -> None:
+    """For a narrow terminal: what a table has in its last column stands below the rest, whole or on one line."""
     console.print(f"[bold]{title}[/]")
     for above, below in rows:
         console.print(escape(above), highlight=False, no_wrap=True, overflow="ellipsis")
-        if below:
+        if below and whole:  # an address, to be copied
             console.print(f"[dim]{escape(below)}[/]", highlight=False, soft_wrap=True)
+        elif below:
+            told = f"{' ' * indent}[dim]{escape(below)}[/]"
+            console.print(told, highlight=False, no_wrap=sys.stdout.isatty(), overflow="ellipsis")
 
 
 def _finds(console: Console, summary: Summary) -> None:
     """The pages with the highest scores."""
     if console.width < NARROW:
         rows = ((f"{find['score']:.2f} {find['title'] or '-'}", find["url"]) for find in summary.best)
-        _stack(console, "best finds", rows)
+        _stack(console, "best finds", rows, 0, whole=True)
         return
     table = _titled("best finds")
     table.add_column("score", justify="right", no_wrap=True, min_width=5)
@@ -119,7 +122,7 @@ def _happenings(console: Console, summary: Summary) -> None:
         for (kind, outcome), count in summary.outcomes.most_common()
     ]
     if console.width < NARROW:
-        _stack(console, "what happened", ((f"{count:>5} {told}", why) for count, told, why in rows))
+        _stack(console, "what happened", ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
         return
     table = _titled("what happened")
     table.add_column("count", justify="right", no_wrap=True, min_width=5)

@@ -87,7 +87,8 @@ def summarise(directory: Path, best: int = 10) -> Summary:
                 summary.finds.append(beta >= summary.threshold and not same)
                 summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
         for kind, outcome in summary.outcomes:
-            if outcome not in ("ok", "redirect"):
+            harmless = outcome in ("ok", "redirect") or (kind in ("probe", "robots") and outcome == "gone")
+            if not harmless:
                 last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
                 assert isinstance(last, Visit)
                 summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()

@@ -1,0 +1,246 @@
+"""How long a replay takes to start, and to look an address up; beside a dictionary read from a text index.
+
+    python benchmarks/replay_index.py [RECORDS]
+
+Makes the index of a WARC file of RECORDS captures (2,000,000; the file itself is a hole, no record is read), and the
+same facts as a text file of JSON lines, as CDXJ has them. Each is then opened in a process of its own: the time until
+the first answer, the time for 100,000 look-ups drawn at random, the memory. Last, how many answers a second the proxy
+gives over kept connections, beside aiohttp's server with the same bodies in a dictionary.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+LOOKUPS = 100_000
+PAGES = 2_000
+
+OURS = """
+import json, random, re, sys, time
+began = time.perf_counter()
+from pathlib import Path
+from lycosa.replay.recording import Recording
+recording = Recording([Path(sys.argv[1])])
+assert recording.locate(URL(0))
+started = time.perf_counter() - began
+find = recording.locate
+"""
+
+DICTIONARY = """
+import json, random, re, sys, time
+began = time.perf_counter()
+known = {}
+with open(sys.argv[1] + ".cdxj", encoding="utf-8") as file:
+    for line in file:
+        url, date, facts = line.split(" ", 2)
+        known.setdefault(url, []).append((date, json.loads(facts)))
+assert known[URL(0)]
+started = time.perf_counter() - began
+find = known.get
+"""
+
+MEASURE = """
+rng = random.Random(1)
+urls = [URL(rng.randrange(int(sys.argv[2]))) for _ in range(int(sys.argv[3]))]
+times = []
+for url in urls:
+    begin = time.perf_counter()
+    found = find(url)
+    times.append(time.perf_counter() - begin)
+    assert found
+times.sort()
+print(json.dumps({
+    "start": started,
+    "mean": sum(times) / len(times),
+    "p99": times[len(times) * 99 // 100],
+    "memory": int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024,
+}))
+"""
+
+ADDRESS = 'URL = lambda n: f"http://host{n % 1000}.example/section/{n // 1000}/page-{n}.html"\n'
+
+
+def address(number: int) -> str:
+    return f"http://host{number % 1000}.example/section/{number // 1000}/page-{number}.html"
+
+
+def synthesise(path: Path, records: int) -> None:
+    """The index of a large file, and the text that says the same."""
+    import msgpack
+    import numpy as np
+
+    from lycosa.replay.captures import PAGE, identify
+    from lycosa.replay.index import COLUMNS, ENDING, Index
+
+    with open(path, "wb") as file:
+        file.truncate(records * 10_000)
+    columns = {name: np.zeros(records, kind) for name, kind in COLUMNS.items()}
+    with open(f"{path}.cdxj", "w", encoding="utf-8") as text:
+        for number in range(records):
+            url = address(number)
+            columns["key"][number], columns["exact"][number], _ = identify(url)
+            facts = {"url": url, "offset": str(number * 10_000), "length": "10000", "filename": path.name}
+            text.write(f"{url} 20260301000000 {json.dumps(facts)}\n")
+    columns["offset"][:] = np.arange(records, dtype=np.uint64) * 10_000
+    columns["length"][:] = 10_000
+    columns["digest"][:] = np.random.default_rng(1).integers(0, 2**63, records)
+    columns["host"][:] = np.arange(records) % 1000
+    columns["flags"][:] = PAGE
+    order = np.argsort(columns["key"])
+    columns = {name: column[order] for name, column in columns.items()}
+    columns["by_digest"] = np.argsort(columns["digest"]).astype("<u4")
+    hosts = msgpack.packb([(f"host{number}.example", address(number)) for number in range(1000)])
+    stat = path.stat()
+    facts_kept: dict[str, Any] = {
+        "size": stat.st_size, "time": stat.st_mtime_ns, "end": stat.st_size, "seal": 0, "rows": records,
+        "hosts": 1000, "hosts_size": len(hosts), "segments": [(0, stat.st_size)], "start": address(0),
+    }  # fmt: skip
+    Index(columns, facts_kept, hosts).save(path.with_name(path.name + ENDING))
+
+
+def measured(code: str, path: Path, records: int) -> dict[str, float]:
+    """Run one of the two in a process of its own; the best of three starts."""
+    runs = []
+    for _ in range(3):
+        ended = subprocess.run(
+            [sys.executable, "-c", ADDRESS + code + MEASURE, str(path), str(records), str(LOOKUPS)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        runs.append(json.loads(ended.stdout))
+    return min(runs, key=lambda run: float(run["start"]))
+
+
+# -- serving -----------------------------------------------------------------------------------------------------
+
+
+def record_pages(path: Path) -> dict[str, bytes]:
+    """A WARC file of pages of 30 kB that compress as text does; their bodies by path."""
+    rng = random.Random(1)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
+    bodies: dict[str, bytes] = {}
+    with open(path, "wb") as file:
+        for number in range(PAGES):
+            body = " ".join(rng.choices(words, k=4_500)).encode()
+            bodies[f"/{number}"] = body
+            block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            head = (
+                f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032x}>\r\n"
+                f"WARC-Date: 2026-03-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/{number}\r\n"
+                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+            )
+            file.write(gzip.compress(head.encode() + block + b"\r\n\r\n", 6))
+    return bodies
+
+
+async def asked(port: int, seconds: float, connections: int = 8) -> tuple[int, int]:
+    """Ask for pages at random over kept connections for a while; answers and their bytes."""
+    deadline = time.monotonic() + seconds
+    counts = [0, 0]
+
+    async def client(seed: int) -> None:
+        rng = random.Random(seed)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+        while time.monotonic() < deadline:
+            writer.write(b"GET /%d HTTP/1.1\r\nHost: a.example\r\n\r\n" % rng.randrange(PAGES))
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0])
+            await reader.readexactly(length)
+            counts[0] += 1
+            counts[1] += length
+        writer.close()
+
+    await asyncio.gather(*(client(seed) for seed in range(connections)))
+    return counts[0], counts[1]
+
+
+def served(which: str, path: Path) -> tuple[float, float]:
+    """Answers a second of one of the servers, in a process of its own, and milliseconds of CPU time for each."""
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--serve", which, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        asyncio.run(asked(port, 1.0))
+        before = cpu(server.pid)
+        count = asyncio.run(asked(port, 5.0))[0]
+        return count / 5.0, (cpu(server.pid) - before) / count * 1e3
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def cpu(process: int) -> float:
+    """Seconds of CPU time that a process has had."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def serve(which: str, path: Path) -> None:
+    """Be one of the servers."""
+    if which == "proxy":
+        from lycosa.replay.certificates import Authority
+        from lycosa.replay.proxy import Proxy
+        from lycosa.replay.recording import Recording
+
+        with Recording([path]) as recording:
+            async with Proxy(recording, Authority(path.parent)) as proxy:
+                print(proxy.port, flush=True)
+                await asyncio.Event().wait()
+    from aiohttp import web
+
+    bodies = record_pages(path.with_name("again.warc.gz"))
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.Response(body=bodies[request.path], content_type="text/html")
+
+    runner = web.ServerRunner(web.Server(answer))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    if sys.argv[1:2] == ["--serve"]:
+        asyncio.run(serve(sys.argv[2], Path(sys.argv[3])))
+        return
+    records = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "large.warc.gz"
+        synthesise(path, records)
+        ours, theirs = measured(OURS, path, records), measured(DICTIONARY, path, records)
+        print(f"{records:,} captures, {LOOKUPS:,} look-ups, best of three\n")
+        print(f"{'':<28}{'index':>12}{'dictionary':>14}{'ratio':>10}")
+        for name, key, unit, scale in (
+            ("start to first answer", "start", "s", 1.0),
+            ("a look-up, mean", "mean", "us", 1e6),
+            ("a look-up, 99 of 100 under", "p99", "us", 1e6),
+            ("memory", "memory", "MB", 1e-6),
+        ):
+            mine, other = ours[key] * scale, theirs[key] * scale
+            print(f"{name:<28}{mine:>9.2f} {unit:<2}{other:>11.2f} {unit:<2}{other / mine:>10.2f}")
+        pages = Path(directory) / "pages.warc.gz"
+        record_pages(pages)
+        print("\npages of 30 kB over 8 connections")
+        for name, which in (("the proxy", "proxy"), ("aiohttp, from memory", "memory")):
+            rate, milliseconds = served(which, pages)
+            print(f"{name:<28}{rate:>7,.0f} a second, {milliseconds:.2f} ms of CPU each")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""What an index says of a capture, collected while a file is read.
+
+A capture is an answer to a GET that can be served again: a response, a revisit or a resource record with a web address.
+Requests are looked at for their method only, since an answer to a POST must not be served for a GET.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest as hash64
+
+from lycosa.web.urls import canonical, lane, parse
+
+REVISIT, SECURE, PAGE = 1, 2, 4
+"""Flags of a capture: its body lies elsewhere; its address is https; it is HTML that was found."""
+
+RESPONSE, RESOURCE, REQUEST, REVISITED = 4, 8, 16, 64  # fastwarc's record types, as plain numbers
+
+
+def identify(url: str) -> tuple[int, int, str]:
+    """How an address is looked up: a key that http and https share, one of its very spelling, and its canonical form.
+
+    >>> identify("http://example.org/a?utm_source=x")[0] == identify("https://EXAMPLE.org/a#top")[0]
+    True
+    """
+    spelled = (parse(url) or url).partition("#")[0]
+    known = canonical(url) or spelled
+    return hash64(bare(known).encode()), hash64(spelled.encode()) & 0xFFFFFFFF, known
+
+
+def bare(url: str) -> str:
+    """An address without its scheme."""
+    return url.partition("://")[2]
+
+
+def moment(text: str) -> int:
+    """A WARC-Date in microseconds since 1970; 0 for what is none.
+
+    >>> moment("1970-01-01T00:00:01.5Z"), moment("soon")
+    (1500000, 0)
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return 0
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6)
+
+
+def digest_key(text: str) -> int:
+    """A payload digest as a number; 0 for none."""
+    return hash64(text.upper().encode()) if text else 0
+
+
+class Captures:
+    """Columns under construction, one row a capture, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.columns = {
+            "key": array("Q"), "date": array("q"), "offset": array("Q"), "length": array("Q"), "digest": array("Q"),
+            "exact": array("I"), "host": array("I"), "flags": array("B"),
+        }  # fmt: skip
+        self.hosts: dict[str, int] = {}
+        self.starts: list[str] = []
+        """For each host its page with the shortest address: where to start looking."""
+        self.records = 0
+        """Records of any kind."""
+        self._open = False
+        self._ids = array("Q")
+        self._partners = array("Q")
+        self._not_get: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def note(self, record: Any, offset: int) -> None:
+        """Take in the record that begins here, if it is a capture."""
+        self.close(offset)
+        self.records += 1
+        kind, headers = int(record.record_type), record.headers
+        if kind == REQUEST and not record.reader.read(4).startswith(b"GET "):
+            self._not_get.update(_ids(headers, "WARC-Record-ID", "WARC-Concurrent-To"))
+        url = (headers.get("WARC-Target-URI") or "").strip("<> ")
+        if kind not in (RESPONSE, REVISITED, RESOURCE) or not url.startswith(("http://", "https://")):
+            return
+        key, exact, known = identify(url)
+        page = kind != RESOURCE and _is_page(record)
+        columns = self.columns
+        columns["key"].append(key)
+        columns["date"].append(moment(headers.get("WARC-Date") or ""))
+        columns["offset"].append(offset)
+        columns["length"].append(0)
+        columns["digest"].append(digest_key(headers.get("WARC-Payload-Digest") or ""))
+        columns["exact"].append(exact)
+        columns["host"].append(self._host(lane(known), known if page and known.isprintable() else ""))
+        columns["flags"].append(REVISIT * (kind == REVISITED) | SECURE * known.startswith("https://") | PAGE * page)
+        self._ids.append(next(_ids(headers, "WARC-Record-ID"), 0))
+        self._partners.append(next(_ids(headers, "WARC-Concurrent-To"), 0))
+        self._open = True
+
+    def close(self, end: int) -> None:
+        """The last record ends here."""
+        if self._open:
+            self.columns["length"][-1] = end - self.columns["offset"][-1]
+            self._open = False
+
+    def forget(self, offset: int) -> None:
+        """What begins here or later is not whole."""
+        while self.columns["offset"] and self.columns["offset"][-1] >= offset:
+            for column in (*self.columns.values(), self._ids, self._partners):
+                column.pop()
+            self._open = False
+
+    def servable(self) -> NDArray[np.bool_]:
+        """Which rows may be served; the others answer a POST, or a HEAD."""
+        wrong = np.array(sorted(self._not_get), np.uint64)
+        return ~(np.isin(np.array(self._ids, np.uint64), wrong) | np.isin(np.array(self._partners, np.uint64), wrong))
+
+    def _host(self, name: str, page: str) -> int:
+        number = self.hosts.setdefault(name, len(self.hosts))
+        if number == len(self.starts):
+            self.starts.append(page)
+        elif page and (not self.starts[number] or len(page) < len(self.starts[number])):
+            self.starts[number] = page
+        return number
+
+
+def _ids(headers: Any, *names: str) -> Iterator[int]:
+    return (hash64(value.encode()) for name in names for value in headers.get_multiple(name))
+
+
+def _is_page(record: Any) -> bool:
+    """Whether it is HTML with status 2xx."""
+    try:
+        record.parse_http()
+        http = record.http_headers
+        kind = (http.get("Content-Type") or "").lower() if http is not None else ""
+        return kind.startswith(("text/html", "application/xhtml")) and 200 <= (http.status_code or 0) < 300
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -1,0 +1,163 @@
+"""Certificates for recorded hosts: made as they are asked for, signed by an authority that lives on this machine.
+
+The authority is made once and kept in the user's data directory, so that it has to be trusted once only. Its key never
+leaves that directory and nobody else may read it; whoever has it can forge any site for those who trust it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import os
+import ssl
+import tempfile
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from lycosa.core.errors import StoreError
+from lycosa.replay.places import data_directory
+
+YEARS = 5
+MOST_HOSTS = 1_000
+"""Hosts whose certificates are kept at hand."""
+
+
+class Authority:
+    """Signs certificates; the same one each time, as long as its files are there."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        directory = directory or data_directory()
+        self.path = directory / "replay-ca.pem"
+        """The certificate that clients have to trust."""
+        try:
+            self._key, self._certificate = _kept(directory / "replay-ca.key")
+            self.public = self._certificate.public_bytes(serialization.Encoding.PEM)
+            if not self.path.exists() or self.path.read_bytes() != self.public:
+                _put(self.path, self.public)
+        except OSError as error:
+            raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
+        self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts of a run
+        self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
+
+    @property
+    def pin(self) -> str:
+        """A hash of its key, by which Chromium can be told to accept it: `--ignore-certificate-errors-spki-list`."""
+        key = self._certificate.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        return base64.b64encode(hashlib.sha256(key).digest()).decode()
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """How to speak TLS as this host."""
+        known = self._contexts.get(host)
+        if known is None:
+            known = self._contexts[host] = self._new_context(host)
+            if len(self._contexts) > MOST_HOSTS:
+                self._contexts.popitem(last=False)
+        self._contexts.move_to_end(host)
+        return known
+
+    def _new_context(self, host: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.set_alpn_protocols(["http/1.1"])
+        # The ssl module takes certificates from files only.
+        with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+            file.write(_pem(self._host_key))
+            for certificate in (self._signed(host), self._certificate):
+                file.write(certificate.public_bytes(serialization.Encoding.PEM))
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
+
+    def _signed(self, host: str) -> x509.Certificate:
+        """A certificate for a host, for as long as a recorded web is likely to be looked at in one go."""
+        try:
+            name: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host.strip("[]")))
+        except ValueError:
+            name = x509.DNSName(host)
+        now = datetime.now(UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])]))
+            .issuer_name(self._certificate.subject)
+            .public_key(self._host_key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=2))
+            .not_valid_after(now + timedelta(days=200))
+            .add_extension(x509.SubjectAlternativeName([name]), critical=False)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+
+
+def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+    """Key and certificate, from one file: whoever else makes one at the same time can't mix them up."""
+    found = _load(path)
+    if found is None:
+        _make(path)
+        found = _load(path)
+        assert found is not None
+    return found
+
+
+def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | None:
+    """An authority that will last for a while, None if there is none."""
+    try:
+        content = path.read_bytes()
+        key = serialization.load_pem_private_key(content, None)
+        certificate = x509.load_pem_x509_certificate(content)
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        return None
+    return (key, certificate) if certificate.not_valid_after_utc > datetime.now(UTC) + timedelta(days=2) else None
+
+
+def _make(path: Path) -> None:
+    """Make an authority that can sign for hosts and nothing else."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Lycosa replay, made {now:%Y-%m-%d}")])
+    usage = dict.fromkeys(
+        "digital_signature content_commitment key_encipherment data_encipherment key_agreement "
+        "encipher_only decipher_only".split(),
+        False,
+    )
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=2))
+        .not_valid_after(now + timedelta(days=365 * YEARS))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.KeyUsage(**usage, key_cert_sign=True, crl_sign=True), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _put(path, _pem(key) + certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file that nobody else may read, all or nothing."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+    temporary.replace(path)
+
+
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )

@@ -1,0 +1,215 @@
+"""The index of one WARC file: where each capture lies, in columns that are mapped into memory and searched in place.
+
+It is kept beside the file and made once. Opening it reads a few hundred bytes, however many captures it knows; a
+look-up is a binary search among the hashes of addresses. Addresses themselves are not in it: the record says whether
+it is the one, so that two addresses with one hash do no harm.
+
+An index is fresh while its file has the size and the time it was made for. A file that has only grown is read on from
+where it was whole; any other change makes a new index. It is written under another name and renamed, all or nothing.
+
+    16 bytes   what this is
+     8 bytes   length of the facts
+               facts (msgpack): size and time of the file, up to where it was read, rows, where the hosts are, ...
+               columns, each at a multiple of 8
+               hosts (msgpack): name and start page of each, in the order of their numbers
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_hexdigest as hash_name
+from xxhash import xxh3_64_intdigest as hash64
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa.replay.captures import PAGE, REVISIT, Captures
+from lycosa.replay.places import cache_directory
+from lycosa.replay.scanning import Tell, scan, segments
+
+ENDING = ".lycosa-index"
+MAGIC = b"LYCOSA-INDEX-001"
+COLUMNS = {
+    "key": "<u8", "date": "<i8", "offset": "<u8", "length": "<u8", "digest": "<u8",
+    "by_digest": "<u4", "exact": "<u4", "host": "<u4", "flags": "|u1",
+}  # fmt: skip
+SEALED = 65_536
+"""Bytes at the start and at the end of what was read that tell whether a file has only grown."""
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class Index:
+    """Captures in the order of their keys; of one key, in the order of their dates."""
+
+    def __init__(self, columns: Columns, facts: dict[str, Any], hosts: bytes | tuple[Path, int] = b"") -> None:
+        self.columns = columns
+        self.facts = facts
+        self.note = ""
+        """What a person should know of where it is kept."""
+        self._hosts = hosts
+        self.key, self.date, self.flags = columns["key"], columns["date"], columns["flags"]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def rows(self, key: int) -> range:
+        """The captures with this key."""
+        wanted = np.uint64(key)  # a plain int would make numpy convert the whole column
+        return range(int(self.key.searchsorted(wanted)), int(self.key.searchsorted(wanted, "right")))
+
+    def with_digest(self, digest: int) -> list[int]:
+        """The captures with this payload that hold its bytes."""
+        digests, order = self.columns["digest"], self.columns["by_digest"]
+        wanted = np.uint64(digest)
+        first, last = (int(np.searchsorted(digests, wanted, side, order)) for side in ("left", "right"))
+        return [int(row) for row in order[first:last] if not self.flags[row] & REVISIT]
+
+    def hosts(self) -> list[tuple[str, str]]:
+        """Name and start page of each host, by number."""
+        packed = self._hosts
+        if not isinstance(packed, bytes):
+            with open(packed[0], "rb") as file:
+                file.seek(packed[1])
+                packed = file.read()
+        return [(str(name), str(start)) for name, start in msgpack.unpackb(packed)]
+
+    def pages(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        """The key and the host of each page, however often it was captured."""
+        rows = np.flatnonzero(self.flags & PAGE)
+        keys, first = np.unique(self.key[rows], return_index=True)
+        return keys, self.columns["host"][rows[first]]
+
+    def save(self, path: Path) -> None:
+        """Write it, all or nothing."""
+        assert isinstance(self._hosts, bytes)
+        facts = msgpack.packb(self.facts)
+        parts = [MAGIC + struct.pack("<Q", len(facts)) + facts]
+        parts += [np.ascontiguousarray(self.columns[name]).tobytes() for name in COLUMNS]
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            with open(temporary, "wb") as file:
+                for part in parts:
+                    file.write(part)
+                    file.write(b"\0" * (-len(part) % 8))
+                file.write(self._hosts)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def load(path: Path) -> Index | None:
+    """An index from disk; None if there is none that can be used."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(24)
+            if head[:16] != MAGIC:
+                return None
+            length = struct.unpack("<Q", head[16:])[0]
+            facts = msgpack.unpackb(file.read(length))
+            size = os.fstat(file.fileno()).st_size
+        place, rows = _aligned(24 + length), facts["rows"]
+        columns = {}
+        for name, kind in COLUMNS.items():
+            dtype = np.dtype(kind)
+            if rows:
+                columns[name] = np.memmap(path, dtype, "r", place, (rows,)).view(np.ndarray)
+            else:
+                columns[name] = np.zeros(0, dtype)
+            place = _aligned(place + rows * dtype.itemsize)
+        return Index(columns, facts, (path, place)) if size == place + facts["hosts_size"] else None
+    except (OSError, ValueError, KeyError, TypeError, struct.error):
+        return None
+
+
+def _aligned(place: int) -> int:
+    return place + -place % 8
+
+
+def open_index(path: Path, tell: Tell) -> Index:
+    """The index of a WARC file: the one that is kept, brought up to date, or a new one."""
+    try:
+        with open(path, "rb") as file:
+            stat = os.fstat(file.fileno())
+            beside = path.with_name(path.name + ENDING)
+            cached = cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}{ENDING}"
+            older = None
+            for place in (beside, cached):
+                kept = load(place)
+                if kept is None:
+                    continue
+                if (kept.facts["size"], kept.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
+                    return kept
+                end = kept.facts["end"]
+                if end and end <= stat.st_size and _seal(file.fileno(), end) == kept.facts["seal"]:
+                    older = kept
+            made = _make(path, stat, older, tell)
+            made.facts["seal"] = _seal(file.fileno(), made.facts["end"])
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
+    _keep(made, path, beside, cached)
+    return made
+
+
+def _seal(descriptor: int, end: int) -> int:
+    """A number that changes when what was read of a file does (or so we trust: only both its ends are looked at)."""
+    head = os.pread(descriptor, min(SEALED, end), 0)
+    return hash64(head + os.pread(descriptor, min(SEALED, end), max(0, end - SEALED)))
+
+
+def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> Index:
+    """Read a file, or what is new in it."""
+    captures, end = Captures(), 0
+    if older is not None:
+        captures.hosts = {name: number for number, (name, _) in enumerate(older.hosts())}
+        captures.starts = [start for _, start in older.hosts()]
+        end = older.facts["end"]
+    parts = segments(path, stat.st_size)
+    for part in parts:
+        end = scan(path, part, captures, tell, end if len(parts) == 1 else 0)
+    if not captures.records and older is None:
+        raise InputError(f"{path} holds no WARC records: is it a web archive?")
+    chosen = captures.servable()
+    columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
+    if older is not None:
+        columns = {name: np.concatenate([older.columns[name], column]) for name, column in columns.items()}
+    order = np.lexsort((columns["date"], columns["key"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    columns["by_digest"] = np.argsort(columns["digest"], kind="stable").astype("<u4")
+    hosts = list(zip(captures.hosts, captures.starts, strict=True))
+    packed = msgpack.packb(hosts)
+    facts = {
+        "size": stat.st_size,
+        "time": stat.st_mtime_ns,
+        "end": end if path.suffix != ".wacz" else 0,
+        "rows": len(order),
+        "hosts": len(hosts),
+        "hosts_size": len(packed),
+        "segments": parts,
+    }
+    made = Index(columns, facts, packed)
+    pages = np.bincount(made.pages()[1])
+    facts["start"] = hosts[int(pages.argmax())][1] if len(pages) else ""
+    return made
+
+
+def _keep(made: Index, path: Path, beside: Path, cached: Path) -> None:
+    """Save an index beside its file, or else in the user's cache, or else nowhere."""
+    try:
+        made.save(beside)
+    except OSError as error:
+        try:
+            cached.parent.mkdir(parents=True, exist_ok=True)
+            made.save(cached)
+            made.note = f"{path.parent} can't be written ({error.strerror}): indexes are kept in {cached.parent}"
+        except OSError as other:
+            made.note = f"no index of {path} could be kept ({other.strerror}): it is made anew the next time"

@@ -1,0 +1,108 @@
+"""What the proxy says of itself: a start page, and why something can't be served. Addresses are strangers' text."""
+
+from __future__ import annotations
+
+from html import escape
+
+from lycosa.replay.recording import Recording
+from lycosa.web.urls import host
+
+SHOWN = 100
+"""Hosts on the start page."""
+
+NOWHERE = "http://example.org/"
+"""An address for commands where no page is recorded to name."""
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
+    "color:#222;background:#fff}"
+    "code,pre{background:#f3f3f3;padding:.1em .3em;overflow-wrap:anywhere;white-space:pre-wrap}"
+    "td,th{padding:.1rem .8rem .1rem 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
+    "td:first-child{text-align:right}@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}"
+    "code,pre{background:#2a2a2a}a{color:#8bf}}"
+)
+
+
+def page(title: str, content: str) -> bytes:
+    """A page of ours; the title is text, the content HTML."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="robots" content="noindex"><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{escape(title)}</h1>\n{content}\n</body></html>\n"
+    ).encode("utf-8", "replace")
+
+
+def not_recorded(url: str) -> bytes:
+    """For an address that is in none of the files."""
+    return page(
+        "Not recorded",
+        f"<p>The recording has no answer from <code>{escape(url)}</code>.</p>"
+        "<p>Nothing was asked of the network: only what was recorded can be seen here.</p>",
+    )
+
+
+def damaged(url: str, why: str) -> bytes:
+    """For a record that can't be read."""
+    return page(
+        "Recorded, but damaged",
+        f"<p>There is an answer from <code>{escape(url)}</code>, but {escape(why)}.</p>"
+        "<p>Restore the file from a backup. Everything else can be seen as usual.</p>",
+    )
+
+
+def only_get(method: str) -> bytes:
+    """For requests that would change something."""
+    return page(
+        "Only GET and HEAD",
+        f"<p>A recording can't answer <code>{escape(method[:20])}</code>: nothing behind it would take what was sent."
+        "</p>",
+    )
+
+
+def start(recording: Recording, address: str, certificate: str, pin: str) -> bytes:
+    """What is recorded, and how to look at it."""
+    hosts = recording.hosts()
+    rows = "\n".join(
+        f"<tr><td>{each.pages:,}</td><td>{escape(each.name)}</td>"
+        f'<td><a href="{escape(each.start)}">{escape(each.start)}</a></td></tr>'
+        for each in hosts[:SHOWN]
+    )
+    more = f"<p>and {len(hosts) - SHOWN:,} more hosts</p>" if len(hosts) > SHOWN else ""
+    first = hosts[0].start if hosts else NOWHERE
+    ways = "\n".join(
+        f"<dt>{name}</dt><dd><pre>{escape(command)}</pre></dd>"
+        for name, command in how_to(address, certificate, pin, first)
+    )
+    return page(
+        "A recorded web",
+        f"<p>{len(recording):,} answers, {sum(each.pages for each in hosts):,} pages of {len(hosts):,} hosts. "
+        f"They can be seen through the proxy <code>{escape(address)}</code>; without it, these links lead to the web "
+        f"of today.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n{more}\n"
+        f'<h2>How to look at it</h2>\n<dl>{ways}</dl>\n<p>For https, trust <a href="/ca.pem">this certificate</a> '
+        f"(<code>{escape(certificate)}</code>), which was made on this machine.</p>",
+    )
+
+
+def how_to(address: str, certificate: str, pin: str, url: str) -> list[tuple[str, str]]:
+    """Commands that look at a page through the proxy."""
+    # Lycosa asks for nothing that is spelled as local, unless it is told that it may.
+    local = " --allow-network 127.0.0.0/8" if host(url).endswith("localhost") else ""
+    trusted = _quoted(certificate)
+    return [
+        (
+            "Chromium",
+            f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={address} "--proxy-bypass-list=<-loopback>" '
+            f"--ignore-certificate-errors-spki-list={pin} {_quoted(url)}",
+        ),
+        ("curl", f"curl --proxy {address} --cacert {trusted} --compressed {_quoted(url)}"),
+        ("Scrapy", f"http_proxy={address} https_proxy={address} scrapy fetch {_quoted(url)}"),
+        (
+            "Lycosa",
+            f"lycosa crawl 'your topic' --seed {_quoted(url)} --proxy {address} --proxy-ca {trusted}{local}",
+        ),
+    ]
+
+
+def _quoted(text: str) -> str:
+    """Text that a shell takes for one word."""
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,43 @@
+"""Where things lie: the files to serve, and what Lycosa keeps for a user between runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from lycosa.core.errors import InputError
+
+ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
+
+
+def cache_directory() -> Path:
+    """For what can be made again."""
+    return _home("XDG_CACHE_HOME", ".cache") / "lycosa"
+
+
+def data_directory() -> Path:
+    """For what can't."""
+    return _home("XDG_DATA_HOME", ".local/share") / "lycosa"
+
+
+def _home(variable: str, usual: str) -> Path:
+    given = os.environ.get(variable, "")
+    return Path(given) if os.path.isabs(given) else Path.home() / usual
+
+
+def archives(named: Iterable[Path]) -> list[Path]:
+    """The files that some files and directories stand for, each once; a crawl's directory stands for its archive."""
+    found: dict[Path, None] = {}
+    for path in named:
+        if not path.exists():
+            raise InputError(f"there is no {path}: name WARC files, or directories of them")
+        if not path.is_dir():
+            found[path] = None
+            continue
+        inside = path / "archive" if (path / "archive").is_dir() else path
+        held = sorted(file for file in inside.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
+        if not held:
+            raise InputError(f"no WARC files in {inside}: their names end in {', '.join(ENDINGS)}")
+        found.update(dict.fromkeys(held))
+    return list(found)

@@ -1,0 +1,280 @@
+"""The proxy: a small HTTP/1.1 server on this machine that answers from a recording, and from nothing else.
+
+Requests come in four forms:
+
+1. `GET http://host/path` (or https): what clients send to a proxy.
+2. `CONNECT host:443`, then TLS: what they send for https. The TLS ends here, with a certificate for that host.
+3. `GET /path` with the Host of a recorded site: what they send to a server.
+4. `GET /path` with our own Host: the start page, and the certificate to trust.
+
+Small records are read as they are asked for; large ones, and revisits, in threads, so that nobody else has to wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from http import HTTPStatus
+from types import TracebackType
+from typing import Self
+
+from lycosa.replay import pages
+from lycosa.replay.certificates import Authority
+from lycosa.replay.recording import Recording, Spot
+from lycosa.replay.records import Answer, Damaged
+from lycosa.replay.requests import Request, http_date
+
+AT_ONCE = 200_000
+"""A record of so many bytes in the file is read without a thread: in a millisecond or two."""
+
+LARGEST_HEAD = 65_536
+LARGEST_BODY = 10_000_000
+"""Of a request. It is read and thrown away."""
+
+Headers = list[tuple[bytes, bytes]]
+
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]")
+_REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
+_BODILESS = frozenset({204, 304})
+_IN_A_304 = frozenset({b"cache-control", b"date", b"etag", b"expires", b"last-modified", b"vary", b"memento-datetime"})
+
+
+class Proxy:
+    """Serves a recording on 127.0.0.1, as an asynchronous context manager."""
+
+    def __init__(self, recording: Recording, authority: Authority, port: int = 0) -> None:
+        self.recording = recording
+        self.authority = authority
+        self.port = port
+        self.tally: Counter[str] = Counter()
+        """Answers: `recorded`, `missing`, `damaged`, `refused`; and clients that `distrusted` our certificates."""
+        self.connections: set[_Connection] = set()
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for _ in range(10):  # what has just been accepted takes a few turns to become a connection
+            await asyncio.sleep(0)
+            for connection in list(self.connections):
+                await connection.end()
+        await self._server.wait_closed()
+
+    @property
+    def address(self) -> str:
+        """Where clients find it."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def own_path(self, url: str) -> str:
+        """The path of an address that means the proxy itself; empty for others."""
+        host, _, path = url.partition("://")[2].partition("/")
+        own = host.lower() in ("", *(f"{name}:{self.port}" for name in ("localhost", "127.0.0.1", "[::1]")))
+        return f"/{path.partition('?')[0]}" if own else ""
+
+    def answer(self, url: str, spots: list[Spot]) -> Answer | Damaged | None:
+        """What was recorded, or what is wrong with it."""
+        try:
+            return self.recording.answer(url, spots)
+        except Damaged as error:
+            return error
+
+
+class _Connection(asyncio.Protocol):
+    """One client; its requests are answered one after the other."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self.proxy = proxy
+        self.transport: asyncio.Transport | None = None
+        self.buffer = bytearray()
+        self.to_skip = 0
+        self.tunnel = ""
+        """`https://host:port` once a CONNECT has named it."""
+        self.blocked = False
+        self.working: asyncio.Task[None] | None = None
+
+    # -- called by asyncio ---------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.proxy.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self.proxy.connections.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        self._next()
+
+    def pause_writing(self) -> None:
+        self.blocked = True
+
+    def resume_writing(self) -> None:
+        self.blocked = False
+        self._next()
+
+    async def end(self) -> None:
+        """Break it off."""
+        if self.working is not None:
+            self.working.cancel()
+            await asyncio.gather(self.working, return_exceptions=True)
+        while self.transport is not None:
+            self.transport.abort()
+            await asyncio.sleep(0)
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        """Answer the requests in the buffer, as long as nothing has to be waited for."""
+        while self.working is None and not self.blocked and self.transport and not self.transport.is_closing():
+            skipped = min(self.to_skip, len(self.buffer))
+            del self.buffer[:skipped]
+            self.to_skip -= skipped
+            end = self.buffer.find(b"\r\n\r\n")
+            if end < 0:
+                if len(self.buffer) > LARGEST_HEAD:
+                    self._refuse(431)
+                return
+            request = Request(bytes(self.buffer[:end]).lstrip(b"\r\n"))
+            del self.buffer[: end + 4]
+            if not request.sane:
+                self._refuse(400)
+            elif request.method == "CONNECT":
+                self._connect(request)
+            else:
+                self._answer(request)
+
+    def _answer(self, request: Request) -> None:
+        if not 0 <= request.body <= LARGEST_BODY:
+            request.keep = False
+        elif request.keep:
+            self.to_skip = request.body
+        if request.method not in ("GET", "HEAD"):
+            self.proxy.tally["refused"] += 1
+            self._say(request, 405, pages.only_get(request.method), "only-get", (b"Allow", b"GET, HEAD"))
+            return
+        url = request.url(self.tunnel)
+        own = self.proxy.own_path(url)
+        spots = [] if own and request.target.startswith("/") else self.proxy.recording.locate(url, request.at)
+        if own and not spots:
+            self._speak(request, own)
+        elif spots and spots[0].cost > AT_ONCE:
+            self.working = asyncio.ensure_future(self._read_aside(request, url, spots))
+        else:
+            self._deliver(request, url, self.proxy.answer(url, spots))
+
+    async def _read_aside(self, request: Request, url: str, spots: list[Spot]) -> None:
+        try:
+            found = await asyncio.to_thread(self.proxy.answer, url, spots)
+        finally:
+            self.working = None
+        self._deliver(request, url, found)
+        self._next()
+
+    def _deliver(self, request: Request, url: str, found: Answer | Damaged | None) -> None:
+        tally = self.proxy.tally
+        if isinstance(found, Answer):
+            tally["recorded"] += 1
+            headers = [*found.headers, (b"Memento-Datetime", http_date(found.date))]
+            if request.has(found):
+                self._send(request, 304, b"", [pair for pair in headers if pair[0].lower() in _IN_A_304], b"")
+            else:
+                self._send(request, found.status, found.reason, headers, found.body)
+        elif found is not None:
+            tally["damaged"] += 1
+            self._say(request, 502, pages.damaged(url, str(found)), "damaged")
+        else:
+            tally["missing"] += 1
+            if url.partition("://")[2].partition("/")[2] == "robots.txt":
+                kind = (b"Content-Type", b"text/plain")
+                self._send(request, 404, b"", [kind, _mark("not-recorded")], b"not recorded\n")
+            else:
+                self._say(request, 404, pages.not_recorded(url), "not-recorded")
+
+    def _speak(self, request: Request, path: str) -> None:
+        """What the proxy itself has to say."""
+        proxy, authority = self.proxy, self.proxy.authority
+        if path == "/":
+            said = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
+            self._say(request, 200, said, "start")
+        elif path == "/ca.pem":
+            self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
+        else:
+            self._say(request, 404, pages.not_recorded(path), "not-recorded")
+
+    # -- TLS -----------------------------------------------------------------------------------------------------
+
+    def _connect(self, request: Request) -> None:
+        """Become the host that the client wants to speak to."""
+        assert self.transport is not None
+        host, _, port = request.target.lower().rpartition(":")
+        if self.tunnel or not _HOST.fullmatch(host) or not port.isdigit():
+            self._refuse(400)
+            return
+        self.transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        if port == "80":  # what is plain on the web is so in a tunnel, too
+            self.tunnel = f"http://{host}"
+            return
+        self.tunnel = f"https://{host}" if port == "443" else f"https://{host}:{port}"
+        self.transport.pause_reading()  # from here on only the TLS layer may read
+        self.working = asyncio.ensure_future(self._start_tls(self.transport, host))
+
+    async def _start_tls(self, plain: asyncio.Transport, host: str) -> None:
+        try:
+            context = self.proxy.authority.context(host)
+            secure = await asyncio.get_running_loop().start_tls(plain, self, context, server_side=True)
+        except BaseException as error:
+            plain.abort()
+            self.connection_lost(None)  # before TLS is up, asyncio does not say so
+            if not isinstance(error, OSError):
+                raise
+            # Most likely the client does not trust our certificate, and said so by hanging up.
+            self.proxy.tally["distrusted"] += 1
+            return
+        finally:
+            self.working = None
+        self.transport = secure
+        self._next()
+
+    # -- answers -------------------------------------------------------------------------------------------------
+
+    def _say(self, request: Request, status: int, said: bytes, mark: str, *more: tuple[bytes, bytes]) -> None:
+        """A page of ours, marked as one."""
+        self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), _mark(mark), *more], said)
+
+    def _send(self, request: Request, status: int, reason: bytes, headers: Headers, body: bytes) -> None:
+        if self.transport is None or self.transport.is_closing():
+            return
+        lines = [b"HTTP/1.1 %d %b" % (status, reason or _REASONS.get(status, b"Unknown"))]
+        lines += [name + b": " + value for name, value in headers]
+        if status not in _BODILESS:
+            lines.append(b"Content-Length: %d" % len(body))
+        if not request.keep or request.version == "HTTP/1.0":
+            lines.append(b"Connection: keep-alive" if request.keep else b"Connection: close")
+        head = b"\r\n".join(lines) + b"\r\n\r\n"
+        self.transport.write(head if request.method == "HEAD" or status in _BODILESS else head + body)
+        if not request.keep:
+            self.transport.close()
+
+    def _refuse(self, status: int) -> None:
+        """Not a request that can be understood: the end of this connection."""
+        assert self.transport is not None
+        self.proxy.tally["refused"] += 1
+        said = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        self.transport.write(said % (status, _REASONS[status]))
+        self.transport.close()
+
+
+def _mark(said: str) -> tuple[bytes, bytes]:
+    """Tells our own words from what was recorded."""
+    return b"X-Lycosa", said.encode()

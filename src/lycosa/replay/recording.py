@@ -1,0 +1,229 @@
+"""A recorded web: some WARC files, looked through by address and date.
+
+Each file has an index of its own, and all of them are asked, one after the other: a look-up costs a few microseconds a
+file, and nothing has to be merged when one of them changes.
+
+Which capture is served:
+
+1. Addresses meet in their canonical form: without fragment, tracking parameters and session ids. A capture of just the
+   spelling that was asked for comes first, then one of the same scheme, then one of the other (http for https).
+2. Of several, the one nearest to the date asked for; without a date the newest.
+3. A revisit has its own headers, and the body of the record it refers to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa.replay.captures import REVISIT, SECURE, bare, digest_key, identify
+from lycosa.replay.index import open_index
+from lycosa.replay.places import archives
+from lycosa.replay.records import Answer, Damaged, read
+from lycosa.replay.scanning import ZSTD, dictionary
+from lycosa.web.urls import canonical, resolve
+
+
+class Spot(NamedTuple):
+    """Where a capture lies."""
+
+    archive: Archive
+    row: int
+
+    @property
+    def cost(self) -> int:
+        """Bytes that have to be read; of a revisit nobody knows before."""
+        columns = self.archive.index.columns
+        return int(columns["length"][self.row]) if not columns["flags"][self.row] & REVISIT else 1 << 62
+
+
+class Archive:
+    """One WARC file and its index."""
+
+    def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
+        self.path = path
+        self.index = open_index(path, tell)
+        try:
+            self._file = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise StoreError(f"cannot read {path}: {error.strerror}") from error
+        self._dictionaries: dict[int, bytes] = {}
+
+    def read(self, row: int) -> Answer:
+        """Read a capture."""
+        columns = self.index.columns
+        offset, length = int(columns["offset"][row]), int(columns["length"][row])
+        try:
+            data = os.pread(self._file, length, offset)
+            if data.startswith(ZSTD):
+                data = self._dictionary(offset) + data
+            return read(data)
+        except (OSError, Damaged) as error:
+            raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
+
+    def _dictionary(self, offset: int) -> bytes:
+        """What records of this place were compressed with."""
+        begin = max(begin for begin, _ in self.index.facts["segments"] if begin <= offset)
+        if begin not in self._dictionaries:
+            self._dictionaries[begin] = dictionary(self._file, begin)
+        return self._dictionaries[begin]
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+@dataclass(slots=True)
+class Host:
+    """What is recorded of a host."""
+
+    name: str
+    pages: int = 0
+    start: str = ""
+
+
+class Recording:
+    """Some WARC files as one web."""
+
+    def __init__(
+        self,
+        named: Iterable[Path],
+        *,
+        at: int | None = None,
+        tell: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
+    ) -> None:
+        self.at = at
+        """The moment to show where nobody asks for another, in microseconds since 1970; None: the newest."""
+        self.archives: list[Archive] = []
+        try:
+            for path in archives(named):
+                self.archives.append(Archive(path, lambda reached, captures, path=path: tell(path, reached, captures)))  # type: ignore[misc]
+            if not len(self):
+                raise InputError(f"no page is recorded in {', '.join(str(held.path) for held in self.archives)}")
+        except BaseException:
+            self.close()
+            raise
+
+    def __len__(self) -> int:
+        return sum(len(held.index) for held in self.archives)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for held in self.archives:
+            held.close()
+        self.archives = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of the indexes, each thing once."""
+        return list(dict.fromkeys(held.index.note for held in self.archives if held.index.note))
+
+    @property
+    def start(self) -> str:
+        """A page to begin with: that of the largest file."""
+        return str(max(self.archives, key=lambda held: len(held.index)).index.facts["start"])
+
+    def hosts(self) -> list[Host]:
+        """The hosts with pages, those with most first."""
+        numbers: dict[str, int] = {}
+        starts: list[str] = []
+        keys, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.intp)]
+        for held in self.archives:
+            mine = []
+            for name, start in held.index.hosts():
+                number = numbers.setdefault(name, len(starts))
+                if number == len(starts):
+                    starts.append(start)
+                elif start:
+                    starts[number] = min(starts[number] or start, start, key=len)
+                mine.append(number)
+            key, host = held.index.pages()
+            keys.append(key)
+            owners.append(np.array(mine, np.intp)[host])
+        _, first = np.unique(np.concatenate(keys), return_index=True)
+        pages = np.bincount(np.concatenate(owners)[first], minlength=len(starts))
+        found = [Host(name, int(pages[number]), starts[number]) for name, number in numbers.items() if pages[number]]
+        return sorted(found, key=lambda host: -host.pages)
+
+    # -- looking up ----------------------------------------------------------------------------------------------
+
+    def locate(self, url: str, at: int | None = None) -> list[Spot]:
+        """Where captures of an address may lie, the best first."""
+        key, exact, known = identify(url)
+        secure, at = known.startswith("https://"), self.at if at is None else at
+        found: list[tuple[tuple[bool, bool, int], int, Spot]] = []
+        for held in self.archives:
+            columns = held.index.columns
+            for row in held.index.rows(key):
+                date = int(columns["date"][row])
+                rank = (
+                    int(columns["exact"][row]) != exact,
+                    bool(columns["flags"][row] & SECURE) != secure,
+                    -date if at is None else abs(date - at),
+                )
+                found.append((rank, len(found), Spot(held, row)))
+        return [spot for _, _, spot in sorted(found, key=lambda item: item[:2])]
+
+    def answer(self, url: str, spots: Iterable[Spot]) -> Answer | None:
+        """What was recorded of an address, at the first of these spots that is really about it."""
+        known = identify(url)[2]
+        for spot in spots:
+            found = spot.archive.read(spot.row)
+            recorded = identify(found.url)[2]
+            if bare(recorded) != bare(known):
+                continue  # another address with the same hash
+            if recorded != known and found.status in range(300, 400) and _target(found) == known:
+                continue  # http sent on to https, or the other way: to those who are there it leads nowhere
+            return self._with_body(found) if found.revisit else found
+        return None
+
+    def find(self, url: str, at: int | None = None) -> Answer | None:
+        """Look up and read."""
+        return self.answer(url, self.locate(url, at))
+
+    def _with_body(self, revisit: Answer) -> Answer:
+        """A revisit with what it leaves out."""
+        if revisit.status in range(300, 400) and not revisit.unchanged:
+            return revisit  # where it leads is in its headers
+        for original in self._originals(revisit):
+            if revisit.unchanged or not revisit.headers:
+                original.date = revisit.date
+                return original
+            revisit.body = original.body
+            return revisit
+        raise Damaged(
+            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files"
+        )
+
+    def _originals(self, revisit: Answer) -> Iterable[Answer]:
+        """Records that have the body: the one it refers to, or any with the same digest."""
+        for spot in self.locate(revisit.refers_to or revisit.url, revisit.refers_to_date or revisit.date):
+            if not spot.archive.index.flags[spot.row] & REVISIT:
+                original = spot.archive.read(spot.row)
+                if revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
+                    yield original
+        if revisit.digest:
+            for held in self.archives:
+                for row in held.index.with_digest(digest_key(revisit.digest)):
+                    original = held.read(row)
+                    if original.digest.upper() == revisit.digest.upper():
+                        yield original
+
+
+def _target(answer: Answer) -> str | None:
+    """Where a redirect leads."""
+    return resolve(canonical(answer.url) or answer.url, [answer.header(b"location")])[0]

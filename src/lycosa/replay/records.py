@@ -1,0 +1,152 @@
+"""One WARC record, read as an answer that can be sent again.
+
+What goes out is what came in: status, headers in their order, body as it was encoded. Only what describes the old
+connection is left out (hop-by-hop headers, chunks), and the length is that of the body we have.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, field
+
+from lycosa.replay.captures import RESOURCE, REVISITED, moment
+from lycosa.replay.reader import ArchiveIterator
+
+LARGEST = 1 << 30
+"""Bytes of a record that are read at most."""
+
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?: +([^\r\n]*))?\s*$")
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[^\r\n]*\r?\n")
+_OF_THE_CONNECTION = frozenset(
+    b"""
+    connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade
+    content-length x-archive-orig-transfer-encoding x-archive-orig-content-length
+    """.split()
+)
+
+
+class Damaged(Exception):
+    """A record that can't be read; says which, and what is wrong with it."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """A recorded answer."""
+
+    url: str
+    date: int
+    """When it was recorded, in microseconds since 1970."""
+    status: int = 200
+    reason: bytes = b"OK"
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytes = b""
+    refers_to: str = ""
+    """For a revisit: the address and the date of the record that has the body, and the digest of that."""
+    refers_to_date: int = 0
+    digest: str = ""
+    revisit: bool = False
+    unchanged: bool = False
+    """The server said that nothing had changed: the whole answer is the earlier one."""
+
+    def header(self, name: bytes) -> str:
+        """The first header of that name, or empty."""
+        return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")
+
+
+def read(data: bytes) -> Answer:
+    """The answer in a record, given as its bytes in the file."""
+    try:
+        record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
+        if record is None:
+            raise Damaged("no record begins there")
+        headers = record.headers
+        answer = Answer(
+            (headers.get("WARC-Target-URI") or "").strip("<> "),
+            moment(headers.get("WARC-Date") or ""),
+            refers_to=(headers.get("WARC-Refers-To-Target-URI") or "").strip("<> "),
+            refers_to_date=moment(headers.get("WARC-Refers-To-Date") or ""),
+            digest=headers.get("WARC-Payload-Digest") or "",
+            revisit=int(record.record_type) == REVISITED,
+            unchanged="not-modified" in (headers.get("WARC-Profile") or ""),
+        )
+        length = int(headers.get("Content-Length") or 0)
+        if length > LARGEST:
+            raise Damaged(f"it says to have {length:,} bytes")
+        block = record.reader.read()
+    except (OSError, ValueError) as error:
+        raise Damaged(str(error)) from error
+    if len(block) < length:
+        raise Damaged(f"{len(block):,} of its {length:,} bytes are there")
+    if int(record.record_type) == RESOURCE:
+        answer.headers = [(b"Content-Type", (headers.get("Content-Type") or "").encode("latin-1", "replace"))]
+        answer.body = block
+    elif block or not answer.revisit:
+        _read_http(block, answer)
+    return answer
+
+
+def _read_http(block: bytes, answer: Answer) -> None:
+    """Read status, headers and body out of an HTTP message."""
+    while True:
+        end = _HEAD_END.search(block)
+        head, rest = (block[: end.start()], block[end.end() :]) if end is not None else (block.rstrip(), b"")
+        first, *lines = head.split(b"\n")
+        status = _STATUS.match(first)
+        if status is None:
+            raise Damaged("it does not begin with an HTTP status")
+        if not status[1].startswith(b"1"):
+            break
+        block = rest  # '100 Continue', and what it announced
+    answer.status, answer.reason = int(status[1]), status[2] or b""
+    headers = _fields(lines)
+    coding = {name.lower(): value.lower() for name, value in headers}
+    dropped = _OF_THE_CONNECTION | {name.strip() for name in coding.get(b"connection", b"").split(b",")}
+    answer.body = rest
+    if b"chunked" in coding.get(b"transfer-encoding", b""):
+        answer.body = dechunked(rest)
+    if b"gzip" in coding.get(b"content-encoding", b"") and answer.body and not answer.body.startswith(b"\x1f\x8b"):
+        dropped |= {b"content-encoding"}  # written by a tool that unpacked the body and forgot to say so
+    answer.headers = [(name, value) for name, value in headers if name.lower() not in dropped]
+
+
+def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """Header lines as pairs; a line that goes on from the one before is joined to it, one that is none is left out."""
+    found: list[tuple[bytes, bytes]] = []
+    for line in lines:
+        line = line.rstrip(b"\r")
+        if line[:1] in (b" ", b"\t") and found:
+            name, value = found[-1]
+            found[-1] = (name, value + b" " + line.strip())
+            continue
+        name, colon, value = line.partition(b":")
+        name = name.rstrip()
+        if colon and _NAME.fullmatch(name):
+            found.append((name, value.strip().replace(b"\r", b" ").replace(b"\0", b"")))
+    return found
+
+
+def dechunked(body: bytes) -> bytes:
+    """A body without its chunks; as it is, where there are none, and as far as it goes, where they break off.
+
+    >>> dechunked(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n"), dechunked(b"<html>"), dechunked(b"5\\r\\nab")
+    (b'abcde', b'<html>', b'ab')
+    """
+    pieces, place = [], 0
+    while chunk := _CHUNK.match(body, place):
+        size = int(chunk[1], 16)
+        piece = body[chunk.end() : chunk.end() + size]
+        place = chunk.end() + size
+        if not size or len(piece) < size:
+            pieces.append(piece)
+            return b"".join(pieces)
+        if body[place : place + 2] == b"\r\n":
+            place += 2
+        elif body[place : place + 1] == b"\n":
+            place += 1
+        elif place < len(body):
+            break
+        pieces.append(piece)
+    return b"".join(pieces) if pieces and place >= len(body) else body

@@ -1,0 +1,203 @@
+"""Walk through a WARC file once and note where each capture lies.
+
+What is damaged is stepped over: the walk goes on at the next place where a record begins. What is torn at the end of
+the file (a crawl may be writing it) is left for the next time.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from lycosa.core.errors import InputError
+from lycosa.replay.captures import Captures
+from lycosa.replay.reader import ArchiveIterator
+
+GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"WARC/"
+
+BLOCK = 1 << 20
+
+_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d+)[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
+
+Tell = Callable[[int, int], None]
+"""Told now and then: the byte that was reached, and how many captures there are."""
+
+
+def segments(path: Path, size: int) -> list[tuple[int, int]]:
+    """Where WARC data begins and ends in a file: all of it, or the files that a WACZ holds."""
+    if path.suffix != ".wacz":
+        return [(0, size)]
+    found = []
+    try:
+        with zipfile.ZipFile(path) as bundle, open(path, "rb") as file:
+            for entry in bundle.infolist():
+                if not entry.filename.startswith("archive/") or entry.is_dir():
+                    continue
+                if entry.compress_type != zipfile.ZIP_STORED:
+                    raise InputError(f"{path}: {entry.filename} is compressed by the zip: unpack it, and name that")
+                file.seek(entry.header_offset + 26)  # the lengths of two fields that end the header
+                name, extra = struct.unpack("<HH", file.read(4))
+                start = entry.header_offset + 30 + name + extra
+                found.append((start, start + entry.file_size))
+    except (zipfile.BadZipFile, struct.error) as error:
+        raise InputError(f"{path} is no WACZ file ({error})") from error
+    return found
+
+
+def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell, start: int = 0) -> int:
+    """Note the captures of a segment, from a byte on; returns the byte up to which it is whole."""
+    begin, end = segment
+    start = max(start, begin)
+    if start >= end:
+        return start
+    with open(path, "rb") as file:
+        return _Walk(_Part(file.fileno(), end), path, begin, into, tell).from_to(start, end)
+
+
+def dictionary(descriptor: int, begin: int) -> bytes:
+    """What has to be read before any record of a segment: the dictionary of a .warc.zst that has one."""
+    head = os.pread(descriptor, 8, begin)
+    return os.pread(descriptor, 8 + int.from_bytes(head[4:], "little"), begin) if head.startswith(DICTIONARY) else b""
+
+
+class _Part:
+    """A file up to a byte. It is not mapped: if it is cut while we read, that has to be an error and not the end."""
+
+    def __init__(self, descriptor: int, end: int) -> None:
+        self.descriptor, self.end = descriptor, end
+
+    def read(self, start: int, size: int) -> bytes:
+        return os.pread(self.descriptor, max(0, min(size, self.end - start)), start)
+
+    def find(self, wanted: bytes, start: int) -> int:
+        """Where some bytes come next; -1 if they don't."""
+        while block := self.read(start, BLOCK):
+            found = block.find(wanted)
+            if found >= 0:
+                return start + found
+            if len(block) < BLOCK:
+                break
+            start += BLOCK - len(wanted) + 1
+        return -1
+
+
+class _Walk:
+    """A walk through one segment."""
+
+    def __init__(self, part: _Part, path: Path, begin: int, into: Captures, tell: Tell) -> None:
+        self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
+        first = part.read(begin, 4)
+        self.magic = GZIP if first.startswith(GZIP[:2]) else ZSTD if first in (ZSTD, DICTIONARY) else PLAIN
+        self.dictionary = dictionary(part.descriptor, begin)
+
+    def from_to(self, start: int, end: int) -> int:
+        """Note captures; returns where the last whole record ends."""
+        last, whole, place = start, -1, start
+        while place >= 0:
+            try:
+                for record, here in self._records(place):
+                    self._check(here)
+                    last = here
+                    self.into.note(record, here)
+            except OSError:
+                pass  # damaged or torn: is there more behind it?
+            whole = self._end_of(last)
+            if whole == end:
+                break
+            place = self._next(max(whole, last + 1, place + 1))
+            if place >= 0:
+                self.into.close(place)
+        if whole < 0:
+            self.into.forget(last)
+            return last
+        self.into.close(whole)
+        return whole
+
+    def _records(self, start: int) -> Iterator[tuple[Any, int]]:
+        """Records from a byte on, and where they begin."""
+        before = self.dictionary if start > self.begin else b""
+        window = _Window(self.part, start, before)
+        for number, record in enumerate(ArchiveIterator(window, parse_http=False, inplace=True)):
+            here = start - len(before) + record.stream_pos
+            if number % 4096 == 0:
+                self.tell(here, len(self.into))
+            yield record, here
+
+    def _check(self, place: int) -> None:
+        """A record that can be read by itself begins like a file."""
+        if self.magic != PLAIN and self.part.read(place, len(self.magic)) != self.magic:
+            raise InputError(
+                f"{self.path} is compressed in one piece, so that no record can be read by itself: "
+                "unpack it, and name the .warc"
+            )
+
+    def _next(self, place: int) -> int:
+        """Where the next record may begin; -1 if nowhere."""
+        if self.magic != PLAIN:
+            return self.part.find(self.magic, place)
+        found = self.part.find(b"\r\n\r\nWARC/", max(0, place - 4))
+        return found + 4 if found >= 0 else -1
+
+    def _end_of(self, start: int) -> int:
+        """Where a record ends; -1 if not all of it is there."""
+        if self.magic == PLAIN:
+            return _end_of_plain(self.part, start)
+        if self.magic == GZIP:
+            return _end_of_packed(self.part, start, zlib.decompressobj(31))
+        words = zstandard.ZstdCompressionDict(self.dictionary[8:]) if self.dictionary else None
+        return _end_of_packed(self.part, start, zstandard.ZstdDecompressor(dict_data=words).decompressobj())
+
+
+def _end_of_plain(part: _Part, start: int) -> int:
+    """Where a record that is not compressed ends; -1 if not all of it is there."""
+    begun = part.read(start, BLOCK)
+    head = _BLANK_LINE.search(begun)
+    length = _LENGTH.search(begun, 0, head.start()) if head is not None else None
+    if head is None or length is None or start + head.end() + int(length[1]) > part.end:
+        return -1
+    place = start + head.end() + int(length[1])
+    after = part.read(place, 4)
+    return place + len(after) - len(after.lstrip(b"\r\n"))
+
+
+def _end_of_packed(part: _Part, start: int, unpacker: Any) -> int:
+    """The same for one that is compressed."""
+    place = start
+    try:
+        while not unpacker.eof and (data := part.read(place, 65_536)):
+            place += len(data)
+            unpacker.decompress(data)
+    except (zlib.error, zstandard.ZstdError):
+        return -1
+    return place - len(unpacker.unused_data) if unpacker.eof else -1
+
+
+class _Window(io.RawIOBase):
+    """The rest of a part as a file of its own, behind a dictionary if there is one."""
+
+    def __init__(self, part: _Part, start: int, before: bytes) -> None:
+        self._part, self._start, self._place, self._before = part, start - len(before), start, before
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place - self._start - len(self._before)
+
+    def read(self, size: int = -1) -> bytes:
+        if self._before:
+            given, self._before = self._before, b""
+            return given
+        data = self._part.read(self._place, size if size >= 0 else self._part.end)
+        self._place += len(data)
+        return data

@@ -1,0 +1,147 @@
+"""What the tests of replaying share: records written by hand, a proxy in a thread of its own, and a plain client."""
+
+import asyncio
+import gzip
+import http.client
+import ssl
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from lycosa.replay.certificates import Authority
+from lycosa.replay.proxy import Proxy
+from lycosa.replay.recording import Recording
+
+JANUARY, MARCH, JUNE = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"
+
+_numbers = iter(range(10**9))
+
+
+def http_answer(body: bytes = b"hello", *, status: str = "200 OK", kind: str = "text/html", more: str = "") -> bytes:
+    """An HTTP message; `more` are header lines that end with CRLF."""
+    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{more}\r\n".encode() + body
+
+
+def record(
+    url: str,
+    block: bytes | None = None,
+    *,
+    kind: str = "response",
+    date: str = MARCH,
+    more: str = "",
+    number: int | None = None,
+) -> bytes:
+    """One WARC record, not compressed."""
+    block = http_answer() if block is None else block
+    number = next(_numbers) if number is None else number
+    return (
+        (
+            f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{number:032x}>\r\n"
+            f"WARC-Date: {date}\r\nWARC-Target-URI: {url}\r\n{more}"
+            f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+        ).encode()
+        + block
+        + b"\r\n\r\n"
+    )
+
+
+def write(path: Path, *records: bytes) -> Path:
+    """A WARC file, each record compressed by itself if its name says so."""
+    pack = {".gz": _gzip, ".zst": zstandard.ZstdCompressor().compress}.get(path.suffix, bytes)
+    path.write_bytes(b"".join(map(pack, records)))
+    return path
+
+
+def _gzip(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+@dataclass
+class Reply:
+    """What a client gets."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    reason: str = ""
+
+    @property
+    def mark(self) -> str:
+        """How the proxy marks its own words."""
+        return self.headers.get("x-lycosa", "")
+
+
+@contextmanager
+def serving(home: Path, *files: Path, **options: Any) -> Iterator[Proxy]:
+    """A proxy for some files, in a thread of its own."""
+    with Recording(files, **options) as recording:
+        proxy = Proxy(recording, Authority(home))
+        loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+
+        async def run() -> None:
+            async with proxy:
+                started.set()
+                await stop.wait()
+
+        def work() -> None:
+            try:
+                loop.run_until_complete(run())
+                loop.run_until_complete(loop.shutdown_default_executor())
+            finally:
+                loop.close()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        assert started.wait(10)
+        try:
+            yield proxy
+        finally:
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def ask(
+    proxy: Proxy, target: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None
+) -> Reply:
+    """Send one request to the proxy, with this target as it is."""
+    return ask_all(proxy, [(method, target, headers or {}, body)])[0]
+
+
+def ask_all(proxy: Proxy, asked: Sequence[tuple[str, str, dict[str, str], bytes | None]]) -> list[Reply]:
+    """Send requests over one connection."""
+    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=10)
+    try:
+        return [_exchange(client, *each) for each in asked]
+    finally:
+        client.close()
+
+
+def ask_secure(proxy: Proxy, host: str, path: str, port: int = 443, authority: Path | None = None) -> Reply:
+    """Send one request over TLS through a tunnel, and trust the proxy's authority alone."""
+    context = ssl.create_default_context(cafile=str(authority or proxy.authority.path))
+    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=10, context=context)
+    client.set_tunnel(host, port)
+    try:
+        return _exchange(client, "GET", path, {}, None)
+    finally:
+        client.close()
+
+
+def _exchange(
+    client: http.client.HTTPConnection, method: str, target: str, headers: dict[str, str], body: bytes | None
+) -> Reply:
+    client.putrequest(method, target, skip_host="Host" in headers, skip_accept_encoding=True)
+    for name, value in headers.items():
+        client.putheader(name, value)
+    if body is not None:
+        client.putheader("Content-Length", str(len(body)))
+    client.endheaders(body)
+    answer = client.getresponse()
+    received = answer.read()
+    return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, received, answer.reason)

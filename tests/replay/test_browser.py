@@ -1,0 +1,111 @@
+"""A real browser walks through a recorded site."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, sync_playwright
+
+from lycosa.replay.proxy import Proxy
+from replay.helpers import http_answer, record, serving, write
+
+FINDER = Path(__file__).resolve().parents[2] / "tools" / "chromium"
+
+
+def page(title: str, link: str) -> bytes:
+    """A page with a link, a style and a script of its site."""
+    return http_answer(
+        f'<!DOCTYPE html><html><head><title>{title}</title><link rel="icon" href="data:,">'
+        f'<link rel="stylesheet" href="/style.css"><script src="/script.js" defer></script></head>'
+        f'<body><h1>{title}</h1><a href="{link}">on</a></body></html>'.encode()
+    )
+
+
+SITE = [
+    record("https://front.example/", page("Front", "/reefs")),
+    record("https://front.example/reefs", page("Reefs", "http://plain.example:8123/old")),
+    record(
+        "http://plain.example:8123/old",
+        http_answer(b"", status="301 Moved Permanently", more="Location: /new\r\nTransfer-Encoding: chunked\r\n"),
+    ),
+    record("http://plain.example:8123/new", page("Plain", "http://corals.localhost:8123/")),
+    record("http://corals.localhost:8123/", page("Corals", "/nowhere")),
+    *(
+        record(f"{origin}/{name}", http_answer(content, kind=kind))
+        for origin in ("https://front.example", "http://plain.example:8123", "http://corals.localhost:8123")
+        for name, content, kind in (
+            ("style.css", b"h1 { color: rgb(1, 2, 3) }", "text/css"),
+            ("script.js", b"document.title += ', by script'", "text/javascript"),
+        )
+    ),
+]
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[Proxy]:
+    with serving(tmp_path / "home", write(tmp_path / "site.warc.gz", *SITE)) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(proxy: Proxy, tmp_path: Path) -> Iterator[BrowserContext]:
+    """Chromium, with nothing but the proxy between it and the web."""
+    found = subprocess.run([FINDER, "find"], capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip("no Chromium on this machine: 'make test' installs one where it can (tools/chromium)")
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path / "profile",
+            executable_path=found.stdout.strip(),
+            headless=True,
+            proxy={"server": proxy.address, "bypass": "<-loopback>"},
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                f"--ignore-certificate-errors-spki-list={proxy.authority.pin}",
+            ],
+        )
+        context.set_default_timeout(20_000)
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+def test_a_browser_walks_through_a_recorded_site(browser: BrowserContext) -> None:
+    """Chromium follows three links, over https, http, a redirect and localhost, with styles and scripts as recorded."""
+    tab = browser.new_page()
+    walked = []
+    first = tab.goto("https://front.example/")
+    assert first is not None
+    for title in ("Front", "Reefs", "Plain", "Corals"):
+        tab.wait_for_function(f"document.title == '{title}, by script'")
+        walked.append((tab.url, tab.inner_text("h1")))
+        assert "rgb(1, 2, 3)" == tab.eval_on_selector("h1", "e => getComputedStyle(e).color")
+        if title != "Corals":
+            tab.click("a")
+    assert [
+        ("https://front.example/", "Front"),
+        ("https://front.example/reefs", "Reefs"),
+        ("http://plain.example:8123/new", "Plain"),
+        ("http://corals.localhost:8123/", "Corals"),
+    ] == walked
+    with tab.expect_navigation() as leaving:
+        tab.click("a")
+    assert (404, "not-recorded") == (leaving.value.status, leaving.value.headers["x-lycosa"])
+    assert "Not recorded" == tab.inner_text("h1")
+
+
+def test_the_start_page_in_a_browser(browser: BrowserContext, proxy: Proxy) -> None:
+    """The start page, opened through the proxy, leads into the recording."""
+    tab = browser.new_page()
+    tab.goto(proxy.address)
+    tab.click("a[href='https://front.example/']")
+    tab.wait_for_function("document.title == 'Front, by script'")
+    assert "https://front.example/" == tab.url

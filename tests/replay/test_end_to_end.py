@@ -1,0 +1,270 @@
+"""Crawl a web, replay it, crawl the replay; and the command that serves it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+
+import lycosa
+from lycosa.cli.replaying import _moment
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Visit
+from lycosa.crawling import Crawl, wall_clock
+from lycosa.replay.recording import Recording
+from lycosa.testing import Web, serve
+from replay.helpers import ask, http_answer, record, serving, write
+
+OPTIONS: dict[str, Any] = {
+    "strategy": "breadth-first",
+    "budget": 500,
+    "delay": 0,
+    "traps": False,
+    "allow_network": ["127.0.0.0/8"],
+}
+
+CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
+
+
+def pages(visits: Iterable[Visit]) -> set[str]:
+    """The pages that a crawl reached."""
+    return {visit.node for visit in visits if visit.is_page}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], set[str]]:
+    """A crawl of the embedded web, which is gone now: its directory, its seeds, its pages."""
+    web = Web(pages=120, hosts=5, traps=())
+    out = tmp_path_factory.mktemp("crawled") / "crawl"
+    with serve(web):
+        seeds = web.seeds(web.topics[0])
+        return out, seeds, pages(lycosa.crawl("coral reef", seeds, out=out, **OPTIONS))
+
+
+def test_a_crawl_of_the_replay_reaches_the_same_pages(
+    crawled: tuple[Path, list[str], set[str]], tmp_path: Path
+) -> None:
+    """Crawled through the proxy with the same options, a recorded web gives the same pages, body for body."""
+    directory, seeds, expected = crawled
+    assert 120 == len(expected)
+    with serving(tmp_path / "home", directory) as proxy:
+        visits = list(lycosa.crawl("coral reef", seeds, out=tmp_path / "again", proxy=proxy.address, **OPTIONS))
+    assert expected == pages(visits)
+    assert {""} == {visit.address for visit in visits}  # what the proxy dialled, nobody here knows
+    with Recording([directory]) as first, Recording([tmp_path / "again"]) as second:
+        for url in sorted(expected):
+            one, two = first.find(url), second.find(url)
+            assert one is not None
+            assert two is not None
+            assert (one.status, one.body) == (two.status, two.body)
+
+
+def test_a_running_crawl_can_be_served(tmp_path: Path) -> None:
+    """What a crawl has recorded so far is there for others, while it goes on."""
+    web = Web(pages=60, hosts=3, traps=())
+    with serve(web):
+        crawl = lycosa.crawl("coral reef", web.seeds(web.topics[0]), out=tmp_path / "crawl", **OPTIONS)
+        seen = 0
+        for visit in crawl:
+            seen += visit.is_page
+            if seen in (10, 30) and visit.is_page:
+                with Recording([tmp_path / "crawl"]) as recording:
+                    assert seen == sum(host.pages for host in recording.hosts())
+                    assert recording.find(visit.node) is not None
+
+
+def test_https_is_crawled_through_the_proxy(tmp_path: Path) -> None:
+    """With --proxy-ca Lycosa walks from http to https and back."""
+    path = write(
+        tmp_path / "a.warc.gz",
+        record("http://a.example/", http_answer(b'<a href="https://b.example/">coral reef</a>')),
+        record("https://b.example/", http_answer(b'<a href="http://a.example/x">coral reef</a>')),
+        record("http://a.example/x", http_answer(b"<p>coral reef")),
+    )
+    with serving(tmp_path / "home", path) as proxy:
+        visits = lycosa.crawl(
+            "coral reef",
+            ["http://a.example/"],
+            proxy=proxy.address,
+            proxy_ca=str(proxy.authority.path),
+            delay=0,
+            traps=False,
+        )
+        assert {"http://a.example/", "https://b.example/", "http://a.example/x"} == pages(visits)
+
+
+def test_hosts_behind_a_proxy_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """All share the proxy's address, which has no pause; and no name is looked up ahead."""
+    path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
+    with serving(tmp_path / "home", path) as proxy:
+        crawl = Crawl(Options(topic="coral", seeds=["http://a.example/"], proxy=proxy.address), None)
+        space = crawl._web()
+        assert (0.0, None) == (space.politeness.address_delay, space.names)
+
+
+def test_a_proxy_that_dies_stops_the_crawl(crawled: tuple[Path, list[str], set[str]], tmp_path: Path) -> None:
+    """The crawl ends and says why; resumed with a proxy that lives, it misses no page."""
+    directory, seeds, expected = crawled
+    with serving(tmp_path / "home", directory) as proxy:
+        crawl = lycosa.crawl("coral reef", seeds, out=tmp_path / "crawl", proxy=proxy.address, **OPTIONS)
+        running = iter(crawl)
+        visits = [next(running) for _ in range(30)]
+        address = proxy.address
+    visits += running
+    assert [f"the proxy {address} does not answer (Connection refused): the crawl was stopped"] == crawl.notes
+    failed = [visit for visit in visits if visit.outcome == "unreachable"]
+    assert 0 < len(failed) <= 16
+    assert all(visit.retry_at for visit in failed)
+    now = wall_clock()
+    with serving(tmp_path / "home", directory) as proxy:  # an hour later: nobody waits for a second attempt
+        visits += lycosa.resume(tmp_path / "crawl", proxy=proxy.address, clock=lambda: now() + 3600)
+    assert expected == pages(visits)
+
+
+# -- the command -----------------------------------------------------------------------------------------------
+
+
+def command(home: Path, *arguments: object) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "NO_COLOR": "1",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "lycosa", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+@contextmanager
+def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command while it serves, and the address it has told."""
+    process = command(home, "replay", *arguments, "--port", 0)
+    try:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate(timeout=10)
+
+
+def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it still says until it ends, after its first line."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdout.read(), process.stderr.read()
+
+
+def fetched(address: str, url: str) -> bytes:
+    """A page through the proxy, with Python's own client."""
+    with build_opener(ProxyHandler({"http": address, "https": address})).open(url, timeout=10) as answer:
+        body: bytes = answer.read()
+    return body
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_until_it_is_stopped(tmp_path: Path, ending: signal.Signals) -> None:
+    """It tells its address first, then how to use it; Ctrl-C ends it cleanly, with a count of what was served."""
+    path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
+    with replaying(tmp_path, path) as (process, address):
+        assert b"hello" == fetched(address, "http://a.example/")
+        process.send_signal(ending)
+        out, err = rest(process)
+        assert 0 == process.wait(10)
+    assert "a proxy for 1 recorded answer in 1 file" in out
+    assert f"--proxy {address}" in out
+    assert str(tmp_path / "data" / "lycosa" / "replay-ca.pem") in out
+    assert ["reading a.warc.gz, 0.0 MB, for its index: once", "", "served 1, not recorded 0, damaged 0"] == (
+        err.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", None), ("1970-01-02", 86_400_000_000), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
+)
+def test_a_moment_to_show(text: str, expected: int | None) -> None:
+    """A day or a time, of Greenwich if nothing else is said."""
+    assert expected == _moment(text)
+
+
+def test_a_moment_that_is_none() -> None:
+    """What can't be read as a date is an error that shows how to write one."""
+    with pytest.raises(InputError, match="2026-03-01"):
+        _moment("last spring")
+
+
+def test_quiet_tells_the_address_only(tmp_path: Path) -> None:
+    """With --quiet the output is one line, for scripts."""
+    path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
+    with replaying(tmp_path, path, "--quiet") as (process, address):
+        assert address.startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        assert ("", "") == rest(process)
+
+
+def failure(home: Path, *arguments: object) -> str:
+    """The one line with which a command fails."""
+    process = command(home, *arguments)
+    _, err = process.communicate(timeout=20)
+    assert 2 == process.returncode
+    assert 1 == err.count("\n"), err
+    return err
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    """Two can't serve on one port; a port that does not exist is told as clearly."""
+    path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
+    with serving(tmp_path / "home", path) as proxy:
+        told = failure(tmp_path, "replay", path, "--port", proxy.port, "--quiet")
+        assert f"lycosa: cannot serve on port {proxy.port}: " in told
+        assert told.endswith("choose another with --port\n")
+    assert "cannot serve on port 99999" in failure(tmp_path, "replay", path, "--port", "99999", "--quiet")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    """A file that is not there, or no web archive, ends the command with one line."""
+    (tmp_path / "x.warc").write_text("hello")
+    assert "there is no " in failure(tmp_path, "replay", tmp_path / "none.warc")
+    assert "holds no WARC records" in failure(tmp_path, "replay", tmp_path / "x.warc")
+
+
+def test_a_crawl_without_its_proxy(tmp_path: Path) -> None:
+    """A proxy that is not there is an error at once, and nothing is written."""
+    told = failure(
+        tmp_path, "crawl", "coral", "--seed", "http://a.example/", "--proxy", "http://127.0.0.1:1", "-o", tmp_path / "c"
+    )
+    assert "lycosa: the proxy http://127.0.0.1:1 does not answer (Connection refused); start it" in told
+    assert not (tmp_path / "c").exists()
+
+
+# -- a real corpus ---------------------------------------------------------------------------------------------
+
+
+def test_a_real_corpus(tmp_path: Path) -> None:
+    """Every hundredth page of Wikispeedia comes through the proxy as long as it was recorded."""
+    name = "wikispeedia.warc.gz"
+    corpus = CORPORA / name
+    if not corpus.exists():
+        pytest.skip(f"there is no {name} beside the project, in ../shared/corpora")
+    (tmp_path / name).symlink_to(corpus)  # the index is kept beside the name that was given
+    labels = corpus.with_name("wikispeedia.labels.tsv").read_bytes().split(b"\n")
+    urls = sorted({line.split(b"\t")[0].decode() for line in labels[1:] if line})[::100]
+    with serving(tmp_path / "home", tmp_path / name) as proxy:
+        assert 5_462 == len(proxy.recording)
+        for url in urls:
+            reply = ask(proxy, url)
+            assert (200, len(reply.body)) == (reply.status, int(reply.headers["content-length"])), url
+            assert b"<html" in reply.body
+    assert [name, f"{name}.lycosa-index"] == sorted(file.name for file in tmp_path.iterdir() if file.is_file())

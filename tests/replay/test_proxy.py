@@ -1,0 +1,392 @@
+"""The proxy, as clients see it."""
+
+import gzip
+import http.client
+import random
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lycosa.replay.certificates import Authority
+from lycosa.replay.proxy import AT_ONCE, Proxy
+from replay.helpers import JANUARY, JUNE, ask, ask_all, ask_secure, http_answer, record, serving, write
+
+A = "http://a.example"
+LARGE = random.Random(1).randbytes(3 * AT_ONCE)
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """A proxy for a few recorded pages."""
+    home = tmp_path_factory.mktemp("proxy")
+    page = http_answer(b"<p>front", more='ETag: "v1"\r\nLast-Modified: Sun, 01 Mar 2026 00:00:00 GMT\r\nX-A: 1\r\n')
+    path = write(
+        home / "a.warc.gz",
+        record(f"{A}/", page),
+        record(f"{A}/packed", http_answer(gzip.compress(b"hello"), more="Content-Encoding: gzip\r\n")),
+        record(f"{A}/old", http_answer(b"", status="301 Moved Permanently", more="Location: /new\r\n")),
+        record(f"{A}/gone", http_answer(b"<p>gone", status="410 Gone")),
+        record(f"{A}/empty", http_answer(b"", status="204 No Content")),
+        record(f"{A}/odd", http_answer(b"odd", status="999 Request denied")),
+        record(f"{A}/large", http_answer(LARGE, kind="image/png")),
+        record(f"{A}/twice", http_answer(b"january"), date=JANUARY),
+        record(f"{A}/twice", http_answer(b"june"), date=JUNE),
+        record(f"{A}/f%C3%BCr", http_answer(b"umlaut")),
+        record(f"{A}/damaged", http_answer(random.Random(2).randbytes(4000))),
+        record("http://a.example:8123/", http_answer(b"other port")),
+        record("https://s.example/", http_answer(b"secure")),
+        record("https://s.example:8443/", http_answer(b"secure, other port")),
+        record("http://b.example/robots.txt", http_answer(b"User-agent: *\nDisallow: /x", kind="text/plain")),
+        record("http://evil.example/?<script>alert(1)</script>", http_answer(b"evil")),
+        record("http://localhost:1/", http_answer(b"a recorded localhost")),
+    )
+    with serving(home / "home", path) as running:
+        row = running.recording.locate(f"{A}/damaged")[0].row
+        with open(path, "r+b") as file:
+            file.seek(int(running.recording.archives[0].index.columns["offset"][row]) + 2000)
+            file.write(b"#" * 100)
+        yield running
+
+
+# -- forms of a request ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "expected"),
+    [
+        ("http://a.example/", "a.example", b"<p>front"),
+        ("HTTP://A.example:80/#x", "a.example", b"<p>front"),
+        ("http://a.example:8123/", "a.example:8123", b"other port"),
+        ("https://s.example/", "s.example", b"secure"),
+        ("http://a.example/f\u00fcr", "a.example", b"umlaut"),
+        ("/", "a.example", b"<p>front"),
+        ("/", "a.example:8123", b"other port"),
+        ("/", "s.example", b"secure"),
+        ("http://localhost:1/", "localhost:1", b"a recorded localhost"),
+    ],
+)
+def test_forms_of_a_request(proxy: Proxy, target: str, host: str, expected: bytes) -> None:
+    """As a proxy is asked, and as a server is asked by its Host; also in bytes that should have been escaped."""
+    received = raw(proxy, f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert expected == received.partition(b"\r\n\r\n")[2]
+
+
+def read_all(client: socket.socket) -> bytes:
+    """Everything until the other side closes."""
+    received = b""
+    while piece := client.recv(65_536):
+        received += piece
+    return received
+
+
+def test_https_through_a_tunnel(proxy: Proxy) -> None:
+    """CONNECT leads to TLS with a certificate for the host, on whatever port, and to what was recorded there."""
+    assert b"secure" == ask_secure(proxy, "s.example", "/").body
+    assert b"secure, other port" == ask_secure(proxy, "s.example", "/", 8443).body
+    assert b"<p>front" == ask_secure(proxy, "a.example", "/").body
+    assert (404, "not-recorded") == ((reply := ask_secure(proxy, "t.example", "/")).status, reply.mark)
+
+
+def test_several_requests_in_one_tunnel(proxy: Proxy) -> None:
+    """A tunnel stays open, also for large answers."""
+    context = ssl.create_default_context(cafile=str(proxy.authority.path))
+    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=10, context=context)
+    client.set_tunnel("a.example", 443)
+    try:
+        for path, expected in [("/", b"<p>front"), ("/large", LARGE), ("/", b"<p>front")]:
+            client.request("GET", path)
+            assert expected == client.getresponse().read()
+    finally:
+        client.close()
+
+
+def test_a_client_that_does_not_trust_us(proxy: Proxy, tmp_path: Path) -> None:
+    """It hangs up, which is counted, and the next one is served."""
+    before = proxy.tally["distrusted"]
+    with pytest.raises(ssl.SSLCertVerificationError):
+        ask_secure(proxy, "s.example", "/", authority=Authority(tmp_path).path)
+    assert b"secure" == ask_secure(proxy, "s.example", "/").body
+    assert before + 1 == proxy.tally["distrusted"]
+
+
+def test_a_plain_tunnel(proxy: Proxy) -> None:
+    """What goes to port 80 through a tunnel is not encrypted."""
+    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=10)
+    client.set_tunnel("a.example", 80)
+    try:
+        client.request("GET", "/")
+        assert b"<p>front" == client.getresponse().read()
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("target", ["a.example", "a.example:x", "a b:443", "ä.example:443", ":443", "x" * 300 + ":443"])
+def test_tunnels_to_nowhere(proxy: Proxy, target: str) -> None:
+    """A CONNECT without a proper name and port is refused."""
+    assert raw(proxy, f"CONNECT {target} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 400 ")
+
+
+def raw(proxy: Proxy, *pieces: bytes) -> bytes:
+    """What the proxy says to some bytes until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", proxy.port), 10) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            client.sendall(piece)
+        return read_all(client)
+
+
+# -- answers ---------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_as_recorded(proxy: Proxy) -> None:
+    """Status, headers and body are those of the record; its date and its length are told."""
+    reply = ask(proxy, f"{A}/")
+    assert {
+        "content-type": "text/html",
+        "etag": '"v1"',
+        "last-modified": "Sun, 01 Mar 2026 00:00:00 GMT",
+        "x-a": "1",
+        "memento-datetime": "Sun, 01 Mar 2026 00:00:00 GMT",
+        "content-length": "8",
+    } == reply.headers
+    assert b"<p>front" == reply.body
+
+
+def test_other_statuses(proxy: Proxy) -> None:
+    """Redirects, errors, answers without a body and statuses of nobody's standard come as they were."""
+    replies = ask_all(proxy, [("GET", f"{A}/{name}", {}, None) for name in ("old", "gone", "empty", "odd")])
+    assert [301, 410, 204, 999] == [reply.status for reply in replies]
+    assert "/new" == replies[0].headers["location"]
+    assert [b"", b"<p>gone", b"", b"odd"] == [reply.body for reply in replies]
+    assert "Request denied" == replies[3].reason
+    assert "content-length" not in replies[2].headers
+
+
+def test_a_compressed_body_stays_compressed(proxy: Proxy) -> None:
+    """Nothing is unpacked on the way."""
+    reply = ask(proxy, f"{A}/packed")
+    assert ("gzip", b"hello") == (reply.headers["content-encoding"], gzip.decompress(reply.body))
+
+
+def test_a_large_answer(proxy: Proxy) -> None:
+    """A record that is read in a thread arrives whole."""
+    assert LARGE == ask(proxy, f"{A}/large").body
+
+
+def test_head_is_answered_from_get(proxy: Proxy) -> None:
+    """HEAD gives the headers of GET, its length included, and the connection goes on."""
+    head, get = ask_all(proxy, [("HEAD", f"{A}/", {}, None), ("GET", f"{A}/", {}, None)])
+    assert (head.headers, b"") == (get.headers, head.body)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
+def test_only_get_and_head(proxy: Proxy, method: str) -> None:
+    """Other methods get 405 and an explanation; what they send is read, so that the connection can go on."""
+    refused, fine = ask_all(proxy, [(method, f"{A}/", {}, b"x" * 100_000), ("GET", f"{A}/", {}, None)])
+    assert (405, "GET, HEAD", "only-get") == (refused.status, refused.headers["allow"], refused.mark)
+    assert method.encode() in refused.body
+    assert 200 == fine.status
+
+
+def test_what_is_not_recorded(proxy: Proxy) -> None:
+    """A readable page says so, and is marked as not being recorded."""
+    reply = ask(proxy, f"{A}/nothing")
+    assert (404, "not-recorded", "text/html; charset=utf-8") == (
+        reply.status,
+        reply.mark,
+        reply.headers["content-type"],
+    )
+    assert b"http://a.example/nothing" in reply.body
+
+
+def test_robots(proxy: Proxy) -> None:
+    """A recorded robots.txt is served; where there is none, a plain 404 leaves no doubt."""
+    assert b"Disallow" in ask(proxy, "http://b.example/robots.txt").body
+    reply = ask(proxy, f"{A}/robots.txt")
+    assert (404, "text/plain") == (reply.status, reply.headers["content-type"])
+    assert b"<" not in reply.body
+
+
+def test_a_damaged_record(proxy: Proxy) -> None:
+    """502 with an explanation; the next answer is fine."""
+    broken, fine = ask_all(proxy, [("GET", f"{A}/damaged", {}, None), ("GET", f"{A}/", {}, None)])
+    assert (502, "damaged", 200) == (broken.status, broken.mark, fine.status)
+    assert b"a.warc.gz" in broken.body
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"), [("Mon, 05 Jan 2026 00:00:00 GMT", b"january"), ("nonsense", b"june"), ("", b"june")]
+)
+def test_a_client_can_ask_for_a_date(proxy: Proxy, asked: str, expected: bytes) -> None:
+    """Accept-Datetime chooses among captures; without a proper one the newest is served."""
+    reply = ask(proxy, f"{A}/twice", headers={"Accept-Datetime": asked})
+    assert expected == reply.body
+    assert {b"january": "Thu, 01 Jan 2026", b"june": "Mon, 01 Jun 2026"}[expected] in reply.headers["memento-datetime"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"If-None-Match": '"v1"'}, 304),
+        ({"If-None-Match": '"v0", W/"v1"'}, 304),
+        ({"If-None-Match": "*"}, 304),
+        ({"If-None-Match": '"v2"'}, 200),
+        ({"If-Modified-Since": "Sun, 01 Mar 2026 00:00:00 GMT"}, 304),
+        ({"If-Modified-Since": "Sat, 28 Feb 2026 00:00:00 GMT"}, 200),
+        ({"If-None-Match": '"v2"', "If-Modified-Since": "Sun, 01 Mar 2026 00:00:00 GMT"}, 200),
+        ({"If-Modified-Since": "nonsense"}, 200),
+        ({"Range": "bytes=0-1"}, 200),
+    ],
+)
+def test_conditions(proxy: Proxy, headers: dict[str, str], status: int) -> None:
+    """A client that has the answer already hears so; ranges are not served."""
+    reply = ask(proxy, f"{A}/", headers=headers)
+    assert (status, b"" if status == 304 else b"<p>front") == (reply.status, reply.body)
+    assert '"v1"' == reply.headers["etag"]
+
+
+# -- the proxy itself ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_the_start_page(proxy: Proxy, name: str) -> None:
+    """Its own address tells which hosts are recorded, where to start, and how."""
+    own = f"http://{name}:{proxy.port}/"
+    for target in ("/", own):
+        reply = ask(proxy, target, headers={"Host": f"{name}:{proxy.port}"})
+        text = reply.body.decode()
+        assert (200, "start") == (reply.status, reply.mark)
+        assert '<td>6</td><td>a.example</td><td><a href="http://a.example/">' in text
+        assert f"--proxy http://127.0.0.1:{proxy.port}" in text
+        assert proxy.authority.pin in text
+
+
+def test_strangers_text_is_escaped(proxy: Proxy) -> None:
+    """An address can't bring markup into a page of ours."""
+    for target in ("/", "http://evil.example/<script>alert(1)</script>", "http://<script>alert(1)</script>/"):
+        assert b"<script" not in ask(proxy, target, headers={"Host": f"localhost:{proxy.port}"}).body
+    assert b"<script" not in ask(proxy, "/", headers={"Host": "<script>alert(1)</script>"}).body
+    assert b"<script" not in ask(proxy, "/", method="<script>").body
+
+
+def test_the_certificate_to_trust(proxy: Proxy) -> None:
+    """It can be had from the proxy; nothing else is there."""
+    host = {"Host": f"localhost:{proxy.port}"}
+    assert proxy.authority.public == ask(proxy, "/ca.pem", headers=host).body
+    assert 404 == ask(proxy, "/replay-ca.key", headers=host).status
+
+
+def test_nothing_is_asked_of_the_network(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not recorded stays so: no name is looked up and nothing but the proxy is dialled."""
+    real, dialled = socket.socket.connect, []
+
+    def connect(self: socket.socket, address: object) -> None:
+        dialled.append(address)
+        real(self, address)  # type: ignore[arg-type]
+
+    def lookup(name: str, *rest: object, **more: object) -> object:
+        assert name == "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", proxy.port))]
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    ask(proxy, "http://unknown.example/")
+    ask(proxy, f"http://localhost:{proxy.port + 1}/")
+    ask_secure(proxy, "unknown.example", "/")
+    assert [("127.0.0.1", proxy.port)] * 3 == dialled
+
+
+# -- connections -----------------------------------------------------------------------------------------------
+
+
+def test_requests_that_come_in_pieces_and_in_heaps(proxy: Proxy) -> None:
+    """A request may arrive byte by byte, or several at once; answers come in order, large ones too."""
+    first = f"GET {A}/gone HTTP/1.1\r\nHost: a.example\r\n\r\n".encode()
+    rest = f"GET {A}/large HTTP/1.1\r\n\r\n\r\nGET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
+    received = raw(proxy, *(first[i : i + 1] for i in range(len(first))), rest)
+    assert [b"410", b"200", b"999"] == [
+        received[place + 9 : place + 12] for place in range(len(received)) if received.startswith(b"HTTP/1.1 ", place)
+    ]
+    assert LARGE in received
+
+
+@pytest.mark.parametrize(
+    ("request_line", "headers", "kept"),
+    [
+        ("HTTP/1.1", "", True),
+        ("HTTP/1.1", "Connection: close\r\n", False),
+        ("HTTP/1.1", "Proxy-Connection: close\r\n", False),
+        ("HTTP/1.0", "", False),
+        ("HTTP/1.0", "Connection: keep-alive\r\n", True),
+    ],
+)
+def test_whether_a_connection_is_kept(proxy: Proxy, request_line: str, headers: str, kept: bool) -> None:
+    """As the client wishes, and as its version of HTTP has it."""
+    request = f"GET {A}/gone {request_line}\r\n{headers}\r\n".encode()
+    last = f"GET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
+    received = raw(proxy, request + last)
+    assert kept == (b" 999 " in received)
+    assert kept != (b"\r\nConnection: close" in received.split(b"\r\n\r\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"hello\r\n\r\n", b"400"),
+        (b"GET\r\n\r\n", b"400"),
+        (b"GET / HTTP/3\r\n\r\n", b"400"),
+        (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, b"431"),
+    ],
+)
+def test_what_is_no_request(proxy: Proxy, sent: bytes, status: bytes) -> None:
+    """Nonsense is refused, and the connection closed."""
+    assert raw(proxy, sent).startswith(b"HTTP/1.1 " + status)
+
+
+def test_many_at_once(proxy: Proxy) -> None:
+    """A hundred connections are served at the same time, while one of them says nothing."""
+    replies: list[bytes] = []
+    with socket.create_connection(("127.0.0.1", proxy.port), 10):
+        threads = [
+            threading.Thread(target=lambda n=n: replies.append(ask(proxy, f"{A}/{'large' if n % 10 else ''}").body))
+            for n in range(100)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    assert {b"<p>front": 10, LARGE: 90} == {body: replies.count(body) for body in set(replies)}
+
+
+def test_clients_that_leave(proxy: Proxy) -> None:
+    """Hanging up in the middle of a request, an answer or a handshake harms nobody."""
+    for sent in (b"GET ", f"GET {A}/large HTTP/1.1\r\n\r\n".encode(), b"CONNECT s.example:443 HTTP/1.1\r\n\r\n"):
+        socket.create_connection(("127.0.0.1", proxy.port), 10).close()
+        with socket.create_connection(("127.0.0.1", proxy.port), 10) as client:
+            client.sendall(sent)
+    assert b"secure" == ask_secure(proxy, "s.example", "/").body
+
+
+def test_it_ends_with_connections_open(tmp_path: Path) -> None:
+    """Closing the proxy closes idle, half-asked and half-shaken connections."""
+    path = write(tmp_path / "a.warc.gz", record(f"{A}/"))
+    clients = []
+    with serving(tmp_path, path) as running:
+        for sent in (b"", b"GET ", b"CONNECT s.example:443 HTTP/1.1\r\n\r\n"):
+            client = socket.create_connection(("127.0.0.1", running.port), 10)
+            clients.append(client)
+            client.sendall(sent)
+        assert b"HTTP/1.1 200" in clients[-1].recv(100)
+    for client in clients:
+        try:
+            assert b"" == client.recv(100)
+        except ConnectionResetError:
+            pass
+        finally:
+            client.close()

@@ -1,0 +1,327 @@
+"""Which capture answers for an address."""
+
+import random
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Exchange, Visit
+from lycosa.replay import captures as module
+from lycosa.replay.captures import moment
+from lycosa.replay.recording import Host, Recording
+from lycosa.replay.records import Damaged
+from lycosa.store.warc import WarcArchive
+from replay.helpers import JANUARY, JUNE, MARCH, http_answer, record, write
+
+A = "http://a.example/"
+DIGEST = "WARC-Payload-Digest: sha1:ABC\r\n"
+SAME = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
+UNCHANGED = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n"
+
+
+def body(recording: Recording, url: str, at: str = "") -> str | None:
+    """The body that answers for an address."""
+    found = recording.find(url, moment(at) if at else None)
+    return None if found is None else found.body.decode()
+
+
+def page(text: str, more: str = "") -> bytes:
+    return http_answer(text.encode(), more=more)
+
+
+def recorded(tmp_path: Path, *records: bytes) -> Recording:
+    return Recording([write(tmp_path / "a.warc.gz", *records)])
+
+
+# -- addresses -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("http://a.example/x", "x"),
+        ("http://A.EXAMPLE:80/y/../x#part", "x"),
+        ("http://a.example/x?utm_source=mail", "x"),
+        ("http://a.example/x/", "with slash"),
+        ("http://a.example/x?", None),
+        ("http://a.example/X", None),
+        ("http://a.example:8080/x", "other port"),
+        ("http://b.example/x", None),
+        ("https://a.example/x", "x"),
+        ("nonsense", None),
+        ("http://[broken/", None),
+        ("http://a.example/" + "y" * 9000, "long"),
+    ],
+)
+def test_addresses_meet_in_their_canonical_form(tmp_path: Path, asked: str, expected: str | None) -> None:
+    """Spellings of one address find the same record; a slash, a port, a letter make another address."""
+    with recorded(
+        tmp_path,
+        record("http://a.example/x", page("x")),
+        record("http://a.example/x/", page("with slash")),
+        record("http://a.example:8080/x", page("other port")),
+        record("http://a.example/" + "y" * 9000, page("long")),
+    ) as recording:
+        assert expected == body(recording, asked)
+
+
+def test_the_very_spelling_comes_first(tmp_path: Path) -> None:
+    """Of two recorded spellings of one address each answers for itself, and the newest for a third."""
+    with recorded(
+        tmp_path,
+        record(A + "?utm_source=a", page("a"), date=JANUARY),
+        record(A + "?utm_source=b", page("b"), date=MARCH),
+    ) as recording:
+        assert ["a", "b", "b"] == [body(recording, f"{A}?utm_source={name}") for name in "abc"]
+
+
+def test_the_same_scheme_comes_first(tmp_path: Path) -> None:
+    """http and https answer for themselves if both are recorded, whichever is newer."""
+    with recorded(
+        tmp_path,
+        record("http://a.example/", page("plain"), date=JUNE),
+        record("https://a.example/", page("secure"), date=MARCH),
+        record("https://b.example/", page("only secure")),
+    ) as recording:
+        assert ("plain", "secure") == (body(recording, A), body(recording, "https://a.example/"))
+        assert "only secure" == body(recording, "http://b.example/")
+
+
+def test_no_redirect_to_itself(tmp_path: Path) -> None:
+    """Where only the redirect from http to https is recorded, https is not recorded: it would go round in circles."""
+    with recorded(
+        tmp_path, record(A, http_answer(status="301 Moved", more="Location: https://a.example/\r\n"))
+    ) as recording:
+        assert recording.find("https://a.example/") is None
+        found = recording.find(A)
+        assert found is not None
+        assert 301 == found.status
+
+
+def test_two_addresses_with_one_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record itself says whether it is the one: if all hashes were the same, all answers would still be right."""
+    monkeypatch.setattr(module, "hash64", lambda data: 7)
+    urls = [f"http://a.example/{number}" for number in range(5)]
+    with recorded(tmp_path, *(record(url, page(url)) for url in urls)) as recording:
+        assert urls == [body(recording, url) for url in urls]
+        assert body(recording, "http://a.example/9") is None
+
+
+# -- dates -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ("", "june"),
+        ("1999-01-01", "january"),
+        ("2026-02-01", "march"),
+        ("2026-01-30", "january"),
+        ("2030-01-01", "june"),
+    ],
+)
+def test_of_several_captures_the_nearest(tmp_path: Path, at: str, expected: str) -> None:
+    """Without a date the newest answers, with one the nearest to it."""
+    with recorded(
+        tmp_path,
+        record(A, page("march"), date=MARCH),
+        record(A, page("june"), date=JUNE),
+        record(A, page("january"), date=JANUARY),
+    ) as recording:
+        assert expected == body(recording, A, at)
+
+
+def test_a_recording_as_of_a_day(tmp_path: Path) -> None:
+    """A recording can be fixed to a moment; who asks for another gets that."""
+    path = write(tmp_path / "a.warc.gz", record(A, page("old"), date=JANUARY), record(A, page("new"), date=JUNE))
+    with Recording([path], at=moment(JANUARY)) as recording:
+        assert ("old", "new") == (body(recording, A), body(recording, A, JUNE))
+
+
+def test_captures_in_several_files(tmp_path: Path) -> None:
+    """All files are looked through, whatever their order."""
+    old = write(tmp_path / "1.warc.gz", record(A, page("old"), date=JANUARY))
+    new = write(tmp_path / "2.warc", record(A, page("new"), date=JUNE), record(A + "x", page("x")))
+    for files in ([old, new], [new, old]):
+        with Recording(files) as recording:
+            assert ("new", "old", "x") == (body(recording, A), body(recording, A, JANUARY), body(recording, A + "x"))
+
+
+# -- revisits --------------------------------------------------------------------------------------------------
+
+
+def test_a_revisit_by_address_and_date(tmp_path: Path) -> None:
+    """A revisit has its own headers and the body of the record that it names, not of another capture."""
+    reference = f"WARC-Refers-To-Target-URI: {A}\r\nWARC-Refers-To-Date: {JANUARY}\r\n"
+    with recorded(
+        tmp_path,
+        record(A, page("first"), date=JANUARY),
+        record(A, page("second"), date=MARCH),
+        record(A + "copy", page("", "X: 1\r\n"), kind="revisit", date=JUNE, more=SAME + reference),
+    ) as recording:
+        found = recording.find(A + "copy")
+        assert found is not None
+        assert ("first", "1", moment(JUNE)) == (found.body.decode(), found.header(b"x"), found.date)
+
+
+def test_a_revisit_by_digest(tmp_path: Path) -> None:
+    """A revisit that names no record is completed from any with its digest, also in another file."""
+    original = write(
+        tmp_path / "1.warc.gz",
+        record(A + "other", page("other")),
+        record(A + "original", page("the body"), more=DIGEST),
+    )
+    revisit = write(tmp_path / "2.warc.gz", record(A, page(""), kind="revisit", more=SAME + DIGEST))
+    with Recording([revisit, original]) as recording:
+        assert "the body" == body(recording, A)
+
+
+def test_a_revisit_without_headers(tmp_path: Path) -> None:
+    """A revisit that stores nothing at all is the whole earlier answer."""
+    with recorded(
+        tmp_path,
+        record(A, page("the body", "X: 1\r\n"), date=JANUARY, more=DIGEST),
+        record(A, b"", kind="revisit", date=JUNE, more=SAME + DIGEST),
+    ) as recording:
+        found = recording.find(A)
+        assert found is not None
+        assert ("the body", "1", moment(JUNE)) == (found.body.decode(), found.header(b"x"), found.date)
+
+
+def test_a_server_that_said_not_modified(tmp_path: Path) -> None:
+    """A recorded 304 stands for the answer that had not changed."""
+    with recorded(
+        tmp_path,
+        record(A, page("the body"), date=JANUARY),
+        record(A, http_answer(b"", status="304 Not Modified"), kind="revisit", date=JUNE, more=UNCHANGED),
+    ) as recording:
+        found = recording.find(A)
+        assert found is not None
+        assert (200, b"the body") == (found.status, found.body)
+
+
+def test_a_revisit_whose_original_is_not_there(tmp_path: Path) -> None:
+    """What it leaves out can't be made up; a redirect does without."""
+    moved = http_answer(b"", status="302 Found", more="Location: /y\r\n")
+    with recorded(
+        tmp_path,
+        record(A, page(""), kind="revisit", more=SAME + DIGEST),
+        record(A + "x", moved, kind="revisit", more=SAME + DIGEST),
+    ) as recording:
+        with pytest.raises(Damaged, match="not in these files"):
+            recording.find(A)
+        found = recording.find(A + "x")
+        assert found is not None
+        assert 302 == found.status
+
+
+def test_our_own_revisits(tmp_path: Path) -> None:
+    """What Lycosa's archive stores as a revisit is served whole."""
+    archive = WarcArchive(tmp_path / "archive")
+    archive.recover({})
+    exchange = Exchange(
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"HTTP/1.1 200 OK",
+        [(b"Content-Type", b"text/html"), (b"Transfer-Encoding", b"chunked")],
+        b"one body for two",
+        bytes(32),
+    )
+    for number, url in enumerate([A, A + "copy"]):
+        archive.append(Visit(url, "page", "ok", number, started=1e9 + number), exchange)
+    archive.close()
+    with Recording([tmp_path]) as recording:
+        assert ["one body for two"] * 2 == [body(recording, A), body(recording, A + "copy")]
+        found = recording.find(A + "copy")
+        assert found is not None
+        assert [(b"Content-Type", b"text/html")] == found.headers
+
+
+# -- files -----------------------------------------------------------------------------------------------------
+
+
+def test_directories_stand_for_their_files(tmp_path: Path) -> None:
+    """A directory is its WARC files, a crawl's directory those of its archive; each file counts once."""
+    crawl = tmp_path / "crawl"
+    (crawl / "archive" / "aside").mkdir(parents=True)
+    path = write(crawl / "archive" / "a.warc.gz", record(A))
+    write(crawl / "archive" / "aside" / "torn.warc.gz", record(A + "torn"))
+    write(crawl / "archive" / "notes.txt", b"notes")
+    with Recording([crawl, crawl / "archive", path]) as recording:
+        assert [path] == [held.path for held in recording.archives]
+        assert 1 == len(recording)
+    with Recording([crawl]) as recording:  # now with the index beside it
+        assert 1 == len(recording)
+
+
+def test_files_that_cannot_be_served(tmp_path: Path) -> None:
+    """A missing file, a directory without any and files without pages are errors that say so."""
+    (tmp_path / "empty").mkdir()
+    path = write(tmp_path / "a.warc", record("x", b"software: x", kind="warcinfo"))
+    for named, why in ((tmp_path / "none", "there is no"), (tmp_path / "empty", "no WARC files in"), (path, "no page")):
+        with pytest.raises(InputError, match=why):
+            Recording([named])
+
+
+def test_bundles_and_dictionaries(tmp_path: Path) -> None:
+    """Records in a WACZ are served, and those that need a dictionary, which may differ from file to file in it."""
+    path = tmp_path / "a.wacz"
+    with zipfile.ZipFile(path, "w") as bundle:
+        for number in range(2):
+            records = [record(f"{A}{number}/{part}", page(f"{number} {part}")) for part in range(100)]
+            trained = zstandard.train_dictionary(1500 + number, records)
+            packer = zstandard.ZstdCompressor(dict_data=trained)
+            head = struct.pack("<II", 0x184D2A5D, len(trained.as_bytes())) + trained.as_bytes()
+            bundle.writestr(f"archive/{number}.warc.zst", head + b"".join(map(packer.compress, records)))
+    with Recording([path]) as recording:
+        assert 200 == len(recording)
+        assert ["0 7", "1 99"] == [body(recording, A + "0/7"), body(recording, A + "1/99")]
+
+
+def test_a_damaged_record_says_where(tmp_path: Path) -> None:
+    """A record that was overwritten after its index was made is reported with its file and place; others are served."""
+    noise = random.Random(1).randbytes(5_000)
+    path = write(tmp_path / "a.warc.gz", record(A, http_answer(noise)), record(A + "x", page("fine")))
+    with Recording([path]) as recording:
+        with open(path, "r+b") as file:
+            file.seek(2_000)
+            file.write(b"#" * 100)
+        with pytest.raises(Damaged, match=r"record at byte 0 of .*a\.warc\.gz can't be read"):
+            recording.find(A)
+        assert "fine" == body(recording, A + "x")
+
+
+def test_hosts_and_their_pages(tmp_path: Path) -> None:
+    """Pages are counted once, however often they were captured and in however many files."""
+    one = write(
+        tmp_path / "1.warc.gz",
+        record("http://b.example/long", page("b")),
+        record(A + "y", page("y"), date=JANUARY),
+        record(A + "y", page("y"), date=JUNE),
+        record("http://none.example/x.png", http_answer(kind="image/png")),
+    )
+    two = write(tmp_path / "2.warc.gz", record(A + "y", page("y")), record(A, page("a")), record(A + "zzz", page("z")))
+    with Recording([one, two]) as recording:
+        expected = [Host("a.example", 3, A), Host("b.example", 1, "http://b.example/long")]
+        assert expected == recording.hosts()
+        assert "http://b.example/long" == recording.start
+
+
+def test_many_captures_of_many_addresses(tmp_path: Path) -> None:
+    """Each address of a larger file gives its own newest body."""
+    rng = np.random.default_rng(1)
+    numbers = rng.integers(0, 300, 1000)
+    dates = rng.permutation(1000)
+    records = [
+        record(f"{A}{number}", page(f"{number} {date}"), date=f"2026-01-01T00:{date // 60:02}:{date % 60:02}Z")
+        for number, date in zip(numbers, dates, strict=True)
+    ]
+    newest: dict[int, int] = {}
+    for number, date in zip(numbers.tolist(), dates.tolist(), strict=True):
+        newest[number] = max(newest.get(number, -1), date)
+    with recorded(tmp_path, *records) as recording:
+        assert [f"{number} {newest[number]}" for number in newest] == [body(recording, f"{A}{n}") for n in newest]

@@ -1,0 +1,125 @@
+"""One record as an answer that can be sent again."""
+
+import gzip
+
+import pytest
+
+from lycosa.replay.captures import moment
+from lycosa.replay.records import Damaged, read
+from replay.helpers import MARCH, record
+
+CHUNKS = b"3\r\nabc\r\n4;note=x\r\ndefg\r\n0\r\nTrailer: x\r\n\r\n"
+
+
+def answer(head: bytes, body: bytes = b"") -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Status, headers and body that are read from a response record."""
+    found = read(record("http://a.example/", head + body))
+    return found.status, found.headers, found.body
+
+
+def test_an_answer_as_recorded() -> None:
+    """Status, reason, headers in their order, case and number, and the body are those of the record."""
+    head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: 5\r\n\r\n"
+    found = read(gzip.compress(record("http://a.example/x", head + b"hello")))
+    assert (203, b"Fine by me", b"hello") == (found.status, found.reason, found.body)
+    assert [(b"X-B", b"1"), (b"set-cookie", b"a"), (b"Set-Cookie", b"b")] == found.headers
+    assert ("http://a.example/x", moment(MARCH)) == (found.url, found.date)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Connection: close",
+        b"Keep-Alive: timeout=5",
+        b"Transfer-Encoding: identity",
+        b"Upgrade: h2c",
+        b"Content-Length: 999",
+        b"X-Archive-Orig-Transfer-Encoding: chunked",
+        b"X-Archive-Orig-Content-Length: 5",
+        b"Proxy-Connection: keep-alive",
+    ],
+)
+def test_what_described_the_old_connection_is_left_out(line: bytes) -> None:
+    """Hop-by-hop headers and lengths are not sent again."""
+    assert (200, [(b"A", b"1")], b"hello") == answer(b"HTTP/1.1 200 OK\r\n" + line + b"\r\nA: 1\r\n\r\n", b"hello")
+
+
+def test_headers_that_connection_names_are_left_out() -> None:
+    """A header that belonged to the old connection by its own word goes with it."""
+    head = b"HTTP/1.1 200 OK\r\nX-Mine: 1\r\nConnection: close, x-mine\r\nX-Yours: 2\r\n\r\n"
+    assert [(b"X-Yours", b"2")] == answer(head)[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (CHUNKS, b"abcdefg"),
+        (b"<html>never chunked", b"<html>never chunked"),  # by a writer that dechunks and keeps the header
+        (b"5\r\nab", b"ab"),  # broken off
+        (b"3\r\nabcdef", b"3\r\nabcdef"),  # begins like a chunk, but is none
+        (b"", b""),
+    ],
+)
+def test_chunks_are_joined(body: bytes, expected: bytes) -> None:
+    """A body that was stored in chunks comes without them, one that was not as it is."""
+    assert expected == answer(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body)[2]
+
+
+def test_a_compressed_body_stays_so() -> None:
+    """What was compressed by the server is not unpacked."""
+    body = gzip.compress(b"hello")
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+    assert (200, [(b"Content-Encoding", b"gzip")], body) == answer(head, body)
+
+
+def test_a_body_that_was_unpacked_by_its_writer() -> None:
+    """A header that calls plain text compressed would break every client: it is left out."""
+    assert (200, [], b"hello") == answer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", b"hello")
+
+
+def test_untidy_headers() -> None:
+    """Bare line feeds, folded lines, lines that are no headers and a missing reason are put up with."""
+    head = b"HTTP/1.0 200\nA: 1\n  2\nnonsense\nB : 3\nbad name: 4\n\n"
+    assert (200, [(b"A", b"1 2"), (b"B", b"3")], b"x") == answer(head, b"x")
+
+
+def test_a_head_without_a_body() -> None:
+    """An answer may end with its headers, even without an empty line."""
+    assert (204, [(b"A", b"1")], b"") == answer(b"HTTP/1.1 204 No Content\r\nA: 1")
+
+
+def test_interim_answers_are_skipped() -> None:
+    """After '100 Continue' comes the real answer."""
+    assert (200, [], b"x") == answer(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", b"x")
+
+
+@pytest.mark.parametrize("line", [b"HTTP/2 200", b"HTTP/2 200 ", b"HTTP/1.1  200  OK"])
+def test_status_lines_of_other_writers(line: bytes) -> None:
+    """Also HTTP/2 is written down, without a reason."""
+    assert 200 == answer(line + b"\r\n\r\n")[0]
+
+
+def test_a_resource_is_its_content() -> None:
+    """A resource record has no HTTP: its block is the body, and its type is known."""
+    data = record("http://a.example/", b"hello", kind="resource").replace(
+        b"application/http; msgtype=response", b"text/plain"
+    )
+    found = read(data)
+    assert (200, [(b"Content-Type", b"text/plain")], b"hello") == (found.status, found.headers, found.body)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        pytest.param(b"", "no record begins there", id="nothing"),
+        pytest.param(record("http://a.example/", b"hello"), "does not begin with an HTTP status", id="no http"),
+        pytest.param(record("http://a.example/")[:-20], "bytes are there", id="torn"),
+        pytest.param(gzip.compress(record("http://a.example/"))[:-30], "bytes are there", id="torn gzip"),
+        pytest.param(gzip.compress(record("http://a.example/"))[:-2] + b"xx", "data error", id="wrong length"),
+        pytest.param(b"\x1f\x8b\x08garbage", ".", id="garbage"),
+    ],
+)
+def test_what_cannot_be_read_is_damaged(data: bytes, why: str) -> None:
+    """A record that is torn, overwritten or none at all says so."""
+    with pytest.raises(Damaged, match=why):
+        read(data)
