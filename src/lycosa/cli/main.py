@@ -223,11 +223,11 @@ def page(
     directory: Dir,
     url: Annotated[str, typer.Argument(metavar="URL", help="The page, as the crawl knows it.")],
     links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
-    raw: Annotated[bool, typer.Option("--raw", help="Only the body, as it was received, to the output.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the body, unpacked, to the output.")] = False,
     json: Json = False,
 ) -> None:
     """Show one page: its archived text and links, why it was fetched, and every visit of it."""
-    from lycosa.cli.searching import show_page
+    from lycosa.cli.paging import show_page
 
     show_page(directory, url, links=links, raw=raw, json=json)
 

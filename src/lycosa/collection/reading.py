@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
@@ -70,20 +70,36 @@ class Collection:
         """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""
         if not visit.place.file:
             return None
-        found, refers_to = read_exchange(self.path / "archive" / visit.place.file, visit.place)
+        found, refers_to = self._record(visit)
         if refers_to:
             for original in self.log.events("node = ? AND file != ''", given=(refers_to,)):
                 assert isinstance(original, Visit)
                 if original.digest == visit.digest:
-                    body = read_exchange(self.path / "archive" / original.place.file, original.place)[0].body
+                    body = self._record(original)[0].body
                     if body:
                         found.body = body
                         break
         return found
 
-    def document(self, visit: Visit) -> Document:
-        """Title, text and links of an archived page; an empty document where nothing readable is archived."""
-        exchange = self.exchange(visit)
+    def _record(self, visit: Visit) -> tuple[Exchange, str]:
+        """The visit's record, and the URL whose body it shares if it is a revisit."""
+        path = self.path / "archive" / visit.place.file
+        try:
+            found, refers_to = read_exchange(path, visit.place)
+        except (KeyError, ValueError) as error:  # inflated well, but into something else
+            raise DamagedError(
+                f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
+            ) from error
+        if not refers_to and len(found.body) < visit.size:
+            raise DamagedError(f"{path}: the record of {visit.node} is cut short; restore it from a backup")
+        return found, refers_to
+
+    def document(self, visit: Visit, exchange: Exchange | None = None) -> Document:
+        """Title, text and links of an archived page; an empty document where nothing readable is archived.
+
+        `exchange`, if it was read already, spares reading it again.
+        """
+        exchange = exchange or self.exchange(visit)
         if exchange is None:
             return Document(title=visit.title)
         try:

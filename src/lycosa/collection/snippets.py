@@ -21,6 +21,8 @@ MOST_MATCHES = 60
 MOST_NEAR = 10
 """Places of the rarest word near which such a word is looked for again."""
 
+SLIGHT = 0.05
+"""A mark worth so little beside the best one has no say in the choice: `the` in a query for `the reef`."""
 
 _SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
 _BLANK = re.compile(r"\s+")
@@ -55,7 +57,9 @@ def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
     >>> found.text, [found.text[start:end] for start, end in found.spans]
     ('… Today the coral reef is white.', ['reef'])
     """
-    begin, until = _best(_places(text, marks, width), marks, 3 * width // 4)  # the rest is for what stands around
+    least = SLIGHT * max((mark.weight for mark in marks), default=0.0)
+    telling = [mark for mark in marks if mark.weight >= least]
+    begin, until = _best(_places(text, telling, width), telling, 3 * width // 4)  # the rest is for what stands around
     start, end = _around(text, begin, until, width)
     passage = " ".join(text[start:end].split())
     passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")

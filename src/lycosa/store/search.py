@@ -15,27 +15,22 @@ A page that is visited again gets a new number, and the old one is marked as dea
 
 from __future__ import annotations
 
-import fcntl
-import os
-import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.errors import DamagedError, LockedError, StoreError
+from lycosa.store.indexfile import IndexDamaged, IndexFile
 
 NAME = "search.sqlite"
 
 FORMAT = 1
 """Of the file. Counts up whenever an index of before would answer otherwise, also when words are cut differently."""
 
-_OURS = 0x4C796353
 CHUNK = 16_384
 """Pages to a tally: the last one is written again with each batch, and the others never."""
 
@@ -70,19 +65,20 @@ CREATE TABLE chunk (id INTEGER PRIMARY KEY, pages BLOB NOT NULL);
 CREATE TABLE tally (
     word TEXT NOT NULL, chunk INTEGER NOT NULL, times BLOB NOT NULL, PRIMARY KEY (word, chunk)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE place USING fts5 (title, text, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE place USING fts5 (title, text, content='', columnsize=0, tokenize='ascii');
 -- A batch becomes one piece of FTS5's tree, not dozens that have to be merged: a third less time.
 INSERT INTO place (place, rank) VALUES ('hashsize', {64 << 20});
-PRAGMA application_id = {_OURS};
-PRAGMA user_version = {FORMAT};
 """
-
 
 _BEGINS = "word >= ? AND word < ?"
 
 
 def _bounds(prefix: str) -> tuple[str, str]:
     return prefix, prefix + "\U0010ffff"
+
+
+def _quoted(phrase: Sequence[str]) -> str:
+    return f'"{" ".join(phrase)}"'
 
 
 @dataclass(slots=True)
@@ -100,74 +96,11 @@ class Entry:
     flags: int = 0
 
 
-@contextmanager
-def building(directory: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """The right to open, make and extend the index; `waiting` hears of it when someone else has it."""
-    try:
-        file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
-    except OSError as error:
-        raise StoreError(
-            f"cannot write the search index in {directory}: {error.strerror}; make room or give access, "
-            "or search a copy of the directory"
-        ) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+class Index(IndexFile):
+    """Pages, numbered from 0 in the order in which they come."""
 
-
-class Index:
-    """An index file, made if there is none, and made anew if it is not one of ours. Pages are numbered from 0."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self._db = self._open()
-        except DamagedError:
-            self.discard()
-            self._db = self._open()
-
-    def _open(self) -> sqlite3.Connection:
-        with self._explaining():
-            db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        try:
-            with self._explaining():
-                found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-                new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
-                if found != [_OURS, FORMAT] and not new:
-                    raise DamagedError(f"{self.path} is not an index of this version")
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute("PRAGMA synchronous=NORMAL")
-                db.execute("PRAGMA cache_size=-65536")
-                db.execute("PRAGMA mmap_size=1000000000")
-                if new:
-                    db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def discard(self) -> None:
-        """Delete the file. Who is still reading it may go on."""
-        if hasattr(self, "_db"):
-            self._db.close()
-        try:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"cannot delete {self.path}, which is no index: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
-
-    @property
-    def gone(self) -> bool:
-        """Whether the file was deleted behind our back."""
-        return not os.path.exists(self.path)
+    schema = _SCHEMA
+    format = FORMAT
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -261,6 +194,11 @@ class Index:
             seq, mark = self._db.execute("SELECT last, mark FROM state").fetchone()
         return seq, mark
 
+    def mostly_dead(self) -> bool:
+        """Whether so many pages were visited again that beginning anew is worth it."""
+        flags = self.pages()["flags"]
+        return len(flags) > 1_000 and 2 * int(np.count_nonzero(flags & DEAD)) > len(flags)
+
     def pages(self) -> NDArray[np.void]:
         """A record for each page, dead ones too."""
         with self._explaining():
@@ -302,37 +240,31 @@ class Index:
                 else:
                     part += np.bincount(tallies["page"], tallies["times"], len(part))
             except (ValueError, IndexError, TypeError) as error:
-                raise DamagedError(f"{self.path} is damaged ({error})") from error
+                raise IndexDamaged(f"{self.path} is damaged ({error})") from error
         return times
 
-    def holding(self, phrase: Sequence[str], among: Iterable[int] | None = None) -> list[int]:
-        """The pages that hold the words side by side: all, or those among some."""
-        query = "SELECT rowid - 1 FROM place WHERE place MATCH ?"
-        match = f'"{" ".join(phrase)}"'
+    def holding(self, phrase: Sequence[str]) -> NDArray[np.intp]:
+        """The pages that hold the words side by side."""
         with self._explaining():
-            if among is None:
-                return [page for (page,) in self._db.execute(query, (match,))]
-            one = f"{query} AND rowid = ?"
-            return [page for page in among if self._db.execute(one, (match, page + 1)).fetchone()]
+            query = "SELECT group_concat(rowid) FROM place WHERE place MATCH ?"
+            (rows,) = self._db.execute(query, (_quoted(phrase),)).fetchone()
+        return np.array(rows.split(","), np.intp) - 1 if rows else np.zeros(0, np.intp)
+
+    def holding_one_by_one(self, phrase: Sequence[str], pages: Iterable[int]) -> list[int]:
+        """Those of some pages. Fast for a phrase that is on many pages: FTS5 looks for the next one that has it."""
+        query, match = "SELECT 1 FROM place WHERE place MATCH ? AND rowid = ?", _quoted(phrase)
+        with self._explaining():
+            return [page for page in pages if self._db.execute(query, (match, page + 1)).fetchone()]
+
+    def holding_from(self, phrase: Sequence[str], first: int) -> int:
+        """How many of the pages from a certain one on."""
+        query = "SELECT COUNT(*) FROM place WHERE place MATCH ? AND rowid > ?"
+        with self._explaining():
+            count: int = self._db.execute(query, (_quoted(phrase), first)).fetchone()[0]
+        return count
 
     def _records(self, blob: bytes) -> NDArray[np.void]:
         try:
             return np.frombuffer(blob, PAGE)
         except (ValueError, TypeError) as error:
-            raise DamagedError(f"{self.path} is damaged ({error})") from error
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """What SQLite complains of: an index that can't be used is damaged, unless it is the disk or another program."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            text = str(error)
-            if "locked" in text or "busy" in text:
-                raise LockedError(f"{self.path} is held by another program: close that one, then search again") from error
-            if any(word in text for word in ("full", "disk I/O", "readonly", "unable to open")):
-                raise StoreError(
-                    f"cannot write {self.path}: {text}. Make room or give access, then search again; "
-                    "the crawl itself is untouched"
-                ) from error
-            raise DamagedError(f"{self.path} is damaged ({text}): delete it, it is made anew") from error
+            raise IndexDamaged(f"{self.path} is damaged ({error})") from error

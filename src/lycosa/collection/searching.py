@@ -1,0 +1,217 @@
+"""Search the text of a crawl's pages: words, phrases, prefixes, filters; the best first, each with a passage.
+
+The index is brought up to date with the log before each search, under a lock: one process builds, others wait for it.
+Passages are read out of the archive, for the pages that are shown, so that no text is kept twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+from types import TracebackType
+from typing import Self
+
+import xxhash
+
+from lycosa.collection.filters import Filters
+from lycosa.collection.querying import Query, parse
+from lycosa.collection.ranking import Answer, Found, Ranking
+from lycosa.collection.reading import Collection
+from lycosa.collection.results import Hit, Results
+from lycosa.collection.snippets import Mark, snippet
+from lycosa.collection.words import clean, fold, prose, spaced
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.types import Visit
+from lycosa.store.indexfile import IndexDamaged, building
+from lycosa.store.search import COPY, NAME, UNREAD, Entry, Index
+from lycosa.web.html import Document
+from lycosa.web.urls import lane
+
+BATCH, BATCH_LETTERS = 2_000, 50_000_000
+"""What goes into the index at once: what a kill can cost, and what has to fit into memory."""
+
+AT_ONCE = 200
+"""Events read from the log in one go: a crawl that runs beside us wants to tidy its log up meanwhile."""
+
+__all__ = ["Hit", "Progress", "Results", "Search"]
+
+_PAGES = "kind IN ('page', 'revisit') AND outcome = 'ok' AND seq > ? AND seq <= ?"
+
+
+class Progress:
+    """Told how the index grows; this one keeps it to itself."""
+
+    def waiting(self) -> None:
+        """Another process is building."""
+
+    def indexed(self, pages: int, share: float) -> None:
+        """So many pages so far, and how far that is in the log."""
+
+
+class Search:
+    """Search a collection.
+
+    ```python
+    with Collection(Path("reefs")) as collection, Search(collection) as search:
+        for hit in search.find("coral bleaching", languages=["en"], since="2026-03-01"):
+            print(hit.url, hit.title, hit.snippet)
+    ```
+    """
+
+    def __init__(self, collection: Collection, progress: Progress | None = None) -> None:
+        self.collection = collection
+        self.progress = progress or Progress()
+        self._index: Index | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    def find(
+        self,
+        words: str,
+        *,
+        limit: int = 10,
+        hosts: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        since: str | date = "",
+        until: str | date = "",
+        score: float = 0.0,
+        copies: bool = False,
+        width: int = 240,
+    ) -> Results:
+        """The best pages for the words, at most `limit`, with passages of about `width` characters.
+
+        A host stands for its subdomains, a language for its regions; the days are UTC's, and included.
+        """
+        if limit < 1:
+            raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
+        query = parse(words)
+        filters = Filters.of(hosts, languages, since, until, score, copies)
+        try:
+            answer = _ask(self.keep_up(), query, filters, limit)
+        except IndexDamaged:  # once is an accident, and soon mended
+            answer = _ask(self.keep_up(anew=True), query, filters, limit)
+        hits = [self._hit(rank, found, answer.marks, width) for rank, found in enumerate(answer.best, 1)]
+        return Results(hits, answer.total, answer.counted, answer.loosened, answer.searched, answer.unread)
+
+    def _hit(self, rank: int, found: Found, marks: Sequence[Mark], width: int) -> Hit:
+        visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
+        assert isinstance(visit, Visit)
+        document, _ = self._read(visit)
+        return Hit(
+            rank,
+            visit.node,
+            clean(document.title or visit.title),
+            snippet(prose(document.marked), marks, width),
+            visit.beta,
+            found.weight,
+            _host(visit.node),
+            clean(visit.language),
+            datetime.fromtimestamp(visit.started, UTC),
+            visit.same_as,
+        )
+
+    def _read(self, visit: Visit) -> tuple[Document, bool]:
+        """What the archive has of a page, and whether it has anything."""
+        try:
+            exchange = self.collection.exchange(visit)
+        except StoreError:
+            exchange = None
+        if exchange is None or (visit.size and not exchange.body):
+            return Document(title=visit.title), False
+        return self.collection.document(visit, exchange), True
+
+    # -- keeping up --------------------------------------------------------------------------------------------
+
+    def keep_up(self, *, anew: bool = False) -> Index:
+        """Bring the index to where the log ends; `anew` makes it from nothing."""
+        with building(self.collection.path, self.progress.waiting):
+            if self._index is not None and self._index.replaced:
+                self.close()
+            index = self._index = self._index or Index(self.collection.path / NAME)
+            if anew or not self._fits(index):
+                index.clear()
+            try:
+                grown = self._extend(index)
+            except IndexDamaged:
+                index.clear()
+                grown = self._extend(index)
+            if grown and index.mostly_dead():
+                index.clear()
+                self._extend(index)
+        return index
+
+    def _fits(self, index: Index) -> bool:
+        """Whether the index was made from this log: its last event is there, and still the same."""
+        try:
+            last, mark = index.last()
+        except IndexDamaged:
+            return False
+        return not last or mark == self._mark(last)
+
+    def _mark(self, seq: int) -> str:
+        bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
+        return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
+
+    def _extend(self, index: Index) -> bool:
+        """Take in what is new in the log, if anything is."""
+        start, _ = index.last()
+        # Up to here and no further: a crawl that runs beside us may be the faster one.
+        end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
+        batch: list[Entry] = []
+        letters = 0
+        for done, entry in enumerate(self._entries(start, end), 1):
+            batch.append(entry)
+            letters += len(entry.text)
+            if len(batch) >= BATCH or letters >= BATCH_LETTERS:
+                index.add(batch, self._mark(entry.seq))
+                batch, letters = [], 0
+            self.progress.indexed(done, (entry.seq - start) / (end - start))
+        if batch:
+            index.add(batch, self._mark(batch[-1].seq))
+        return index.last()[0] > start
+
+    def _entries(self, after: int, end: int) -> Iterator[Entry]:
+        """Pages behind an event, up to another, in the log's order."""
+        before = -1
+        while before != after:
+            before = after
+            for after, visit in self.collection.log.numbered(_PAGES, f"seq LIMIT {AT_ONCE}", (before, end)):
+                assert isinstance(visit, Visit)
+                if visit.status != 304:  # visited again, and nothing new
+                    yield self._entry(after, visit)
+
+    def _entry(self, seq: int, visit: Visit) -> Entry:
+        document, readable = self._read(visit)
+        return Entry(
+            seq,
+            visit.node,
+            spaced(fold(clean(document.title or visit.title))),
+            spaced(fold(prose(document.marked))),
+            host=_host(visit.node),
+            language=visit.language,
+            fetched=visit.started,
+            score=visit.beta,
+            flags=COPY * bool(visit.same_as) | UNREAD * (not readable),
+        )
+
+
+def _ask(index: Index, query: Query, filters: Filters, limit: int) -> Answer:
+    with index.reading():
+        return Ranking(index, filters).answer(query, limit)
+
+
+def _host(node: str) -> str:
+    """A node's host with its port; nodes of other spaces than the web have none."""
+    return lane(node) if "//" in node else ""

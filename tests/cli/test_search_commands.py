@@ -1,0 +1,339 @@
+"""`lycosa search` and `lycosa page` as a person types them, in terminals and pipes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.cli import main, searching
+from lycosa.spaces.web import WebSpace
+from lycosa.store.indexfile import building
+from lycosa.store.log import SqliteLog
+from lycosa.store.search import NAME
+from lycosa.testing import Server, Web, serve
+from lycosa.testing.reply import Response
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+TOPIC = "marine biology/coral reefs"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve(Web(pages=1000, traps=("redirects", "dead", "duplicates")), record=False) as running:
+        yield running
+
+
+def crawl(server: Server, path: Path, **more: Any) -> Path:
+    options: dict[str, Any] = {"budget": 40, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], **more}
+    web = server.web
+    seeds = [*web.seeds(TOPIC), *web.trap_urls("duplicates")[:6], *web.trap_urls("dead")[:2]]
+    for _ in lycosa.crawl("coral reef", seeds, out=path, **options):
+        pass
+    return path
+
+
+@pytest.fixture(scope="module")
+def reefs(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of some pages."""
+    return crawl(server, tmp_path_factory.mktemp("reefs") / "crawl")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run a command in this process: its exit code, output and errors."""
+
+    def running(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["lycosa", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as left:
+            code = int(left.code or 0)
+        return code, *capsys.readouterr()
+
+    return running
+
+
+def page_of(run: Any, reefs: Path, words: str = "coral reef") -> dict[str, Any]:
+    """The best hit for some words."""
+    hit: dict[str, Any] = json.loads(run("search", reefs, words, "--json")[1])["hits"][0]
+    return hit
+
+
+# -- search ----------------------------------------------------------------------------------------------------
+
+
+def test_results_in_a_pipe_are_plain(run: Any, reefs: Path) -> None:
+    """Numbered, with title, address, score, day and passage; no colours, no blanks at the ends of lines."""
+    code, out, err = run("search", reefs, "coral", "reef", "-n", "3")
+    assert (0, "") == (code, err)
+    lines = out.split("\n")
+    assert re.fullmatch(r"\d+ of \d+ pages have coral reef; the best 3:", lines[0])
+    assert 3 == sum(bool(re.match(r" \d\. \S", line)) for line in lines)
+    assert 3 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
+    assert 3 == sum(bool(re.fullmatch(r"    score 0\.\d\d, \d{4}-\d\d-\d\d, en", line)) for line in lines)
+    assert not any(line != line.rstrip() or "\x1b" in line for line in lines)
+
+
+def test_matches_are_bold_in_a_terminal(run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal shows the words of the query in bold."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    _, out, _ = run("search", reefs, "coral", "-n", "1")
+    assert re.search(r"\x1b\[1m[Cc]orals?\x1b\[0m", out)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+def test_lines_fit_the_terminal(columns: int, run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any width text is wrapped, and addresses stay in one piece to be copied."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = run("search", reefs, "coral reef")
+    lines = out.split("\n")
+    assert all(len(line) <= columns for line in lines if "http://" not in line)
+    assert 10 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
+    assert max(map(len, lines)) > min(columns, searching.WIDEST) - 12
+
+
+def test_json_is_one_value(run: Any, reefs: Path) -> None:
+    """Everything that is known of the hits, for programs."""
+    code, out, _ = run("search", reefs, '"coral reef"', "--json", "--limit", "2")
+    told = json.loads(out)
+    assert (0, '"coral reef"', 2) == (code, told["query"], len(told["hits"]))
+    assert told["total"] >= 2
+    fields = "rank url title snippet spans score relevance host language fetched same_as".split()
+    assert fields == list(told["hits"][0])
+
+
+def test_quotes_lost_in_the_shell(run: Any, reefs: Path) -> None:
+    """Of several words, one with a blank inside is a phrase."""
+    _, phrase, _ = run("search", reefs, "coral reef", "fish", "--json")
+    _, same, _ = run("search", reefs, '"coral reef" fish', "--json")
+    assert json.loads(phrase) == json.loads(same)
+
+
+def test_nothing_found_says_what_was_searched_and_what_to_try(run: Any, reefs: Path) -> None:
+    """How many pages there were, and a way on."""
+    code, out, _ = run("search", reefs, "zooxanthellaeish", "--score", "0.01")
+    pages = json.loads(run("search", reefs, "zzz", "--score", "0.01", "--json")[1])["pages"]
+    assert 0 == code
+    tries = "another spelling, a beginning (zooxanthellaei*) or fewer filters"
+    assert f"None of {pages} pages has zooxanthellaeish. Try {tries}." == " ".join(out.split())
+    _, out, _ = run("search", reefs, "coral", "--until", "2001-01-01")
+    assert "No page passes the filters: loosen them.\n" == out
+
+
+def test_some_of_the_words_are_labelled_as_such(run: Any, reefs: Path) -> None:
+    """If no page has all words, those with some are offered, and the first line says so."""
+    _, out, _ = run("search", reefs, "coral zzz", "-n", "1")
+    assert re.match(r"None of \d+ pages has all of coral zzz; \d+ have some of it, the best 1:\n", out)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["coral", "--since", "soon"], "--since 'soon' is not a day"),
+        (["coral", "--limit", "0"], "a limit of 0"),
+        (["coral", "--host", "a b"], "is not a host"),
+        ([""], "nothing to look for"),
+        (["--", "-coral"], "only leaves pages out"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], told: str, run: Any, reefs: Path) -> None:
+    """What can't be searched for is refused in a line that says why."""
+    code, out, err = run("search", reefs, *words)
+    assert (2, "") == (code, out)
+    assert told in err
+    assert 1 == err.count("\n")
+
+
+def test_no_crawl_no_search(run: Any, tmp_path: Path) -> None:
+    """A directory without a crawl is told, and nothing is made in it."""
+    code, _, err = run("search", tmp_path, "coral")
+    assert (2, 1) == (code, err.count("\n"))
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_progress_is_told_when_it_takes_long(
+    run: Any, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a second of indexing stderr says how far it is; before, and on stdout, there is nothing of it."""
+    path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
+    monkeypatch.setattr(searching.Telling, "PATIENCE", 0.0)
+    _, out, err = run("search", path, "coral", "--json")
+    assert re.match(r"indexing: 1 pages?, \d+%\n", err)
+    assert json.loads(out)["hits"]
+    monkeypatch.setattr(searching.Telling, "PATIENCE", 1e9)
+    (path / NAME).unlink()
+    assert "" == run("search", path, "coral", "--json")[2]
+
+
+def test_waiting_for_another_is_told(run: Any, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who finds the index being built hears what it waits for."""
+    held = building(reefs)
+    held.__enter__()
+    letting = searching.Telling.waiting
+
+    def waiting(telling: searching.Telling) -> None:
+        letting(telling)
+        held.__exit__(None, None, None)
+
+    monkeypatch.setattr(searching.Telling, "waiting", waiting)
+    code, _, err = run("search", reefs, "coral")
+    assert (0, "another search is building the index: waiting for it\n") == (code, err)
+
+
+def test_pages_without_bodies_are_remarked(run: Any, server: Server, reefs: Path, tmp_path: Path) -> None:
+    """That only titles are searched is said on stderr, and what to do when files are missing."""
+    bare = crawl(server, tmp_path / "bare", archive=False, budget=5)
+    _, _, err = run("search", bare, "coral")
+    assert "note: nothing readable is archived of these pages: only their titles are searched\n" == err
+    path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
+    log = SqliteLog(path / "log.sqlite")
+    log._db.execute("UPDATE event SET file = 'lost.warc.gz' WHERE seq % 2")
+    log.close()
+    _, _, err = run("search", path, "coral")
+    assert re.match(
+        r"note: \d+ of \d+ pages could not be read from the archive .*; when .* delete \S+search.sqlite\n", err
+    )
+
+
+# -- page ------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_shown(run: Any, reefs: Path) -> None:
+    """Header, why it was fetched, text, links and history, in this order."""
+    hit = page_of(run, reefs)
+    code, out, err = run("page", reefs, hit["url"])
+    assert (0, "") == (code, err)
+    assert out.startswith(f"{hit['title']}\n{hit['url']}\n")
+    parts = [r"status +200, text/html, [\d,]+ bytes", r"language +en", r"fetched +\S+ \S+ UTC", r"score +0\.\d\d"]
+    parts += [r"\nwhy it was fetched\n(linked from|it is a seed)", r"\ntext\n", r"\n\d+ links, \d+ of them fetched\n"]
+    parts += [r"\n1 visit\n"]
+    places = [found.start() if (found := re.search(part, out)) else -1 for part in parts]
+    assert sorted(places) == places
+    assert places[0] > 0
+
+
+def test_a_page_as_json(run: Any, reefs: Path) -> None:
+    """The same, for programs."""
+    hit = page_of(run, reefs)
+    told = json.loads(run("page", reefs, hit["url"], "--json")[1])
+    assert (hit["url"], hit["title"], 200, "ok") == (told["url"], told["title"], told["status"], told["outcome"])
+    assert told["why"]["kind"] in ("seed", "link", "redirect")
+    assert "coral" in told["text"].lower()
+    assert {"fetched", "not fetched"} & {link["state"] for link in told["links"]}
+    assert ["first"] == [visit["content"] for visit in told["visits"]]
+    without = json.loads(run("page", reefs, hit["url"], "--json", "--no-links")[1])
+    assert [] == without["links"]
+
+
+def test_raw_is_the_body(run: Any, reefs: Path, server: Server) -> None:
+    """The bytes that the server sent, their encoding undone, and nothing else."""
+    url = page_of(run, reefs)["url"]
+    command = [sys.executable, "-m", "lycosa", "page", str(reefs), url, "--raw"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert (server.web.response(url).body, b"") == (done.stdout, done.stderr)
+
+
+def test_raw_without_a_body_is_told(run: Any, server: Server, tmp_path: Path) -> None:
+    """Without an archive, or where the visit brought nothing, there is nothing to write."""
+    bare = crawl(server, tmp_path / "bare", archive=False, budget=3)
+    url = page_of(run, bare, "index OR open OR town OR portal")["url"]
+    code, out, err = run("page", bare, url, "--raw")
+    assert (2, "", f"lycosa: there is no body of {url}: the crawl was told to keep no archive\n") == (code, out, err)
+    _, out, _ = run("page", bare, url)
+    assert "the crawl was told to keep no archive" in out
+
+
+def test_a_missing_file_is_told(run: Any, reefs: Path, tmp_path: Path) -> None:
+    """The page is shown without its text, and says why; raw has nothing to give."""
+    url = page_of(run, reefs)["url"]
+    path = shutil.copytree(reefs, tmp_path / "copy")
+    shutil.rmtree(path / "archive")
+    code, out, _ = run("page", path, url)
+    assert 0 == code
+    assert "restore the file from a backup" in " ".join(out.split())
+    code, out, err = run("page", path, url, "--raw")
+    assert (2, "", 1) == (code, out, err.count("\n"))
+    assert "cannot read" in err
+
+
+def test_a_copy_has_the_body_of_its_original(run: Any, reefs: Path) -> None:
+    """A page whose bytes lie in another record is shown and written whole, and says what it repeats."""
+    hits = json.loads(run("search", reefs, "the", "--copies", "-n", "100", "--json")[1])["hits"]
+    copies = [hit for hit in hits if hit["same_as"]]
+    assert copies
+    for copy in copies[:3]:
+        told = json.loads(run("page", reefs, copy["url"], "--json")[1])
+        assert (copy["same_as"], "") == (told["same_as"], told["trouble"])
+        assert told["text"]
+
+
+def test_an_unknown_address_is_told(run: Any, reefs: Path) -> None:
+    """One line that names the nearest addresses."""
+    url = page_of(run, reefs)["url"]
+    code, out, err = run("page", reefs, url[:-3])
+    assert (2, "", 1) == (code, out, err.count("\n"))
+    assert re.search(r"was not visited in .*The nearest that was: http://", err)
+
+
+@pytest.mark.parametrize("columns", [40, 140])
+def test_a_page_fits_the_terminal(columns: int, run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text is wrapped to a readable column; addresses stay whole."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = run("page", reefs, page_of(run, reefs)["url"])
+    text = out.partition("\ntext\n")[2].partition(" links, ")[0]
+    assert all(len(line) <= min(columns, 100) for line in text.split("\n"))
+    assert re.search(r"^fetched +http://\S+ ", out, re.MULTILINE)
+
+
+def test_a_failed_page_says_how(run: Any, reefs: Path) -> None:
+    """A page that could not be had is shown with its outcome, and with what the server said instead."""
+    log = SqliteLog(reefs / "log.sqlite", readonly=True)
+    (url, outcome), *_ = log.rows("node, outcome", "kind = 'page' AND outcome NOT IN ('ok', 'redirect')")
+    log.close()
+    code, out, _ = run("page", reefs, url)
+    assert 0 == code
+    assert re.search(rf"^outcome +{outcome}", out, re.MULTILINE)
+    assert "\nscore" not in out
+    assert "\ntext\nNot Found\n" in out
+
+
+def test_control_characters_do_not_reach_the_terminal(run: Any, tmp_path: Path) -> None:
+    """Titles, texts, anchors and types of a hostile page are shown without what could steer a terminal."""
+    hostile = "Coral\x1b]0;pwned\x07\x9b2J\u202e"
+    told = f'<title>{hostile}</title><p>{hostile} text <a href="/x">{hostile} link</a></p>'
+    body = f'<html lang="e\x1b[2J">{told}'.encode()
+    path, front = tmp_path / "crawl", "http://a.localhost/"
+
+    class Hostile:
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+            kind = ("Content-Type", "text/html; charset=utf-8; x=\x9b")
+            return Response(200, [kind], body) if url == front else Response(404, [], b"")
+
+        def counts(self, url: str) -> bool:
+            return False
+
+    async def crawl() -> None:
+        politeness = Politeness(clock, delay=0.1, free=lambda address: True)
+        space = WebSpace(SimTransport(Hostile(), seed=1), politeness, clock)
+        async for _ in lycosa.crawl("coral", [front], space=space, clock=clock, out=path):
+            pass
+
+    run_virtual(crawl())
+    for words in (("search", path, "coral"), ("page", path, front)):
+        code, out, _ = run(*words)
+        assert 0 == code
+        assert "pwned" in out
+        assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}

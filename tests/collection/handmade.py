@@ -1,0 +1,84 @@
+"""Small webs written by hand, crawled by the real thing in virtual time; and visits added to what that leaves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import lycosa
+from lycosa.core.types import Exchange, Visit
+from lycosa.spaces.web import WebSpace
+from lycosa.store.directory import Directory
+from lycosa.testing.reply import Document, Response, finish
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+FRONT = "http://a.localhost/"
+
+
+class Pages:
+    """A web of given pages, each as its HTML or as a whole document; everything else is not found."""
+
+    def __init__(self, pages: Mapping[str, str | Document]) -> None:
+        self.pages = pages
+
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
+        page = self.pages.get(url, Document(b"nothing here", status=404))
+        return finish(page if isinstance(page, Document) else Document(page.encode()), headers or {})
+
+    def counts(self, url: str) -> bool:
+        return False
+
+
+def html(title: str, text: str, *links: tuple[str, str], language: str = "en") -> str:
+    """A page with a title, a text, and links below it in a sentence."""
+    told = " ".join(f'see <a href="{url}">{anchor}</a>' for url, anchor in links)
+    return f'<!DOCTYPE html><html lang="{language}"><title>{title}</title><body><p>{text}</p><p>Also {told}.</p>'
+
+
+def redirect(url: str) -> Document:
+    """A page that moved."""
+    return Document(b"", status=302, headers=(("Location", url),))
+
+
+def crawl(path: Path, pages: Mapping[str, str | Document], topic: str = "coral", **options: Any) -> None:
+    """Crawl such a web from its front page to its end; or go on with it."""
+
+    async def run() -> None:
+        politeness = Politeness(clock, delay=0.1, free=lambda address: True)
+        space = WebSpace(SimTransport(Pages(pages), seed=1, latency=(0.01, 0.02)), politeness, clock)
+        given: dict[str, Any] = {"space": space, "clock": clock, "strategy": "breadth-first", **options}
+        async for _ in lycosa.crawl(topic, [FRONT], out=path, **given):
+            pass
+
+    run_virtual(run())
+
+
+def star(pages: Mapping[str, str], front: str = "Front") -> dict[str, str | Document]:
+    """A front page with a link to each of some pages."""
+    return {FRONT: html(front, "Where it begins.", *((url, "there") for url in pages)), **pages}
+
+
+def visit_again(path: Path, url: str, page: str, *, kind: str = "page", days: float = 1.0, **more: Any) -> None:
+    """Add a later visit of a URL to a crawl, as a crawl records it."""
+    opened = Directory.open(path)
+    log = opened.log()
+    archive = opened.archive(log, "test", 10**9)
+    for visit in log:
+        if isinstance(visit, Visit):
+            archive.remember(visit)
+    body = page.encode()
+    visit = Visit(url, kind, "ok", 99, status=200, size=len(body), beta=0.5)  # type: ignore[arg-type]
+    visit.started = visit.ended = EPOCH + days * 86_400
+    visit.digest = hashlib.sha256(body).digest()
+    for name, value in more.items():
+        setattr(visit, name, value)
+    headers = [(b"Content-Type", b"text/html; charset=utf-8")]
+    visit.place = archive.append(
+        visit, Exchange(b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", headers, body, visit.digest)
+    )
+    log.append(visit)
+    for part in (archive, log, opened):
+        part.close()

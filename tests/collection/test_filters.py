@@ -1,0 +1,77 @@
+"""Filters as people give them, and the pages that pass."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.collection.filters import Filters
+from lycosa.core.errors import InputError
+from lycosa.store.search import COPY, NAME, Entry, Index
+
+MARCH = 1_772_323_200.0  # 2026-03-01, midnight
+
+PAGES = [
+    Entry(1, "1", "", "", "example.org", "en", MARCH - 1, 0.1),
+    Entry(2, "2", "", "", "www.example.org", "en-gb", MARCH, 0.2),
+    Entry(3, "3", "", "", "example.org:8080", "de", MARCH + 86_399, 0.3),
+    Entry(4, "4", "", "", "badexample.org", "", MARCH + 86_400, 0.4),
+    Entry(5, "5", "", "", "[::1]:8080", "fr, en", MARCH + 1, 0.5, COPY),
+    Entry(6, "6", "", "", "", "EN_us", MARCH + 1, 0.7),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "passing"),
+    [
+        ({}, [1, 2, 3, 4, 6]),
+        ({"copies": True}, [1, 2, 3, 4, 5, 6]),
+        ({"hosts": ["example.org"]}, [1, 2, 3]),
+        ({"hosts": ["EXAMPLE.org."]}, []),  # with its dot it is another name
+        ({"hosts": ["https://example.org/page"]}, [1, 2, 3]),
+        ({"hosts": ["*.example.org"]}, [1, 2, 3]),
+        ({"hosts": ["www.example.org"]}, [2]),
+        ({"hosts": ["example.org:8080"]}, [3]),
+        ({"hosts": ["badexample.org", "www.example.org"]}, [2, 4]),
+        ({"hosts": ["[::1]"], "copies": True}, [5]),
+        ({"hosts": ["nowhere.test"]}, []),
+        ({"languages": ["en"]}, [1, 2, 6]),
+        ({"languages": ["en-GB"]}, [2]),
+        ({"languages": ["de", "fr"], "copies": True}, [3, 5]),
+        ({"since": "2026-03-01"}, [2, 3, 4, 6]),
+        ({"until": "2026-03-01"}, [1, 2, 3, 6]),
+        ({"since": "2026-03-01", "until": "2026-03-01"}, [2, 3, 6]),
+        ({"since": date(2026, 3, 2)}, [4]),
+        ({"since": datetime(2026, 3, 2, 1, tzinfo=timezone(timedelta(hours=2)))}, [2, 3, 4, 6]),
+        ({"until": "9999-12-31"}, [1, 2, 3, 4, 6]),
+        ({"score": 0.3}, [3, 4, 6]),
+        ({"score": 0.7}, [6]),
+    ],
+)
+def test_pages_that_pass(given: dict[str, Any], passing: list[int], tmp_path: Path) -> None:
+    """A host stands for its subdomains and ports, a language for its regions, days and scores are inclusive."""
+    index = Index(tmp_path / NAME)
+    index.add(PAGES, "")
+    pages = index.pages()
+    assert passing == pages["seq"][Filters.of(**given).mask(pages, index)].tolist()
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"since": "yesterday"}, r"--since 'yesterday' is not a day: write it like 2026-03-01"),
+        ({"until": "2026-02-30"}, "--until '2026-02-30' is not a day"),
+        ({"since": "2026-03-02", "until": "2026-03-01"}, "no day is both since 2026-03-02 and until 2026-03-01"),
+        ({"hosts": ["not a host"]}, "'not a host' is not a host"),
+        ({"hosts": [""]}, "is not a host"),
+        ({"languages": [" "]}, "empty language"),
+    ],
+)
+def test_bad_filters_are_told(given: dict[str, Any], told: str) -> None:
+    """What can't be a filter is refused with an example of what can."""
+    with pytest.raises(InputError, match=told):
+        Filters.of(**given)

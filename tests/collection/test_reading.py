@@ -1,0 +1,126 @@
+"""A crawl's directory, read: pages in order, and what the archive holds of each."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+from handmade import FRONT, crawl, html, redirect, star, visit_again
+
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import DamagedError, InputError, StoreError
+from lycosa.core.types import Visit
+from lycosa.testing.reply import Document
+
+TEXT = "Corals of the lagoon, counted by hand: " + " ".join(f"coral {n * n % 9973}" for n in range(800))
+COPY = "http://b.localhost/copy"
+ONE = "http://a.localhost/one"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl with a copy, a redirect, a dead link, and bodies in several encodings."""
+    path = tmp_path_factory.mktemp("made") / "crawl"
+    pages = star({ONE: html("One", TEXT), COPY: html("One", TEXT)})
+    pages[FRONT] = html(
+        "Front", "Begin", *((url, "x") for url in (ONE, COPY, FRONT + "old", FRONT + "gone", FRONT + "br"))
+    )
+    pages[FRONT + "old"] = redirect(ONE)
+    pages[FRONT + "br"] = Document(html("Brotli", "Packed corals").encode(), codec="br")
+    crawl(path, pages)
+    return path
+
+
+def visit_of(collection: Collection, url: str) -> Visit:
+    return collection.history(url)[-1]
+
+
+def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
+    """Pages with their numbers, behind a number if one is given; copies and scores as asked."""
+    with Collection(made) as collection:
+        numbered = list(collection.pages(copies=True))
+        assert {FRONT, ONE, COPY, FRONT + "br"} == {visit.node for _, visit in numbered}
+        assert sorted(seq for seq, _ in numbered) == [seq for seq, _ in numbered]
+        behind = collection.pages(copies=True, after=numbered[1][0])
+        assert [seq for seq, _ in numbered[2:]] == [seq for seq, _ in behind]
+        assert {COPY} == {v.node for _, v in numbered} - {v.node for _, v in collection.pages()}
+        assert all(visit.beta >= 0.1 for _, visit in collection.pages(at_least=0.1))
+        assert {ONE, FRONT + "br"} == {visit.node for visit in collection.finds()}
+
+
+def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:
+    """All visits of an address in order, however it is spelled."""
+    path = Path(shutil.copytree(made, tmp_path / "copy"))
+    visit_again(path, ONE, html("One", "Changed"))
+    with Collection(path) as collection:
+        assert ["page", "page"] == [visit.kind for visit in collection.history("HTTP://A.localhost:80/one#top")]
+        assert ["redirect"] == [visit.kind for visit in collection.history(FRONT + "old")]
+        assert [] == collection.history("http://nowhere.localhost/")
+
+
+def test_a_document_is_what_the_page_said(made: Path) -> None:
+    """Title and text are read out of the archive, whatever encoding the body came in."""
+    with Collection(made) as collection:
+        assert "Packed corals" in collection.document(visit_of(collection, FRONT + "br")).marked
+        read = visit_of(collection, ONE)
+        exchange = collection.exchange(read)
+        assert exchange is not None
+        assert "lagoon" in collection.document(read).marked == collection.document(read, exchange).marked
+        assert html("One", TEXT).encode() == gzip.decompress(exchange.body)
+
+
+def test_the_body_of_a_revisit_record_is_its_originals(made: Path) -> None:
+    """A page whose bytes were archived under another address is read from there."""
+    with Collection(made) as collection:
+        copied, original = visit_of(collection, COPY), visit_of(collection, ONE)
+        assert copied.place.length < original.place.length / 2  # a record without a body
+        first, second = collection.exchange(original), collection.exchange(copied)
+        assert first is not None
+        assert second is not None
+        assert first.body == second.body != b""
+        assert "lagoon" in collection.document(copied).marked
+
+
+def test_what_was_not_archived_is_nothing(made: Path, tmp_path: Path) -> None:
+    """A visit without a record gives no exchange, and a document with its title alone."""
+    path = tmp_path / "crawl"
+    crawl(path, star({ONE: html("One", TEXT)}), archive=False)
+    with Collection(path) as collection:
+        visit = visit_of(collection, ONE)
+        assert None is collection.exchange(visit)
+        assert ("One", "") == ((document := collection.document(visit)).title, document.marked)
+
+
+@pytest.mark.parametrize("harm", ["missing", "cut", "short", "other", "zeros"])
+def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None:
+    """A record that is gone, cut off or not the one that was written is an error with the file's name."""
+    path = Path(shutil.copytree(made, tmp_path / "copy"))
+    (file,) = (path / "archive").glob("*.warc.gz")
+    with Collection(path) as collection:
+        visit = visit_of(collection, ONE)
+        data = file.read_bytes()
+        start = visit.place.offset
+        if harm == "missing":
+            file.unlink()
+        elif harm == "cut":
+            file.write_bytes(data[:start])
+        elif harm == "short":
+            file.write_bytes(data[: start + visit.place.length // 2])
+        elif harm == "other":
+            file.write_bytes(data[:start] + gzip.compress(b"WARC/1.1\r\nsomething else\r\n\r\n") + data[start:])
+        else:
+            file.write_bytes(data[:start] + bytes(len(data) - start))
+        expected = StoreError if harm == "missing" else DamagedError
+        with pytest.raises(expected, match=rf"{file.name}.*restore"):
+            collection.exchange(visit)
+
+
+def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
+    """Nothing to read is said in one line, with what to do."""
+    with pytest.raises(InputError, match="holds no crawl"):
+        Collection(tmp_path)
+    (tmp_path / "crawl.toml").write_text("")
+    with pytest.raises(InputError, match="nothing has been crawled"):
+        Collection(tmp_path)

@@ -1,0 +1,113 @@
+"""One page: found however it is spelled, with what led to it and where it leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from handmade import FRONT, crawl, html, redirect, visit_again
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import Origin, content_of, known, links_of, origin_of
+from lycosa.core.errors import InputError
+
+A = "http://a.localhost/"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Front page to one and old; old redirects to new; both one and new lead to deep; a budget leaves some out."""
+    path = tmp_path_factory.mktemp("made") / "crawl"
+    pages = {
+        FRONT: html("Front", "Begin", (A + "one", "first words"), (A + "old", "moved"), (A + "gone", "dead")),
+        A + "one": html("One", "coral", (A + "deep/er", "deeper words"), (FRONT, "home"), (A + "one", "self")),
+        A + "old": redirect(A + "new"),
+        A + "new": html("New", "coral reef", (A + "deep/er", "other words"), (A + "deep/er", "again")),
+        A + "deep/er": html("Deep", "coral", (A + "never", "not\x1b[2J fetched")),
+    }
+    crawl(path, pages, budget=4)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("node", "origin"),
+    [
+        (FRONT, Origin("seed")),
+        (A + "one", Origin("link", FRONT, "Front", "first words")),
+        (A + "new", Origin("redirect", A + "old")),
+        (A + "deep/er", Origin("link", A + "one", "One", "deeper words")),
+        (A + "never", Origin("link", A + "deep/er", "Deep", "not [2J fetched")),
+        (A + "unheard-of", Origin("")),
+    ],
+)
+def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None:
+    """A seed, or the first page or redirect with a link to it; also for what was never fetched."""
+    with Collection(made) as collection:
+        found = origin_of(collection, node)
+    assert (origin.kind, origin.parent, origin.title) == (found.kind, found.parent, found.title)
+    assert origin.anchor.split() == found.anchor.split()
+
+
+def test_a_later_link_does_not_count(made: Path) -> None:
+    """Only what was known before the visit can have led to it."""
+    with Collection(made) as collection:
+        assert A + "one" == origin_of(collection, A + "deep/er").parent
+        assert "seed" == origin_of(collection, FRONT).kind
+
+
+def test_links_tell_how_their_targets_fared(made: Path) -> None:
+    """Each target once, with its first words, and whether it was fetched."""
+    with Collection(made) as collection:
+
+        def states(url: str) -> list[tuple[str, str, str]]:
+            visit = content_of(known(collection, url))
+            assert visit is not None
+            return [(link.url.removeprefix(A), link.anchor, link.state) for link in links_of(collection, visit)]
+
+        expected = [("one", "first words", "fetched"), ("old", "moved", "redirect"), ("gone", "dead", "gone")]
+        assert expected == states(FRONT)
+        assert [("deep/er", "other words", "fetched")] == states(A + "new")
+        assert ["not fetched"] == [state for *_, state in states(A + "deep/er")]
+
+
+@pytest.mark.parametrize(
+    "typed", [A + "one", "HTTP://A.LOCALHOST:80/one#x", "a.localhost/one", "https://a.localhost/one"]
+)
+def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
+    """With or without scheme, port or fragment."""
+    with Collection(made) as collection:
+        assert [A + "one"] == [visit.node for visit in known(collection, typed)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (A + "onee", r"onee was not visited in .*crawl\. The nearest that was: http://a\.localhost/one(,|$)"),
+        (A + "never", r"never was not visited in .*; http://a\.localhost/deep/er links to it\. The nearest"),
+        (
+            "http://elsewhere.localhost/x",
+            "was not visited in .*crawl. Look for pages with: lycosa search .*crawl WORDS",
+        ),
+        ("no address", "was not visited"),
+        ("\ud800", "was not visited"),
+    ],
+)
+def test_an_unknown_address_gets_the_nearest(typed: str, told: str, made: Path) -> None:
+    """The error says whether anything links there, and which addresses look alike."""
+    with Collection(made) as collection, pytest.raises(InputError, match=told):
+        known(collection, typed)
+
+
+def test_the_newest_content_is_shown(tmp_path: Path) -> None:
+    """The last visit that brought something counts, not one that brought nothing new."""
+    path = tmp_path / "crawl"
+    crawl(path, {FRONT: html("Front", "old text")})
+    visit_again(path, FRONT, html("Front", "new text"), kind="revisit")
+    visit_again(path, FRONT, "", kind="revisit", status=304, days=2)
+    with Collection(path) as collection:
+        visits = known(collection, FRONT)
+        assert 3 == len(visits)
+        newest = content_of(visits)
+        assert newest is not None
+        assert "new text" in collection.document(newest).marked
+        assert None is content_of(visits[2:])

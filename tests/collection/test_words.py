@@ -1,0 +1,82 @@
+"""Text as it is searched: folding keeps places, cutting knows scripts, menus go, terminals are safe."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.collection.words import clean, cut, fold, prose
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Coral-Reefs, 2024!", ["coral", "reefs", "2024"]),
+        ("snake_case o'neill", ["snake", "case", "o", "neill"]),
+        ("Récifs Ångström naïve", ["recifs", "angstrom", "naive"]),
+        ("re\u0301cifs", ["recifs"]),  # composed before it is cut
+        ("ÉCOLE École", ["ecole", "ecole"]),
+        ("Straße", ["straße"]),
+        ("İstanbul", ["istanbul"]),
+        ("Ελλάδα", ["ελλαδα"]),
+        ("Ёлка", ["елка"]),
+        ("ＡＢＣ ①", ["abc", "1"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("한국어 산호", ["한국어", "산호"]),
+        ("珊瑚礁", ["珊", "瑚", "礁"]),
+        ("さんご礁 reef", ["さ", "ん", "ご", "礁", "reef"]),
+        ("ปะการัง", list("ปะการัง")),
+        ("", []),
+        ("\ud800 \x00", []),
+    ],
+)
+def test_text_is_cut_into_words(text: str, words: list[str]) -> None:
+    """Words are without case and accents; a character of a script without blanks is a word."""
+    assert words == cut(text)
+
+
+@given(st.text())
+def test_folding_keeps_every_place(text: str) -> None:
+    """A folded text is as long as the text, so that places in one are places in the other."""
+    assert len(text) == len(fold(text))
+
+
+@given(st.text())
+def test_words_stay_as_they_are(text: str) -> None:
+    """Cutting the words of a text again gives the same words."""
+    words = cut(text)
+    assert words == cut(" ".join(words))
+
+
+@given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "L"])))
+def test_nothing_reaches_a_terminal_that_could_steer_it(text: str) -> None:
+    """What is left are printable characters, blanks and line breaks; joiners stay because they are spelling."""
+    assert all(c.isprintable() or c in "\n\u200c\u200d" for c in clean(text))
+
+
+def test_escape_sequences_lose_their_escape() -> None:
+    """Colours, titles and cursor movements of a page are text like any other."""
+    assert "a [2Jb ]0;title c d" == clean("a\x1b[2Jb\x9d]0;title\x07c\u202ed")
+
+
+LINKS = "\x01Home\x02 \x01Reefs\x02 | \x01About\x02"
+
+
+@pytest.mark.parametrize(
+    ("marked", "kept"),
+    [
+        (f"{LINKS}\n\nCorals are animals that build reefs.", "Corals are animals that build reefs."),
+        ("\x01One\x02\n\n\x01Two\x02\n\n\x01Three\x02\n\nCorals are animals.", "Corals are animals."),
+        ("Corals are animals.\n\n" + LINKS, "Corals are animals."),
+        ("\x01A lone link\x02\n\nCorals are animals.", "A lone link\n\nCorals are animals."),
+        ("See \x01one\x02 \x01two\x02 \x01three\x02 here, please.", "See one two three here, please."),
+        (LINKS, "Home Reefs | About"),  # all there is
+        (LINKS + "\n\nHi", "Home Reefs | About\n\nHi"),  # too little left without it
+        ("no links\nat all", "no links\nat all"),
+        ("", ""),
+    ],
+)
+def test_menus_are_left_out_where_text_is_left(marked: str, kept: str) -> None:
+    """Blocks of nothing but links go, unless they are few, or nearly all that the page has."""
+    assert kept == prose(marked)
