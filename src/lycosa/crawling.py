@@ -242,8 +242,9 @@ class Crawl:
         if self.resuming:
             engine.replay(self._remembered(log, archive))
         now = self._clock()
-        news.append(Setting("threshold", topic.threshold, now))
-        news += [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
+        # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
+        seeds: list[Event] = [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
+        news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
         with log.together():
             for event in news:
                 log.append(event)

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa.cli.manners import lively, output
-from lycosa.core.engine import HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
+from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 
@@ -112,7 +112,7 @@ class Progress:
             print(f"See it with:  lycosa show {name}, lycosa report {name}")
             if engine.ending == PAGES_SPENT and engine.table.open_rows:
                 print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
-            elif engine.table.open_rows:
+            elif engine.table.open_rows and engine.ending != EXHAUSTED:
                 print(f"Go on with:   lycosa resume {name}")
 
     def _headline(self) -> str:

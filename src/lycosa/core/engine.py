@@ -167,7 +167,8 @@ class Engine:
             tally.sourced += len(visit.links)
         for node in visit.data.get("sources", ()):  # named by a source, or by the robots.txt of a seed's host
             origin = self.table.row_of.get(visit.origin, -1)
-            welcome = visit.kind == "sitemap" or (origin >= 0 and self.table.is_seed[origin])
+            host = origin >= 0 and self.table.is_seed[origin] and not self.table.is_source[origin]
+            welcome = visit.kind == "sitemap" or host
             if welcome and self.table.is_source.sum() < MOST_SOURCES:
                 self._admit(node, source=True)
         if visit.is_page:
@@ -225,7 +226,7 @@ class Engine:
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
         visiting = list(self.in_flight)
-        for task in self.in_flight.values():
+        for task in [*self.in_flight.values(), *(task for task, _ in self._arrived)]:
             if task.row >= 0:
                 self.frontier.untake(task.row)
         self.in_flight.clear()
@@ -369,7 +370,7 @@ class Engine:
         if not visit.is_page:  # nor one of the collection: its words are known, but don't count
             visit.beta, visit.terms = 0.0, Terms(new=visit.terms.new)
         if self.warden is not None:
-            self.warden.recognise(visit, page, reading)
+            self.warden.recognise(visit, reading)
         return visit
 
     def _record(self, event: Event) -> None:

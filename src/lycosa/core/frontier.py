@@ -1,10 +1,11 @@
 """The frontier: which open row is best among the lanes that are ready.
 
 Three kinds of heaps, all lazy:
-- each lane has a heap of its rows; a key is an upper bound of the row's score (a score that rises is pushed again,
-  one that falls is noticed when it surfaces);
-- the ready lanes, by the score of their top row;
-- the waiting lanes, by the time they may be used again; and, for a choosy crawl, by the score of their top row, too.
+- each lane has a heap of its rows, by level and score; an entry is never worse than its row (a row that gets better is
+  pushed again, one that gets worse is noticed when it surfaces);
+- the ready lanes, by their top row;
+- the waiting lanes, by the time they may be used again; and, for a choosy crawl, those that rest not for long by their
+  top row, too.
 
 A row may be held back (a trap, likely): it goes behind all that is free, also behind what is in flight or has to wait
 for its host. Better a pause than a page that nobody wants.
@@ -30,9 +31,6 @@ READY, WAITING, PARKED, IDLE = range(4)
 FREE, HELD, SHUT = range(3)
 """Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched."""
 
-_BEHIND = 1e9
-"""What a held row's score is lowered by, for the order only."""
-
 WORTH_WAITING = 3.0
 """Seconds that a choosy crawl waits for a lane, at most: for its pause to end, or for an answer to come."""
 
@@ -40,6 +38,11 @@ LAST = -1e300
 """The score of a row whose estimator has no number for it."""
 
 Ready = Callable[[str], tuple[float, str]]
+
+Entry = tuple[int, float, int]
+"""Level, negative score and number of a row: the smallest comes first."""
+
+SPENT = "host budget"
 
 
 class Lane:
@@ -50,11 +53,11 @@ class Lane:
     def __init__(self, number: int, name: str) -> None:
         self.number = number
         self.name = name
-        self.heap: list[tuple[float, int]] = []
+        self.heap: list[Entry] = []
         self.status = IDLE
-        self.offer: tuple[float, int, int] | None = None
+        self.offer: tuple[int, float, int, int] | None = None
         self.rest: float | None = None
-        """The key under which it stands among the resting lanes."""
+        """The negative score under which it stands among the resting lanes."""
         self.since = 0.0
         """When it was last used."""
         self.until = 0.0
@@ -91,70 +94,65 @@ class Frontier:
         """Share of the best resting lane's score that a row must have; less, and it is better to wait for that lane."""
         self.score = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
-        self._key = np.full(1024, -math.inf)
-        self._free_taken = 0
-        self._again = math.inf  # when to look again although nothing has happened
         self.taken: dict[int, bool] = {}
         """The rows in flight, and whether each was free when it was picked."""
         self.lanes: list[Lane] = []
-        self._ready: list[tuple[float, int, int]] = []
+        self._free_taken = 0
+        self._again = math.inf  # when to look again although nothing has happened
+        self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
+        self._nearly: list[tuple[float, int]] = []  # when a waiting lane becomes one to wait for
 
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
-        table = self.table
         self._fit()
         if not (scores > -math.inf).all():  # no number, or the lowest there is: last, but not lost
             scores = np.where(scores > LAST, scores, LAST)
-        is_seed = table.is_seed[rows]
+        is_seed = self.table.is_seed[rows]
         if is_seed.any():
             scores = np.where(is_seed, math.inf, scores)
+            self.level[rows[is_seed]] = FREE
+        before = self.score[rows]
         self.score[rows] = scores
-        self._order(rows)
+        # Only a row that got better needs a new entry: one that got worse still has an entry above it.
+        self._push_all(rows[scores > before])
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
         """Hold rows back, or let them go. Seeds are never held."""
         self._fit()
-        changed = np.flatnonzero(levels != self.level[rows])
-        if len(changed):
-            rows = rows[changed]
-            self.level[rows] = levels[changed]
-            self._order(rows)
+        levels = np.where(self.table.is_seed[rows], FREE, levels)
+        before = self.level[rows]
+        self.level[rows] = levels
+        freed = rows[levels < before]
+        self._push_all(freed[self.score[freed] > -math.inf])
 
-    def _order(self, rows: Rows) -> None:
-        """Bring the keys of rows up to date."""
-        table, levels = self.table, self.level[rows]
-        keys = self.score[rows]
-        if levels.any():
-            keys = np.where(levels == SHUT, np.where(table.is_seed[rows], keys, -math.inf), keys - _BEHIND * levels)
-        before = self._key[rows]
-        self._key[rows] = keys
-        # Only a key that rose needs a new entry: one that fell still has an entry above it.
-        risen = np.flatnonzero((keys > before) & (table.state[rows] == OPEN))
-        rows = rows[risen]
-        for row, key, lane in zip(rows.tolist(), self._key[rows].tolist(), table.lane[rows].tolist(), strict=True):
+    def _push_all(self, rows: Rows) -> None:
+        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] < SHUT)]
+        columns = (rows, self.level[rows], self.score[rows], self.table.lane[rows])
+        for row, level, score, lane in zip(*(column.tolist() for column in columns), strict=True):
             if row not in self.taken:
-                self._push(row, key, lane)
+                self._push((level, -score, row), lane)
+
+    def _push(self, entry: Entry, number: int) -> None:
+        lane = self.lane(number)
+        heappush(lane.heap, entry)
+        if lane.heap[0] is not entry:
+            return
+        if lane.status in (IDLE, READY):
+            self._offer(lane, entry)
+        else:
+            self._rest(lane, entry)
 
     def _fit(self) -> None:
         """Columns as long as the table."""
         if len(self.table) > len(self.score):
             size = max(len(self.table), 2 * len(self.score))
-            for name, value in (("score", -math.inf), ("_key", -math.inf), ("level", 0)):
+            for name, value in (("score", -math.inf), ("level", FREE)):
                 old = getattr(self, name)
                 new = np.full(size, value, old.dtype)
                 new[: len(old)] = old
                 setattr(self, name, new)
-
-    def _push(self, row: int, key: float, number: int) -> None:
-        lane = self.lane(number)
-        entry = (-key, row)
-        heappush(lane.heap, entry)
-        if lane.status == IDLE or (lane.status == READY and lane.heap[0] is entry):
-            self._offer(lane, entry)
-        elif self.choosy and lane.status != READY and lane.heap[0] is entry:
-            self._rest(lane, entry[0])
 
     def lane(self, number: int) -> Lane:
         """A lane by its number in the table."""
@@ -163,7 +161,7 @@ class Frontier:
         return self.lanes[number]
 
     def take(self, now: float) -> int:
-        """Take the best row of the ready lanes, or -1."""
+        """Take the best row of the ready lanes, or -1: none is ready, or a better one is worth waiting for."""
         self._again = math.inf
         while self._waiting and self._waiting[0][0] <= now:
             until, number = heappop(self._waiting)
@@ -172,34 +170,29 @@ class Frontier:
                 self._offer(lane, self._top(lane))
         while self._ready:
             entry = heappop(self._ready)
-            lane = self.lanes[entry[2]]
+            lane = self.lanes[entry[3]]
             if lane.offer is not entry:
                 continue
             top = self._top(lane)
-            if top is None or top != entry[:2]:  # the lane's best has changed since it was offered
+            if top is None or top != entry[:3]:  # the lane's best has changed since it was offered
                 self._offer(lane, top)
                 continue
-            if self.lane_budget and lane.pages + lane.in_flight >= self.lane_budget:
-                self._wait(lane, math.inf, "host budget")
+            if self._spent(lane):
+                self._wait(lane, math.inf, SPENT)
                 continue
             until, why = self.ready(lane.name)
             if until > now:
                 self._wait(lane, until, why)
                 continue
-            row = entry[1]
-            held = self._is_held(row)
-            if held:
-                wait = self._free_taken > 0 or self._next_waiting() <= now + self.patience
-            else:
-                wait = self.choosy > 0 and -top[0] < self.choosy * self._best_resting(now)
-            if wait:
+            level, worst, row = top
+            if self._free_soon(now) if level else self.choosy > 0 and -worst < self.choosy * self._best_resting(now):
                 self._offer(lane, top)
                 return -1
             heappop(lane.heap)
             lane.in_flight += 1
             lane.since = now
-            self.taken[row] = not held
-            self._free_taken += not held
+            self.taken[row] = not level
+            self._free_taken += not level
             self._offer(lane, self._top(lane))
             return row
         return -1
@@ -208,8 +201,7 @@ class Frontier:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
         self.lanes[self.table.lane[row]].in_flight -= 1
-        if self.table.state[row] == OPEN and self._key[row] > -math.inf:
-            self._push(row, float(self._key[row]), int(self.table.lane[row]))
+        self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
         """Something about a lane changed: look again at when it is ready."""
@@ -221,6 +213,8 @@ class Frontier:
             return
         if self._top(lane) is None:  # nothing to wait for
             self._offer(lane, None)
+        elif self._spent(lane):
+            self._wait(lane, math.inf, SPENT)
         else:
             self._wait(lane, *self.ready(name))
 
@@ -242,54 +236,71 @@ class Frontier:
             heappop(self._waiting)
         return math.inf
 
+    def _free_soon(self, now: float) -> bool:
+        """Whether a free row is in flight, or could be fetched within our patience: held ones wait for it."""
+        return self._free_taken > 0 or any(
+            (top := self._top(lane)) is not None and top[0] == FREE
+            for lane in self.lanes
+            if (lane.status == WAITING and lane.until <= now + self.patience)
+            or (lane.status == PARKED and lane.why != SPENT)
+        )
+
     def _best_resting(self, now: float) -> float:
         """The score of the best free row whose lane is in use, or will be ready before long; 0 if there is none."""
+        while self._nearly and self._nearly[0][0] <= now:
+            lane = self.lanes[heappop(self._nearly)[1]]
+            if lane.status == WAITING and (top := self._top(lane)) is not None:
+                self._rest(lane, top)
         while self._resting:
-            key, number = self._resting[0]
+            worst, number = self._resting[0]
             lane = self.lanes[number]
-            patience = lane.since + self._worth_waiting
-            soon = (
-                lane.until <= now + self._worth_waiting if lane.status == WAITING else lane.in_flight and now < patience
-            )
-            top = self._top(lane) if soon and lane.status in (WAITING, PARKED) and lane.rest == key else None
-            if top is not None and top[0] == key:
-                self._again = patience if lane.status == PARKED else math.inf
-                return -key if key > -math.inf else 0.0
-            heappop(self._resting)  # not resting any more, or its best row is another now
-            if lane.rest == key:
+            waiting, busy = lane.status == WAITING, lane.status == PARKED and lane.in_flight > 0
+            patience = (now if waiting else lane.since) + self._worth_waiting
+            top = self._top(lane) if (waiting and lane.until <= patience) or (busy and now < patience) else None
+            if top is not None and top[:2] == (FREE, worst) and lane.rest == worst:
+                if busy:
+                    self._again = patience
+                return -worst
+            heappop(self._resting)  # it does not rest any more, or its best row is another now
+            if lane.rest == worst:
                 lane.rest = None
-            if top is not None:
-                self._rest(lane, top[0])
+                if top is not None:
+                    self._rest(lane, top)
         return 0.0
 
-    def _rest(self, lane: Lane, key: float) -> None:
-        if lane.rest is None or key < lane.rest:
-            lane.rest = key
-            heappush(self._resting, (key, lane.number))
+    def _rest(self, lane: Lane, top: Entry) -> None:
+        """Note the best row of a lane that can't be used now, for a choosy crawl."""
+        level, worst, _ = top
+        valued = level == FREE and worst > -math.inf  # a seed says nothing of what else its lane has to offer
+        if self.choosy and valued and (lane.rest is None or worst < lane.rest):
+            lane.rest = worst
+            heappush(self._resting, (worst, lane.number))
 
     def head(self, n: int) -> list[str]:
         """Names of some lanes that are about to be picked."""
-        return [self.lanes[number].name for _, _, number in self._ready[:n]]
+        return [self.lanes[offer[3]].name for offer in self._ready[:n]]
 
     def waiting(self) -> list[Lane]:
         """Lanes that have rows but may not be used now."""
-        return [lane for lane in self.lanes if lane.status in (WAITING, PARKED) and lane.heap]
+        return [lane for lane in self.lanes if lane.status in (WAITING, PARKED) and self._top(lane) is not None]
 
-    def _is_held(self, row: int) -> bool:
-        return bool(self.level[row]) and not self.table.is_seed[row]
+    def _spent(self, lane: Lane) -> bool:
+        return self.lane_budget > 0 and lane.pages + lane.in_flight >= self.lane_budget
 
     def _wait(self, lane: Lane, until: float, why: str) -> None:
         lane.offer = None
         lane.why = why
-        if self.choosy and (top := self._top(lane)) is not None:
-            self._rest(lane, top[0])
         if until == math.inf:
             lane.status = PARKED
-        else:
-            lane.status, lane.until = WAITING, until
-            heappush(self._waiting, (until, lane.number))
+            if (top := self._top(lane)) is not None:
+                self._rest(lane, top)
+            return
+        lane.status, lane.until = WAITING, until
+        heappush(self._waiting, (until, lane.number))
+        if self.choosy:
+            heappush(self._nearly, (until - self._worth_waiting, lane.number))
 
-    def _offer(self, lane: Lane, top: tuple[float, int] | None) -> None:
+    def _offer(self, lane: Lane, top: Entry | None) -> None:
         """Put the lane up for picking under its best row; an earlier offer is void."""
         if top is None:
             lane.status, lane.offer = IDLE, None
@@ -297,17 +308,21 @@ class Frontier:
             lane.status, lane.offer = READY, (*top, lane.number)
             heappush(self._ready, lane.offer)
 
-    def _top(self, lane: Lane) -> tuple[float, int] | None:
-        """The lane's best entry that is true: open, not taken, and with its present score."""
-        heap, state, score = lane.heap, self.table.state, self._key
+    def _top(self, lane: Lane) -> Entry | None:
+        """The lane's best entry that is true: open, not taken, not shut, and with its present level and score."""
+        heap, state, levels, scores = lane.heap, self.table.state, self.level, self.score
         while heap:
-            key, row = heap[0]
-            if state[row] != OPEN or row in self.taken or score[row] == -math.inf:
+            entry = heap[0]
+            row = entry[2]
+            level = int(levels[row])
+            if state[row] != OPEN or row in self.taken or level == SHUT:
                 heappop(heap)
-            elif -key > score[row]:
-                heapreplace(heap, (-float(score[row]), row))
-            elif -key < score[row]:  # an older, lower entry; the higher one is elsewhere in the heap
+                continue
+            true = (level, -float(scores[row]), row)
+            if entry == true:
+                return entry
+            if entry < true:
+                heapreplace(heap, true)
+            else:  # an older, worse entry; the better one is elsewhere in the heap
                 heappop(heap)
-            else:
-                return heap[0]
         return None

@@ -127,7 +127,7 @@ class Estimator(Protocol):
 class Warden(Protocol):
     """What looks like a trap, and is to be held back."""
 
-    def recognise(self, visit: Visit, page: Page, reading: Any) -> None:
+    def recognise(self, visit: Visit, reading: Any) -> None:
         """Before a visit is recorded: mark it as a copy, or as no page at all."""
         ...
 

@@ -80,12 +80,12 @@ class Table:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def add(self, node: str, depth: int, parent: int = -1) -> int:
-        """The node's row, made if it is new; -1 if it is out of scope."""
+    def add(self, node: str, depth: int, parent: int = -1, *, source: bool = False) -> int:
+        """The node's row, made if it is new; -1 if it is out of scope. A source is no page: what it names is scoped."""
         row = self.row_of.get(node)
         if row is not None:
             return row
-        if not self.scope(node, depth):
+        if not source and not self.scope(node, depth):
             return -1
         row = len(self.nodes)
         if row == self._capacity:
@@ -108,11 +108,10 @@ class Table:
 
         A source is no page but a list of addresses: a sitemap, a feed.
         """
-        known = node in self.row_of
-        row = self.add(node, 0)
+        row = self.add(node, 0, source=source)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
-            self.is_source[row] = source and not known
+            self.is_source[row] |= source  # one that turns out to be a page is read as a page
             self.depth[row] = 0
         return row
 

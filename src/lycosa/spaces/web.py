@@ -6,6 +6,7 @@ its own kind, recorded like any other, so that a resumed crawl knows the rules w
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections import Counter
@@ -25,7 +26,7 @@ from lycosa.web.politeness import Politeness
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.sources import MOST_BYTES, read_source
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, origin, resolve
+from lycosa.web.urls import canonical, is_http, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
 TEXT = frozenset({"text/plain"})
@@ -113,8 +114,8 @@ class WebSpace(Space):
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
     def lane(self, node: str) -> str:
-        """The host with its port."""
-        return lane_of(node)
+        """The host with its port; empty for what is not on the web (a file of addresses)."""
+        return lane_of(node) if is_http(node) else ""
 
     def ready(self, lane: str) -> tuple[float, str]:
         """When the host may be asked next."""
@@ -176,6 +177,11 @@ class WebSpace(Space):
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
                 self._rest(task, page, 0.0)
+        except asyncio.CancelledError:  # forgotten: the next run has to ask again
+            self._asking.discard(self.lane(task.origin))
+            if task.kind == "probe":
+                self._probed.discard(origin(task.node))
+            raise
         finally:
             self.politeness.end(lane, self.clock() - started, task.node)
         page.started, page.ended = started, self.clock()

@@ -8,7 +8,6 @@ repeats a segment three times, and one that is longer or deeper than anyone woul
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import NamedTuple
 
 DEEPEST = 15
@@ -18,15 +17,14 @@ LONGEST = 600
 """Characters in an address, at most."""
 
 _DIGITS = re.compile(r"\d+")
-_YEAR = re.compile(r"(?:1[89]|20|21)\d\d|[0-9]{4}-[01]?\d(?:-[0-3]?\d)?|[0-9]{8}")
-_NUMBER = re.compile(r"\d{1,4}(?:\.\w{1,5})?")
+_DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
+_MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
 _DATES = frozenset("date day month year week cal calendar mon yr from to start_date end_date tribe-bar-date".split())
 _CHOICES = frozenset(
     """
     sort order orderby order_by sortby sort_by dir direction sortdir asc desc view layout display mode style filter
-    filters facet facets page p pg paged start offset limit per_page perpage pagesize rows from_page show colour color
-    size brand price rating replytocom share print printable format highlight expand
-    collapse ref return redirect c o n s m d
+    filters facet facets page pg paged start offset limit per_page perpage pagesize rows show colour color size brand
+    price rating format highlight expand collapse
     """.split()
 )
 """Parameters that arrange what is shown, and seldom change what it is."""
@@ -73,35 +71,41 @@ class Address:
         """
         segments = self.segments
         for number, segment in enumerate(segments):
-            dated = segment[:1].isdigit() and _YEAR.fullmatch(segment)
-            if dated and all(not rest or _NUMBER.fullmatch(rest) for rest in segments[number + 1 :]):
-                return Suspicion(CALENDAR, _join(segments[:number]))
+            if segment[:1].isdigit() and _DATE.fullmatch(segment):
+                rest = [part for part in segments[number + 1 :] if part]
+                bare = len(rest) <= (2 if len(segment) == 4 else 1 if len(segment) == 7 else 0)
+                if bare and all(_MONTH_OR_DAY.fullmatch(part) for part in rest):
+                    return Suspicion(CALENDAR, _join(segments[:number]))
+                return None  # what has a name or a number of its own after the date is an article
         if len(set(segments)) < len(segments):
-            seen = Counter(segment for segment in segments if segment and not segment.isdigit())
-            repeated = [segment for segment, count in seen.items() if count > 1]
-            if repeated:
-                return Suspicion(LOOP, _join(segments[: segments.index(repeated[0])]))
+            for number, segment in enumerate(segments):
+                # Side by side is a name: /scrapy/scrapy. With something in between it may be a round.
+                if segment and not segment.isdigit() and segment in segments[number + 2 :]:
+                    return Suspicion(LOOP, _join(segments[:number]))
         if self.query:
-            names = [parameter.partition("=")[0].lower() for parameter in self.query.split("&")]
-            if not _DATES.isdisjoint(names):
+            names = {parameter.partition("=")[0].lower() for parameter in self.query.split("&")}
+            if names & _DATES:
                 return Suspicion(CALENDAR, self.path)
-            if sum(name in _CHOICES for name in names) >= min(2, len(names)):
+            if len(names & _CHOICES) > 1:
                 return Suspicion(LISTS, self.path)
         return None
 
     def monstrous(self) -> str:
         """Why no reader's page has such an address; empty for most.
 
-        >>> Address("http://a.test/a/b/a/b/a/b/").monstrous(), Address("http://a.test/2020/03/03/03/").monstrous()
+        >>> Address("http://a.test/a/b/a/c/a/d/").monstrous(), Address("http://a.test/numpy/numpy/main/numpy/").monstrous()
         ('repeated path', '')
         """
         segments = self.segments
         if len(self.url) > LONGEST or len(segments) > DEEPEST:
             return LONG
         if len(segments) - len(set(segments)) > 1:
-            seen = Counter(segment for segment in segments if segment and not segment.isdigit())
-            if max(seen.values(), default=0) > 2:
-                return LOOP
+            for first in range(len(segments) - 2):
+                for pace in range(1, (len(segments) - first - 1) // 2 + 1):
+                    segment = segments[first]
+                    thrice = segment == segments[first + pace] == segments[first + 2 * pace]
+                    if thrice and segment and not segment.isdigit():
+                        return LOOP
         return ""
 
     def section(self) -> str:
@@ -113,14 +117,15 @@ class Address:
         '/reefs/#.html?id&x'
         """
         *folders, name = self.segments
+        if not name and folders:  # /why-corals-bleach/ is a page, whatever its address ends with
+            name = folders.pop() + "/"
         if len(set(folders)) < len(folders):
             folders = list(dict.fromkeys(folders))
         stem, dot, ending = name.rpartition(".")
-        stem = stem if dot else name
+        stem, ending = (stem, dot + ending) if dot else (name.rstrip("/"), "/" if name.endswith("/") else "")
         shown = "" if not stem else "#" if stem.isdigit() else "*"
-        folder = _DIGITS.sub("#", _join(folders))
         keys = sorted({parameter.partition("=")[0] for parameter in self.query.split("&")}) if self.query else ()
-        return f"{folder}/{shown}{dot}{ending if dot else ''}" + ("?" + "&".join(keys) if keys else "")
+        return _DIGITS.sub("#", f"{_join(folders)}/{shown}{ending}" + ("?" + "&".join(keys) if keys else ""))
 
 
 def _join(segments: list[str]) -> str:

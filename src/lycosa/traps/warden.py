@@ -20,6 +20,7 @@ yield), the mixture is ours.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import Table
-from lycosa.core.types import Held, Page, Rows, Step, Visit
+from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.traps.addresses import CALENDAR, LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.soft404 import Soft404
@@ -52,12 +53,17 @@ HOSTS = 2
 """A maze that was found on so many hosts is known by its name on the others."""
 
 PATIENCE = 30
-"""Pages that a held section which looks endless may still waste before it is shut."""
+"""Pages that a section which looks endless may waste before it is shut."""
 
 ALLOWANCE = 25
 """Pages without a find that any host may give; and as many more for each find, and for each thousand pages crawled."""
 
-POOR_SECTION, MIRROR, FRUITLESS = "copies and soft 404s", "copies of other hosts", "a host that yields nothing"
+LOOK_AGAIN = 100
+"""Pages after which hosts that were held for yielding nothing are looked at again."""
+
+_PLAIN = re.compile(r"[^*#?]*")
+
+POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "copies of other hosts", "a host that yields nothing"
 
 
 @dataclass(slots=True)
@@ -82,7 +88,8 @@ class Section:
     @property
     def name(self) -> str:
         """What it would be called on another host; empty where that says nothing."""
-        return f"{self.kind} {self.stem.split('/')[1]}" if self.kind and self.stem.count("/") else ""
+        first = self.stem.split("/")[1] if "/" in self.stem else ""
+        return f"{self.kind} {first}" if self.kind and first else ""
 
 
 @dataclass(slots=True)
@@ -102,7 +109,7 @@ class Warden:
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
         self.threshold = threshold
-        self.trust = tuple(name.partition("//")[2] or name for name in trust)
+        self.trust = [(name.partition("//")[2] or name).partition("/")[::2] for name in trust]
         self.copies = Copies()
         self.soft404 = Soft404()
         self.sections: list[Section] = []
@@ -111,13 +118,15 @@ class Warden:
         self._number: dict[tuple[str, Suspicion], int] = {}
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
+        self._trusted = np.zeros(1024, np.bool_)
         self._known = 0
+        self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
         self._named: defaultdict[str, list[int]] = defaultdict(list)
 
     # -- before a visit is recorded ----------------------------------------------------------------------------
 
-    def recognise(self, visit: Visit, page: Page, reading: Any) -> None:
+    def recognise(self, visit: Visit, reading: Any) -> None:
         """Mark the visit as a copy or a soft 404, if it is one."""
         if reading is not None:
             self.soft404.recognise(visit, reading)
@@ -136,7 +145,8 @@ class Warden:
         changed: set[int] = set()
         self.copies.learn(visit)
         self.soft404.learn(visit)
-        if step is not None and visit.kind == "page" and not visit.retry_at:
+        asked = visit.outcome not in ("denied", "refused")  # else nothing was sent, and nothing wasted
+        if step is not None and visit.kind == "page" and asked and not visit.retry_at:
             self._judge_page(visit, int(self._section[step.row]), changed)
             self._judge_links(step, changed)
         touched = self._sentence(changed)
@@ -147,18 +157,19 @@ class Warden:
         """What is to be done with the rows."""
         numbers = self._section[rows]
         by_section = np.fromiter((self._level(number) for number in numbers.tolist()), np.uint8, len(rows))
-        return np.maximum(by_section, self._own[rows])
+        return np.where(self._trusted[rows], np.uint8(FREE), np.maximum(by_section, self._own[rows]))
 
     def held_back(self, table: Table) -> list[Held]:
         """What waits or is shut, the largest groups first."""
         groups: dict[tuple[str, str], Held] = {}
         rows = table.rows()
+        rows = rows[(rows < self._known) & ~table.is_seed[rows]]
         rows = rows[self.levels(rows) > FREE]
         for row in rows.tolist():
             part = self.sections[self._section[row]]
             host = self.hosts[part.host]
             if part.level:
-                reason, where, fetched = part.reason, part.host + part.stem, part.pages
+                reason, where, fetched = part.reason, part.host + _PLAIN.match(part.stem)[0], part.pages  # type: ignore[index]
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
             else:
@@ -173,15 +184,16 @@ class Warden:
         """Give new rows their sections."""
         first, last = self._known, len(table)
         if last > len(self._section):
-            size = max(last, 2 * len(self._section))
-            self._section = np.resize(self._section, size)
-            self._own = np.resize(self._own, size)
+            for name in ("_section", "_own", "_trusted"):
+                old = getattr(self, name)
+                setattr(self, name, np.concatenate([old, np.zeros(max(last, len(old)), old.dtype)]))
         for row in range(first, last):
             address = Address(table.nodes[row])
             number = self._section_of(address)
             self.sections[number].rows.append(row)
             self._section[row] = number
-            self._own[row] = HELD if address.monstrous() and not self._trusted(address) else FREE
+            self._own[row] = HELD if address.monstrous() else FREE
+            self._trusted[row] = bool(self.trust) and self._trusts(address)
         self._known = last
         return np.arange(first, last, dtype=np.int32)
 
@@ -241,10 +253,17 @@ class Warden:
                 touched.add(number)
                 if part.level and part.name:
                     touched |= self._warn(part)
-        for name in sorted({self.sections[number].host for number in changed}):
+        names = {self.sections[number].host for number in changed}
+        if names and self.pages % LOOK_AGAIN == 0:
+            names |= self._fruitless
+        for name in sorted(names):
             host = self.hosts[name]
             before = host.level
-            self._hold_host(name, host)
+            self._hold_host(host)
+            if host.reason == FRUITLESS:
+                self._fruitless.add(name)
+            else:
+                self._fruitless.discard(name)
             if host.level != before:
                 touched.update(host.sections)
         return touched
@@ -258,8 +277,8 @@ class Warden:
             guilty = guilty or part.walls > 0 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or part.lies > 1
         fruitful = part.finds > max(2, part.waste)
-        known = bool(part.name) and len(self._mazes[part.name]) >= HOSTS
-        if fruitful or not (guilty or known) or self._trusted(Address(f"//{part.host}{part.stem or '/'}")):
+        known = len(self._mazes.get(part.name, ())) >= HOSTS
+        if fruitful or not (guilty or known):
             part.level, part.reason = FREE, ""
         else:
             spent = bool(part.kind) and part.waste >= PATIENCE
@@ -275,11 +294,10 @@ class Warden:
             self._hold(self.sections[number])
         return set(self._named[part.name])
 
-    def _hold_host(self, name: str, host: Host) -> None:
+    def _hold_host(self, host: Host) -> None:
+        """Whether a host is to be held back, and why."""
         allowance = ALLOWANCE * (1 + host.finds + self.pages / 1000)
-        if self._trusted(Address(f"//{name}/")):
-            host.level, host.reason = FREE, ""
-        elif host.copies >= POOR and 2 * host.copies > host.pages:
+        if host.copies >= POOR and 2 * host.copies > host.pages:
             host.level, host.reason = HELD, MIRROR
         elif host.pages - host.finds > allowance:
             host.level, host.reason = HELD, FRUITLESS
@@ -290,11 +308,11 @@ class Warden:
         part = self.sections[number]
         return max(part.level, self.hosts[part.host].level)
 
-    def _trusted(self, address: Address) -> bool:
-        """Whether the user said to hold nothing back here: on this host, above it, or under this address."""
-        if not self.trust:
-            return False
-        here, name = address.host + address.path, address.host.partition(":")[0]
+    def _trusts(self, address: Address) -> bool:
+        """Whether the user said to hold nothing back here: on this host, below it, or under this address."""
+        here = f"{address.path}?{address.query}"[1:]
+        bare = address.host.rpartition(":")[0] or address.host
         return any(
-            here.startswith(trusted) or name == trusted or name.endswith("." + trusted) for trusted in self.trust
+            here.startswith(path) and any(name == host or name.endswith("." + host) for name in (address.host, bare))
+            for host, path in self.trust
         )

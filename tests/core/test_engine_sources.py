@@ -1,0 +1,499 @@
+"""Sources and probes in the loop: sitemaps lead to pages, nonsense is asked for once, and neither counts as a page."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.core import engine as engine_module
+from lycosa.core.engine import MOST_SOURCES, Budget, Engine
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import _COLUMNS as COLUMNS
+from lycosa.core.table import OPEN
+from lycosa.core.types import Event, Kind, Page, Seed, Visit
+from lycosa.estimators import estimator
+from lycosa.spaces.web import WebSpace
+from lycosa.store import codec
+from lycosa.store.log import MemoryLog
+from lycosa.testing import Hit, Response, Web, gaps, serve
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.traps.warden import Warden
+from lycosa.web.politeness import Politeness
+
+A, B = "http://a.localhost", "http://b.localhost"
+ROUNDING = 1e-5
+
+
+class Site:
+    """A web that answers from a table of paths or addresses; what is not in it is gone."""
+
+    def __init__(self, answers: Mapping[str, Response | bytes | str]) -> None:
+        self.answers = {(A + key if key.startswith("/") else key): answer for key, answer in answers.items()}
+
+    def counts(self, url: str) -> bool:
+        return False
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        answer = self.answers.get(url, Response(404, [], b""))
+        if isinstance(answer, Response):
+            return answer
+        if isinstance(answer, bytes):
+            return Response(200, [("Content-Type", "application/xml")], answer)
+        kind = "text/plain" if url.endswith(".txt") else "text/html"
+        return Response(200, [("Content-Type", kind)], answer.encode())
+
+
+def urlset(*urls: str) -> bytes:
+    """A sitemap."""
+    inner = "".join(f"<url><loc>{A + url if url.startswith('/') else url}</loc></url>" for url in urls)
+    return f"<urlset>{inner}</urlset>".encode()
+
+
+def index(*urls: str) -> bytes:
+    """A sitemap index."""
+    inner = "".join(f"<sitemap><loc>{A + url if url.startswith('/') else url}</loc></sitemap>" for url in urls)
+    return f"<sitemapindex>{inner}</sitemapindex>".encode()
+
+
+def pages(*paths: str) -> dict[str, str]:
+    """Pages without links, each with the words of its path."""
+    return {path: f"<title>{path}</title><p>{path.strip('/').replace('-', ' ')}" for path in paths}
+
+
+def made(web: Any, **rest: Any) -> Engine:
+    """An engine over a simulated transport, one request at a time unless told otherwise."""
+    politeness = Politeness(clock, delay=rest.pop("delay", 1.0), free=lambda address: True)
+    transport = SimTransport(web, seed=1, latency=(0.05, 0.5))
+    space = WebSpace(
+        transport, politeness, clock, sitemaps=rest.pop("sitemaps", False), probe_after=rest.pop("probe_after", 0)
+    )
+    return Engine(
+        space, Query("coral reef"), Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
+        budget=Budget(pages=rest.pop("pages", 0)), reader=Vocabulary(), concurrency=rest.pop("concurrency", 1), **rest,
+    )  # fmt: skip
+
+
+def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> tuple[Engine, list[Visit]]:
+    """A crawl to its end, in virtual time, and its visits; seeds are pages unless told otherwise."""
+    kinds: dict[str, Kind] = dict(seeds) if isinstance(seeds, Mapping) else dict.fromkeys(seeds, "page")
+
+    async def run() -> tuple[Engine, list[Visit]]:
+        engine = made(web, **rest)
+        for node, kind in kinds.items():
+            event = Seed(A + node if node.startswith("/") else node, clock(), kind)
+            engine.log.append(event)
+            engine.fold(event)
+        return engine, [visit async for visit in engine.run()]
+
+    return run_virtual(run())
+
+
+def told(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
+    """The paths of the visits of some kinds, in order; those of other hosts than A with their host."""
+    return [visit.node.removeprefix(A) for visit in visits if visit.kind in (kinds or ("page", "sitemap", "redirect"))]
+
+
+def hits(engine: Engine) -> list[Hit]:
+    """The requests as the server saw them."""
+    assert isinstance(engine.space, WebSpace)
+    assert isinstance(engine.space.transport, SimTransport)
+    return engine.space.transport.log
+
+
+# -- from sources to pages -----------------------------------------------------------------------------------
+
+
+def test_from_an_index_over_sitemaps_to_pages() -> None:
+    """An index leads to its sitemaps, these to their pages, and the pages come in the order of what they promise."""
+    web = Site({
+        "/index.xml": index("/one.xml", "/two.xml"),
+        "/one.xml": urlset("/tax-law", "/coral-island", "/football"),
+        "/two.xml": urlset("/coral-reef", "/cooking"),
+        **pages("/tax-law", "/coral-island", "/football", "/coral-reef", "/cooking"),
+    })  # fmt: skip
+    engine, visits = crawl(web, {"/index.xml": "sitemap"})
+    assert ["/index.xml", "/one.xml", "/two.xml"] == told(visits, "sitemap")
+    assert ["/index.xml", "/one.xml", "/two.xml"] == told(visits)[:3], "sources are seeds: they come first"
+    assert ["/coral-reef", "/coral-island"] == told(visits, "page")[:2]
+    assert {"/tax-law", "/football", "/cooking"} == set(told(visits, "page")[2:])
+    assert (3, 5, 5) == (engine.tally.sources, engine.tally.sourced, engine.tally.pages)
+
+
+def test_links_of_a_source_have_alphas_and_no_beta() -> None:
+    """A sitemap is not relevant itself, however often it names the topic, and its words count for no page."""
+    web = Site({"/s.xml": urlset("/coral-reef", "/tax"), **pages("/coral-reef", "/tax")})
+    engine, visits = crawl(web, {"/s.xml": "sitemap"})
+    sitemap = next(visit for visit in visits if visit.kind == "sitemap")
+    assert 0.0 == sitemap.beta
+    assert sitemap.links.alphas[0] > 0.5 > sitemap.links.alphas[1]
+    assert 0 == len(sitemap.terms.ids)
+    assert isinstance(engine.reader, Vocabulary)
+    assert 2 == engine.reader.pages == engine.tally.pages
+    reef = next(visit for visit in visits if visit.node.endswith("/coral-reef"))
+    assert pytest.approx(0.5 * sitemap.links.alphas[0], abs=1e-6) == reef.score
+
+
+def test_a_feed_and_a_list_are_sources() -> None:
+    """The same for what else names addresses."""
+    feed = "<rss><channel><item><title>Coral reef</title><link>http://a.localhost/7</link></item></channel></rss>"
+    web = Site({"/feed": feed.encode(), "/list.txt": f"{A}/8\n", **pages("/7", "/8")})
+    _, visits = crawl(web, {"/feed": "sitemap", "/list.txt": "sitemap"})
+    assert (["/feed", "/list.txt"], ["/7", "/8"]) == (told(visits, "sitemap"), told(visits, "page"))
+
+
+def test_compressed_sitemaps() -> None:
+    """A .gz file is read, too."""
+    packed = Response(200, [("Content-Type", "application/x-gzip")], gzip.compress(urlset("/coral")))
+    _, visits = crawl(Site({"/s.xml.gz": packed, **pages("/coral")}), {"/s.xml.gz": "sitemap"})
+    assert ["/s.xml.gz", "/coral"] == told(visits)
+
+
+def test_a_sitemap_that_is_an_ordinary_page_is_a_page() -> None:
+    """What was named as a source and is none counts as a page, with its relevance and its links."""
+    web = Site({"/s": "<title>Coral reef</title><p>coral reef <a href=/coral>coral</a>", **pages("/coral")})
+    engine, visits = crawl(web, {"/s": "sitemap"}, pages=2)
+    assert (["/s", "/coral"], []) == (told(visits, "page"), told(visits, "sitemap"))
+    assert visits[1].beta > 0.5
+    assert (2, 0) == (engine.tally.pages, engine.tally.sources)
+
+
+def test_a_sitemap_that_has_moved() -> None:
+    """The target of a source's redirect is a source."""
+    moved = Response(301, [("Location", f"{A}/new.xml")], b"")
+    web = Site({"/old.xml": moved, "/new.xml": urlset("/coral"), **pages("/coral")})
+    _, visits = crawl(web, {"/old.xml": "sitemap"})
+    assert (["/old.xml"], ["/new.xml"], ["/coral"]) == (
+        told(visits, "redirect"), told(visits, "sitemap"), told(visits, "page")
+    )  # fmt: skip
+
+
+def test_a_sitemap_that_is_not_there() -> None:
+    """It is a failure like any other, and the crawl goes on with the other seeds."""
+    engine, visits = crawl(Site(pages("/coral")), {"/s.xml": "sitemap", "/coral": "page"})
+    assert [("/s.xml", "gone"), ("/coral", "ok")] == [
+        (visit.node.removeprefix(A), visit.outcome) for visit in visits if visit.kind == "page"
+    ]
+    assert (1, 0) == (engine.tally.pages, engine.tally.sources)
+
+
+def test_sources_do_not_count_as_pages() -> None:
+    """A budget of two pages is spent on two pages, whatever was read to find them."""
+    web = Site({"/i.xml": index("/s.xml"), "/s.xml": urlset("/a", "/b", "/c"), **pages("/a", "/b", "/c")})
+    engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=2, concurrency=8)
+    assert (2, 2) == (len(told(visits, "page")), len(told(visits, "sitemap")))
+    assert "page budget spent" == engine.ending
+
+
+# -- bounds --------------------------------------------------------------------------------------------------
+
+
+def test_no_more_sources_are_read_than_allowed() -> None:
+    """An index of very many sitemaps has the first of them read; the index is one of those that count."""
+    many = [f"/{number}.xml" for number in range(150)]
+    web = Site({"/i.xml": index(*many), **{path: urlset(f"{path}.html") for path in many}})
+    engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=1)
+    assert ["/i.xml", *many[: MOST_SOURCES - 1]] == told(visits, "sitemap")
+    assert MOST_SOURCES == engine.tally.sources
+
+
+def test_indexes_that_name_each_other_come_to_an_end() -> None:
+    """Each source is read once, however it is named."""
+    web = Site({"/i.xml": index("/j.xml", "/i.xml"), "/j.xml": index("/i.xml", "/j.xml", "/k.xml"), "/k.xml": urlset()})
+    engine, visits = crawl(web, {"/i.xml": "sitemap"})
+    assert ["/i.xml", "/j.xml", "/k.xml"] == told(visits, "sitemap")
+    assert "nothing left to fetch" == engine.ending
+
+
+def test_indexes_without_end_come_to_an_end() -> None:
+    """An index that leads to a new index, and so on, is followed until the bound."""
+
+    class Endless(Site):
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+            name = url.rpartition("/")[2].removesuffix(".xml")
+            if not name.isdigit():
+                return super().response(url)
+            return Response(200, [("Content-Type", "application/xml")], index(f"/{int(name) + 1}.xml"))
+
+    engine, visits = crawl(Endless({}), {"/0.xml": "sitemap"})
+    assert MOST_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
+
+
+def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sources together may name so many addresses, in the order in which they are read."""
+    monkeypatch.setattr(engine_module, "MOST_SOURCED", 5)
+    web = Site({
+        "/i.xml": index("/one.xml", "/two.xml", "/three.xml"),
+        "/one.xml": urlset("/1", "/2", "/3"),
+        "/two.xml": urlset("/4", "/5", "/6"),
+        "/three.xml": urlset("/7"),
+        **pages(*(f"/{number}" for number in range(1, 8))),
+    })  # fmt: skip
+    engine, visits = crawl(web, {"/i.xml": "sitemap"})
+    assert {"/1", "/2", "/3", "/4", "/5"} == set(told(visits, "page"))
+    assert 5 == engine.tally.sourced
+    assert [0, 3, 2, 0] == [len(visit.links.alphas) for visit in visits if visit.kind == "sitemap"]
+
+
+# -- robots.txt ----------------------------------------------------------------------------------------------
+
+
+ROBOTS = "User-agent: *\nAllow: /\nSitemap: {}/s.xml\n"
+TWO_HOSTS = Site({
+    "/robots.txt": ROBOTS.format(A),
+    f"{B}/robots.txt": ROBOTS.format(B),
+    "/s.xml": urlset("/coral"),
+    f"{B}/s.xml": urlset(f"{B}/coral"),
+    "/": f"<p><a href={B}/>coral reef</a>",
+    f"{B}/": "<p>coral reef",
+    f"{B}/coral": "<p>coral",
+    **pages("/coral"),
+})  # fmt: skip
+
+
+def test_sitemaps_of_robots_are_read_if_wanted() -> None:
+    """With sitemaps=True, what the robots.txt of a seed's host names is read; of hosts met on the way it is not."""
+    _, visits = crawl(TWO_HOSTS, ["/"], sitemaps=True)
+    assert ["/s.xml"] == told(visits, "sitemap")
+    assert {"/", "/coral", f"{B}/"} == set(told(visits, "page"))
+    assert {f"{A}/robots.txt", f"{B}/robots.txt"} == {visit.node for visit in visits if visit.kind == "robots"}
+
+
+def test_sitemaps_of_robots_are_not_read_unasked() -> None:
+    """Without, no sitemap is read."""
+    _, visits = crawl(TWO_HOSTS, ["/"])
+    assert [] == told(visits, "sitemap")
+
+
+def test_sitemaps_of_two_seeds_hosts() -> None:
+    """Every seed's host may name some, each host once."""
+    _, visits = crawl(TWO_HOSTS, ["/", f"{B}/", "/coral"], sitemaps=True)
+    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
+    assert 2 == len(told(visits, "sitemap"))
+
+
+def test_a_seed_that_moved_brings_its_new_hosts_sitemaps() -> None:
+    """The host where a seed is in the end is a seed's host, too."""
+    web = Site({**TWO_HOSTS.answers, f"{A}/moved": Response(301, [("Location", f"{B}/")], b"")})
+    _, visits = crawl(web, ["/moved"], sitemaps=True)
+    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
+
+
+def test_a_sitemap_on_another_host_does_not_bring_that_hosts_sitemaps() -> None:
+    """A seed's host may keep its sitemap elsewhere; what else that place has is not asked for."""
+    web = Site({
+        "/robots.txt": f"Sitemap: {B}/of-a.xml\n",
+        f"{B}/robots.txt": ROBOTS.format(B),
+        f"{B}/of-a.xml": urlset(),
+        f"{B}/s.xml": urlset(f"{B}/coral"),
+        **pages("/"),
+    })  # fmt: skip
+    _, visits = crawl(web, ["/"], sitemaps=True)
+    assert [f"{B}/of-a.xml"] == told(visits, "sitemap")
+
+
+def test_a_sitemap_that_was_linked_to_before_is_still_a_source() -> None:
+    """That a page linked to the sitemap before robots.txt named it makes no difference."""
+    web = Site({**TWO_HOSTS.answers, f"{A}/": f"<p><a href={B}/s.xml>Sitemap</a>"})
+    _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # so that A's page is read before B's robots.txt
+    assert f"{A}/" == visits[1].node
+    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
+
+
+# -- replay --------------------------------------------------------------------------------------------------
+
+
+def learned(engine: Engine) -> dict[str, Any]:
+    """What an engine knows of its rows."""
+    table, n = engine.table, len(engine.table)
+    is_open = table.rows()
+    return {
+        "nodes": list(table.nodes),
+        "columns": {name: getattr(table, name)[:n].tolist() for name in COLUMNS},
+        "edges": (table.edge_parent.tolist(), table.edge_child.tolist(), table.edge_alpha.tolist()),
+        "scores": engine.frontier.score[is_open].tolist(),
+        "levels": engine.frontier.level[is_open].tolist(),
+        "tally": (engine.tally.pages, engine.tally.sources, engine.tally.sourced, dict(engine.tally.outcomes)),
+    }
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3, 4, 5, 8, 100])
+def test_resumed_is_as_never_stopped(stop: int) -> None:
+    """After any number of events, the log folded again gives the same table, sources included, and the same picks."""
+    web = Site({**TWO_HOSTS.answers, f"{A}/s.xml": index("/t.xml", "/u.xml"), f"{A}/t.xml": urlset("/coral", "/x")})
+    options: dict[str, Any] = {"sitemaps": True, "probe_after": 1, "warden": Warden(0.1)}
+
+    async def begun() -> tuple[list[Event], dict[str, Any]]:
+        engine = made(web, **options)
+        for node in (f"{A}/", f"{B}/"):
+            engine.log.append(Seed(node, clock()))
+            engine.fold(Seed(node, clock()))
+        running, seen = engine.run(), 0
+        async for _ in running:
+            seen += 1
+            if seen == stop:
+                break
+        known = learned(engine)
+        await running.aclose()
+        return list(engine.log), known
+
+    async def resumed(events: list[Event]) -> tuple[dict[str, Any], list[Visit]]:
+        engine = made(web, **{**options, "warden": Warden(0.1)})
+        engine.replay(
+            codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
+            for event in events
+        )
+        known = learned(engine)
+        return known, [visit async for visit in engine.run()]
+
+    events, live = run_virtual(begun())
+    again, rest = run_virtual(resumed(events))
+    assert live == again
+    whole = [event.node for event in events if isinstance(event, Visit)] + [visit.node for visit in rest]
+    assert len(whole) == len(set(whole)), "something was fetched twice"
+    _, straight = crawl(web, ["/", f"{B}/"], **{**options, "warden": Warden(0.1)})
+    assert {visit.node for visit in straight} == set(whole)
+
+
+# -- probes --------------------------------------------------------------------------------------------------
+
+
+def folder(count: int) -> dict[str, str]:
+    """A host with so many pages, all linked from the first, each with words of its own."""
+    links = "".join(f"<a href=/{number}.html>coral reef {number}</a> " for number in range(count))
+    words = ("atoll", "lagoon", "polyp", "kelp", "squid", "urchin", "whale", "krill", "crab", "shrimp")
+    return {"/": f"<p>coral {links}", **{f"/{n}.html": f"<p>{f'{words[n]} ' * 40}" for n in range(count)}}
+
+
+def test_a_host_is_asked_for_nonsense_once() -> None:
+    """One request an origin, as an errand that is recorded in its own kind and is no page."""
+    engine, visits = crawl(Site(folder(9)), ["/"], probe_after=3, pages=8, warden=Warden(0.1))
+    probes = [visit for visit in visits if visit.kind == "probe"]
+    assert [("gone", f"{A}/")] == [(visit.outcome, visit.origin.rpartition("/")[0] + "/") for visit in probes]
+    assert 3 == sum(visit.is_page for visit in visits[: visits.index(probes[0])])
+    assert 8 == engine.tally.pages == sum(visit.is_page for visit in visits)
+    assert 1 == sum("no-such-page" in hit.path for hit in hits(engine))
+    assert probes[0].node not in engine.table.row_of
+    assert "gone" not in engine.tally.outcomes, "nor is it a failure of the crawl's"
+
+
+def test_each_origin_is_asked() -> None:
+    """Two hosts, two probes; a host with two pages only is left alone."""
+    web = Site({
+        **folder(5), **{f"{B}{path}": text for path, text in folder(5).items()}, "http://c.localhost/": "<p>coral",
+    })  # fmt: skip
+    _, visits = crawl(web, ["/", f"{B}/", "http://c.localhost/"], probe_after=3, concurrency=8)
+    asked = Counter(visit.node.split("/")[2] for visit in visits if visit.kind == "probe")
+    assert {"a.localhost": 1, "b.localhost": 1} == asked
+
+
+def test_nonsense_is_not_asked_for_where_robots_forbids() -> None:
+    """A host whose rules would not allow the probe is never probed, and its pages are fetched all the same."""
+    web = Site({**folder(6), "/robots.txt": "User-agent: *\nDisallow: /no-such\n"})
+    engine, visits = crawl(web, ["/"], probe_after=3)
+    assert [] == [visit for visit in visits if visit.kind == "probe"]
+    assert 7 == engine.tally.pages
+    assert not any("no-such" in hit.path for hit in hits(engine))
+
+
+def test_the_words_of_a_probe_count_for_nothing() -> None:
+    """A probe's answer is judged for its words only: no relevance, no page in the vocabulary, no links followed."""
+    site = folder(6)
+
+    class Liar(Site):
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+            if "no-such" in url:
+                url = f"{A}/lie"
+            return super().response(url)
+
+    web = Liar({**site, "/lie": f"<p>{'coral reef ' * 30}<a href=/hidden>coral reef</a>", **pages("/hidden")})
+    engine, visits = crawl(web, ["/"], probe_after=3, warden=Warden(0.1))
+    (probe,) = [visit for visit in visits if visit.kind == "probe"]
+    assert ("ok", 0.0, "") == (probe.outcome, probe.beta, probe.same_as)
+    assert "face" in probe.data
+    assert f"{A}/hidden" not in engine.table.row_of
+    assert isinstance(engine.reader, Vocabulary)
+    assert 7 == engine.reader.pages == engine.tally.pages
+
+
+def test_pauses_are_kept_while_probing_and_reading_sitemaps() -> None:
+    """Every request counts, be it for a sitemap or for nonsense."""
+    web = Site({
+        **TWO_HOSTS.answers,
+        **{A + path: text for path, text in folder(8).items()},
+        f"{A}/s.xml": index(*(f"/{number}.xml" for number in range(6))),
+        **{f"{A}/{number}.xml": urlset(f"/{number}.html") for number in range(6)},
+    })  # fmt: skip
+    engine, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, probe_after=3, concurrency=16)
+    closest = gaps(hits(engine))
+    assert {"a.localhost", "b.localhost"} == set(closest)
+    assert min(closest.values()) >= 1.0 - ROUNDING
+    assert {"robots", "sitemap", "page", "probe"} <= {visit.kind for visit in visits}
+
+
+# -- files of seeds, through `lycosa.crawl` ------------------------------------------------------------------
+
+LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+
+
+def test_bookmarks_are_seeds(tmp_path: Path) -> None:
+    """The pages of a bookmarks file are fetched first, all of them."""
+    web = Web(pages=200, hosts=4, traps=())
+    with serve(web):
+        urls = list(web.urls())[5:9]
+        file = tmp_path / "bookmarks.html"
+        links = "".join(f'<DT><A HREF="{url}">page</A>\n' for url in urls)
+        file.write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL>{links}</DL>")
+        visits = list(lycosa.crawl("coral reef", seed_files=[str(file)], budget=4, **LOCAL))
+    assert sorted(urls) == sorted(visit.node for visit in visits if visit.is_page)
+
+
+@pytest.mark.parametrize("scope", [{}, {"domains": ["localhost"]}])
+def test_the_pages_of_a_saved_sitemap_are_candidates(tmp_path: Path, scope: dict[str, Any]) -> None:
+    """They wait in the frontier, ranked by their names, and are no seeds; a resumed crawl needs the file no more."""
+    web = Web(pages=200, hosts=4, traps=())
+    with serve(web):
+        urls = list(web.urls())[:60]
+        file = tmp_path / "sitemap.xml"
+        file.write_bytes(urlset(*urls))
+        options = {**LOCAL, **scope}
+        crawl = lycosa.crawl("reef", seed_files=[str(file)], budget=10, out=tmp_path / "crawl", **options)
+        first = [visit for visit in crawl if visit.is_page]
+        assert crawl.engine is not None
+        assert 60 == crawl.engine.tally.sourced
+        table = crawl.engine.table
+        assert not any(table.is_seed[table.row_of[url]] for url in urls)
+        file.unlink()
+        more = [visit for visit in lycosa.resume(tmp_path / "crawl", budget=20) if visit.is_page]
+    assert (10, 10) == (len(first), len(more))
+    assert set() == {visit.node for visit in first} & {visit.node for visit in more}
+
+
+def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
+    """An address given as a seed file is a source."""
+    web = Site({"/s.xml": urlset("/coral", "/tax"), **pages("/coral", "/tax")})
+    engine, visits = crawl(web, {"/s.xml": "sitemap"}, pages=1)
+    assert ["/coral"] == told(visits, "page")
+    row = engine.table.row_of[f"{A}/tax"]
+    assert (OPEN, False, 1) == (engine.table.state[row], engine.table.is_seed[row], engine.table.depth[row])
+
+
+def test_a_plain_page_has_no_sources() -> None:
+    """A page that happens to carry such data, from a space of one's own, starts nothing."""
+    from lycosa.spaces.graph import Given, GraphSpace
+
+    class Naming(GraphSpace):
+        async def visit(self, task: Any) -> Page:
+            page = await super().visit(task)
+            page.data["sources"] = ["z"]
+            return page
+
+    visits = list(lycosa.crawl(Given(), ["a"], space=Naming({"a": ["b"], "z": []})))
+    assert {"a", "b"} == {visit.node for visit in visits}

@@ -1,0 +1,230 @@
+"""One page outside a crawl: robots first, pauses kept, redirects followed, failures told in a line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lycosa.core.errands import MOST_STEPS, fetch
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import NEVER, Space
+from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
+from lycosa.spaces.web import WebSpace
+from lycosa.testing import Response
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+URL = "http://a.localhost/reef"
+
+
+class Scripted(Space):
+    """A space that answers by a table; each answer takes a second, and its lane rests for `rest` more."""
+
+    def __init__(self, pages: Mapping[str, Page], rest: float = 0.0) -> None:
+        self.pages, self.rest = dict(pages), rest
+        self.asked: list[tuple[str, Kind, float]] = []
+        self.learned: list[Visit] = []
+        self.until = 0.0
+        self.errands: dict[str, list[Task | tuple[Outcome, str]]] = {}
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        left = self.errands.get(node)
+        return left.pop(0) if left else None
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        return self.until, "rests"
+
+    def learn(self, visit: Visit) -> None:
+        self.learned.append(visit)
+
+    async def visit(self, task: Task) -> Page:
+        self.asked.append((task.node, task.kind, clock() - EPOCH))
+        await asyncio.sleep(1.0)
+        self.until = clock() + self.rest
+        return self.pages.get(task.node, Page("gone", 404))
+
+
+def fetched(space: Space, node: str = "a", patience: float = 300.0) -> tuple[str, Page, list[Visit]]:
+    """Fetch an example in virtual time."""
+
+    async def run() -> tuple[str, Page, list[Visit]]:
+        return await fetch(space, node, "example", f"the example {node}", clock=clock, patience=patience)
+
+    return run_virtual(run())
+
+
+def to(target: str) -> Page:
+    """A redirect."""
+    return Page("redirect", 301, "redirect", links=Links.to(target))
+
+
+OK = Page("ok", 200, title="Reefs", size=7, data={"k": 1}, address="192.0.2.1", note="n", started=1.0, ended=2.0)
+
+
+def test_a_page_is_fetched_with_one_visit() -> None:
+    """Where it is, the page, and a visit of its kind that the space has learned."""
+    space = Scripted({"a": OK})
+    node, page, visits = fetched(space)
+    assert ("a", OK) == (node, page)
+    assert [("a", "example", 0.0)] == space.asked
+    assert visits == space.learned
+    (visit,) = visits
+    assert ("a", "example", "ok", 0, 200, 7) == (
+        visit.node, visit.kind, visit.outcome, visit.pick, visit.status, visit.size
+    )  # fmt: skip
+    assert ({"k": 1}, "192.0.2.1", "n", 1.0, 2.0) == (
+        visit.data, visit.address, visit.note, visit.started, visit.ended
+    )  # fmt: skip
+    assert not visit.is_page, "it is none of the collection"
+
+
+def test_errands_come_first() -> None:
+    """What the space wants to have before the node is visited before it, in its own name."""
+    space = Scripted({"a": OK, "robots": Page("ok", 200, data={"body": b""})})
+    space.errands["a"] = [Task("robots", "robots", origin="a", attempt=2)]
+    _, _, visits = fetched(space)
+    assert [("robots", "robots"), ("a", "example")] == [(visit.node, visit.kind) for visit in visits]
+    assert ("a", 2) == (visits[0].origin, visits[0].attempt)
+
+
+def test_a_node_that_may_not_be_fetched() -> None:
+    """A refusal is an error that names the page and says why; nothing is sent."""
+    space = Scripted({"a": OK})
+    space.errands["a"] = [("denied", "http://a/robots.txt does not allow it")]
+    with pytest.raises(InputError, match=r"^cannot use the example a: http://a/robots\.txt does not allow it$"):
+        fetched(space)
+    assert [] == space.asked
+
+
+def test_redirects_are_followed() -> None:
+    """The page is told with the address where it is in the end, and each step is a visit."""
+    space = Scripted({"a": to("b"), "b": to("c"), "c": OK})
+    node, page, visits = fetched(space)
+    assert ("c", OK, ["a", "b", "c"]) == (node, page, [visit.node for visit in visits])
+    assert ["redirect", "redirect", "ok"] == [visit.outcome for visit in visits]
+
+
+def test_the_target_of_a_redirect_is_asked_about_anew() -> None:
+    """A redirect to where robots.txt says no is refused there."""
+    space = Scripted({"a": to("b"), "b": OK})
+    space.errands["b"] = [("denied", "not there")]
+    with pytest.raises(InputError, match="cannot use the example a: not there"):
+        fetched(space)
+    assert ["a"] == [node for node, _, _ in space.asked]
+
+
+@pytest.mark.parametrize("pages", [{"a": to("a")}, {"a": to("b"), "b": to("a")}])
+def test_redirects_without_end(pages: dict[str, Page]) -> None:
+    """Going round in circles is an error after a bounded number of requests."""
+    space = Scripted(pages)
+    with pytest.raises(InputError, match="cannot fetch the example a: it redirects without end"):
+        fetched(space)
+    assert MOST_STEPS == len(space.asked)
+
+
+def test_pauses_are_kept() -> None:
+    """Each request waits until its lane is ready."""
+    space = Scripted({"a": to("b"), "b": OK}, rest=5.0)
+    fetched(space)
+    assert [0.0, 6.0] == pytest.approx([at for _, _, at in space.asked], abs=1e-5)
+
+
+@pytest.mark.parametrize("rest", [301.0, NEVER])
+def test_patience_ends(rest: float) -> None:
+    """A host that wants to be left alone for longer than the patience is an error, at once."""
+    space = Scripted({"a": to("b"), "b": OK}, rest=rest)
+    with pytest.raises(InputError, match="cannot fetch the example a: its host can't be asked now"):
+        fetched(space)
+    assert [0.0] == [at for _, _, at in space.asked]
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        (Page("gone", 404), "gone 404"),
+        (Page("broken", 500, note="x"), "broken 500 x"),
+        (Page("timeout", note="no answer"), "timeout  no answer"),
+        (Page("unwanted", 200, note="image/png"), "unwanted 200 image/png"),
+        (Page("refused", note="127.0.0.1 is private"), "refused  127.0.0.1 is private"),
+        (Page("unknown-host"), "unknown-host"),
+    ],
+)
+def test_failures_are_told(page: Page, told: str) -> None:
+    """A page that can't be had is an error with its outcome, its status and what was noted."""
+    with pytest.raises(InputError) as caught:
+        fetched(Scripted({"a": page}))
+    assert f"cannot fetch the example a: {told}".split() == str(caught.value).split()
+
+
+# -- over the web --------------------------------------------------------------------------------------------
+
+
+class Site:
+    """A web that answers from a table."""
+
+    def __init__(self, answers: Mapping[str, Response]) -> None:
+        self.answers = answers
+
+    def counts(self, url: str) -> bool:
+        return False
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        return self.answers.get(url, Response(404, [], b""))
+
+
+def web(answers: Mapping[str, Response]) -> WebSpace:
+    """The web as a space, over a simulated transport."""
+    politeness = Politeness(clock, delay=1.0, free=lambda address: True)
+    return WebSpace(SimTransport(Site(answers), seed=1, latency=(0.1, 0.1)), politeness, clock)
+
+
+def html(body: str) -> Response:
+    """A page."""
+    return Response(200, [("Content-Type", "text/html")], body.encode())
+
+
+def robots(body: str) -> Response:
+    """A robots.txt."""
+    return Response(200, [("Content-Type", "text/plain")], body.encode())
+
+
+def test_an_example_on_the_web_is_read() -> None:
+    """Its text is there, robots.txt was asked for before, and the pause between the two was kept."""
+    space = web({URL: html("<title>Reefs</title><p>Corals build reefs.")})
+    _, page, visits = fetched(space, URL)
+    assert ("Reefs", "Corals build reefs.") == (page.title, page.text)
+    assert ["robots", "example"] == [visit.kind for visit in visits]
+    assert isinstance(space.transport, SimTransport)
+    first, second = space.transport.log
+    assert second.started - first.ended >= 1.0 - 1e-5
+
+
+def test_an_example_that_robots_forbids() -> None:
+    """robots.txt binds here, too."""
+    base = URL.rpartition("/")[0]
+    space = web({URL: html("x"), f"{base}/robots.txt": robots("User-agent: *\nDisallow: /")})
+    with pytest.raises(InputError, match=r"cannot use .*robots\.txt does not allow it"):
+        fetched(space, URL)
+
+
+def test_an_example_whose_robots_can_not_be_read() -> None:
+    """A robots.txt that fails is asked for again as long as the patience lasts; the page isn't asked for."""
+    base = URL.rpartition("/")[0]
+    space = web({URL: html("x"), f"{base}/robots.txt": Response(500, [], b"")})
+    with pytest.raises(InputError, match="its host can't be asked now"):
+        fetched(space, URL)
+    assert isinstance(space.transport, SimTransport)
+    assert {"/robots.txt"} == {hit.path for hit in space.transport.log}
+    assert len(space.transport.log) > 1
+
+
+def test_an_example_that_moved_to_another_host() -> None:
+    """The other host's robots.txt is asked for as well."""
+    there = "http://b.localhost/reef"
+    space = web({URL: Response(301, [("Location", there)], b""), there: html("<p>Reefs")})
+    node, page, visits = fetched(space, URL)
+    assert (there, "Reefs") == (node, page.text)
+    assert ["robots", "example", "robots", "example"] == [visit.kind for visit in visits]

@@ -1,0 +1,524 @@
+"""The frontier with rows held back, and for a choosy crawl: who waits for whom, and that no one waits for ever."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.frontier import FREE, HELD, SHUT, WORTH_WAITING, Frontier
+from lycosa.core.table import DONE, Table
+
+LANES, ROWS = 4, 12
+PATIENCE = 2.0
+
+
+def frontier(nodes: str, scores: list[float], levels: list[int] | None = None, **rest: Any) -> Frontier:
+    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    table = Table(lane_of=lambda node: node[0])
+    rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
+    made = Frontier(table, **rest)
+    made.rank(rows, np.array(scores))
+    made.hold(rows, np.array(levels or [FREE] * len(rows), np.uint8))
+    return made
+
+
+def take(made: Frontier, now: float = 0.0) -> str:
+    """The node taken, or nothing."""
+    row = made.take(now)
+    return made.table.nodes[row] if row >= 0 else ""
+
+
+def drain(made: Frontier, now: float = 0.0) -> list[str]:
+    """All that can be taken, each ended before the next is asked for."""
+    taken = []
+    while node := take(made, now):
+        taken.append(node)
+        end(made, node)
+    return taken
+
+
+def end(made: Frontier, node: str) -> None:
+    """The node's visit is over for good."""
+    row = made.table.row_of[node]
+    made.table.state[row] = DONE
+    made.untake(row)
+    made.wake(made.table.lane_of(node))
+
+
+def hold(made: Frontier, node: str, level: int) -> None:
+    """Change the level of one node."""
+    made.hold(np.array([made.table.row_of[node]], np.int32), np.array([level], np.uint8))
+
+
+# -- held rows -----------------------------------------------------------------------------------------------
+
+
+def test_held_rows_go_behind_all_free_ones() -> None:
+    """First the free by their scores, then the held by theirs."""
+    made = frontier("a1 a2 b1 b2 c1", [0.9, 0.1, 0.8, 0.3, -5.0], [HELD, FREE, HELD, FREE, FREE])
+    assert ["b2", "a2", "c1", "a1", "b1"] == drain(made)
+
+
+def test_held_rows_wait_for_free_ones_in_flight() -> None:
+    """While a free page is in flight its links may be free, too: better a pause than a page that nobody wants."""
+    made = frontier("a1 b1 c1", [0.5, 0.9, 0.8], [FREE, HELD, HELD])
+    assert ("a1", "") == (take(made), take(made))
+    end(made, "a1")
+    assert "b1" == take(made)
+    assert "c1" == take(made), "held pages do not wait for each other"
+
+
+def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
+    """A visit that has to be repeated is not in flight meanwhile."""
+    until = {"a": 0.0, "b": 0.0}
+    made = frontier("a1 b1", [0.5, 0.9], [FREE, HELD], ready=lambda lane: (until[lane], ""), patience=PATIENCE)
+    assert ("a1", "") == (take(made), take(made))
+    until["a"] = 100.0
+    made.untake(0)
+    made.wake("a")
+    assert "b1" == take(made)
+
+
+def test_held_rows_wait_for_lanes_with_free_ones() -> None:
+    """A free row whose host will be ready within the patience comes first; one that takes longer is not waited for."""
+    until = {"a": 5.0, "b": 0.0}
+    made = frontier("a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda lane: (until[lane], ""), patience=2.0)
+    assert "b1" == take(made, 2.9), "5.0 is further off than two seconds"
+    end(made, "b1")
+    assert "" == take(made, 3.1)
+    assert 5.0 == made.next_ready()
+    assert "a1" == take(made, 5.0)
+    assert "" == take(made, 5.0), "and now it is in flight"
+    end(made, "a1")
+    assert "b2" == take(made, 5.0)
+
+
+def test_held_rows_do_not_wait_for_lanes_with_held_ones() -> None:
+    """A host that rests and has nothing free to give is no reason for others to rest."""
+    until = {"a": 1.0, "b": 0.0}
+    made = frontier("a1 b1", [0.9, 0.1], [HELD, HELD], ready=lambda lane: (until[lane], ""), patience=PATIENCE)
+    assert "b1" == take(made)
+
+
+@pytest.mark.parametrize("why", ["robots.txt", "answering"])
+def test_held_rows_wait_for_lanes_that_are_busy(why: str) -> None:
+    """While robots.txt is fetched for a free row, or a held page of its host, the free row is still the next."""
+    until = {"a": math.inf, "b": 0.0}
+    made = frontier("a1 b1", [0.9, 0.1], [FREE, HELD], ready=lambda lane: (until[lane], why), patience=PATIENCE)
+    assert "" == take(made)
+
+
+@pytest.mark.parametrize(("held", "free"), [(1.7e9, 0.5), (0.5, math.nan), (1e300, 1.0)])
+def test_held_rows_go_behind_whatever_the_numbers(held: float, free: float) -> None:
+    """An estimator of one's own may use any numbers, times of day for instance, or have none for a row."""
+    assert ["b1", "a1"] == drain(frontier("a1 b1", [held, free], [HELD, FREE]))
+
+
+def test_shut_rows_are_never_taken() -> None:
+    """Shut is shut: nothing is given, and nothing is waited for."""
+    made = frontier("a1 b1", [0.9, 0.8], [SHUT, SHUT])
+    assert [] == drain(made)
+    assert math.inf == made.next_ready()
+    assert [] == made.waiting()
+
+
+def test_a_row_that_is_shut_while_its_lane_waits() -> None:
+    """A lane that waited for a row that is shut meanwhile has nothing to give when its time comes."""
+    until = {"a": 5.0}
+    made = frontier("a1", [0.9], ready=lambda lane: (until[lane], ""))
+    assert "" == take(made)
+    hold(made, "a1", SHUT)
+    assert "" == take(made, 6.0)
+    assert math.inf == made.next_ready()
+
+
+@pytest.mark.parametrize("level", [HELD, SHUT])
+def test_released_rows_come_back(level: int) -> None:
+    """What is let go is taken by its score again, once."""
+    made = frontier("a1 a2 b1", [0.9, 0.5, 0.7], [level, FREE, FREE])
+    assert "b1" == take(made)
+    hold(made, "a1", FREE)
+    assert ("a1", "a2", "") == (take(made), take(made), take(made))
+
+
+def test_levels_may_change_back_and_forth() -> None:
+    """The last level counts, however often it changed, also while the row was in flight."""
+    made = frontier("a1 b1", [0.9, 0.5])
+    for level in (SHUT, HELD, FREE, HELD, SHUT, FREE) * 3:
+        hold(made, "a1", level)
+    assert "a1" == take(made)
+    hold(made, "a1", SHUT)
+    made.untake(0)
+    assert "b1" == take(made)
+    end(made, "b1")
+    assert "" == take(made)
+    hold(made, "a1", HELD)
+    assert "a1" == take(made)
+    assert "" == take(made)
+
+
+def test_a_held_row_may_be_ranked_anew() -> None:
+    """A better score moves it forward among the held, not among the free."""
+    made = frontier("a1 a2 b1", [0.1, 0.2, 0.0], [HELD, HELD, FREE])
+    made.rank(np.array([0], np.int32), np.array([0.9]))
+    assert ["b1", "a1", "a2"] == drain(made)
+
+
+def test_seeds_are_never_held() -> None:
+    """A seed comes first although it is held or shut, and no one waits on its behalf."""
+    made = frontier("a1 b1 c1", [0.5, 0.5, 0.5], [FREE, HELD, SHUT])
+    for node in ("b1", "c1"):
+        made.rank(np.array([made.table.add_seed(node)], np.int32), np.array([0.0]))
+    assert ["b1", "c1", "a1"] == [take(made), take(made), take(made)]
+
+
+def test_a_held_row_that_becomes_a_seed_is_free() -> None:
+    """Naming an address as a seed is the strongest way to ask for it."""
+    made = frontier("a1 b1", [0.9, 0.1], [SHUT, FREE])
+    made.rank(np.array([made.table.add_seed("a1")], np.int32), np.array([0.0]))
+    hold(made, "a1", HELD)
+    hold(made, "a1", SHUT)
+    assert "a1" == take(made)
+
+
+def test_levels_of_many_rows() -> None:
+    """Columns grow with the table, and what is held beyond the first thousand rows is held."""
+    table = Table()
+    made = Frontier(table)
+    rows = np.array([table.add(str(number), 0) for number in range(5000)], np.int32)
+    made.hold(rows[2000:], np.full(3000, HELD, np.uint8))
+    made.rank(rows, np.arange(5000, dtype=float))
+    assert 1999 == made.take(0.0)
+    assert [HELD] * 3000 == made.level[2000:5000].tolist()
+
+
+# -- against brute force -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Model:
+    """What should be taken, found by looking at everything."""
+
+    seeds: frozenset[int]
+    scores: dict[int, float] = field(default_factory=dict)
+    levels: dict[int, int] = field(default_factory=dict)
+    taken: dict[int, bool] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    since: dict[int, float] = field(default_factory=dict)
+    """When each lane was last used."""
+
+    def free(self, row: int) -> bool:
+        return row in self.seeds or self.levels.get(row, FREE) == FREE
+
+    def candidates(self, lane: int) -> list[int]:
+        return [
+            row
+            for row in self.scores
+            if row % LANES == lane
+            and row not in self.taken
+            and row not in self.done
+            and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
+        ]
+
+    def score(self, row: int) -> float:
+        return math.inf if row in self.seeds else self.scores[row]
+
+    def best(self, now: float, until: list[float], choosy: float, patience: float) -> int:
+        ready = [row for lane in range(LANES) if until[lane] <= now for row in self.candidates(lane)]
+        if not ready:
+            return -1
+        row = max(ready, key=lambda row: (self.free(row), self.score(row), -row))
+        if not self.free(row):
+            soon = [lane for lane in range(LANES) if until[lane] <= now + patience or until[lane] == math.inf]
+            coming = any(self.free(row) for lane in soon for row in self.candidates(lane))
+            return -1 if coming or any(self.taken.values()) else row
+        worth = min(WORTH_WAITING, patience)
+        resting = [self.top(lane) for lane in range(LANES) if self.rests(lane, now, until[lane], worth)]
+        return -1 if self.score(row) < choosy * max(resting, default=0.0) else row
+
+    def rests(self, lane: int, now: float, until: float, worth: float) -> bool:
+        """Whether the lane has not been in use for too long, or will be ready before long."""
+        in_use = until == math.inf and any(row % LANES == lane for row in self.taken)
+        return (in_use and now < self.since[lane] + worth) or now < until <= now + worth
+
+    def top(self, lane: int) -> float:
+        """The best free score of a lane; 0 if it has none, or if it is a seed's."""
+        scores = [self.score(row) for row in self.candidates(lane) if self.free(row)]
+        return max(scores) if scores and max(scores) < math.inf else 0.0
+
+
+SCORES = st.sampled_from([0.0, 0.1, 0.15, 0.3, 0.5, 0.7, 1.0])
+HOLD = st.tuples(st.just("hold"), st.integers(0, ROWS - 1), st.sampled_from([FREE, FREE, HELD, HELD, SHUT]))
+OPERATION = st.one_of(
+    st.tuples(st.just("rank"), st.integers(0, ROWS - 1), SCORES),
+    st.tuples(st.just("take"), st.just(0), st.just(0.0)),
+    st.tuples(st.just("take"), st.just(0), st.just(0.0)),
+    st.tuples(st.just("finish"), st.integers(0, ROWS - 1), st.sampled_from([0.0, 1.0, 1.0])),
+    st.tuples(st.just("rest"), st.integers(0, LANES - 1), st.sampled_from([0.0, 0.5, 1.0, 3.0, 7.0])),
+    st.tuples(st.just("pass"), st.just(0), st.sampled_from([0.3, 1.0, 4.0])),
+)
+RANKED = st.lists(SCORES, min_size=ROWS, max_size=ROWS).map(
+    lambda scores: [("rank", *pair) for pair in enumerate(scores)]
+)
+LEVELS = st.lists(st.sampled_from([FREE, HELD, HELD, SHUT]), min_size=ROWS, max_size=ROWS).map(
+    lambda levels: [("hold", *pair) for pair in enumerate(levels)]
+)
+OPERATIONS = st.builds(list.__add__, RANKED | st.just([]), st.lists(OPERATION, max_size=60))
+WITH_HOLDS = st.builds(list.__add__, st.builds(list.__add__, RANKED, LEVELS), st.lists(OPERATION | HOLD, max_size=60))
+SEEDS = st.frozensets(st.integers(0, ROWS - 1), max_size=2)
+
+
+def play(
+    operations: list[tuple[str, int, float]],
+    *,
+    seeds: frozenset[int] = frozenset(),
+    choosy: float = 0.0,
+    patience: float = 0.0,
+    busy: bool = False,
+) -> None:
+    """Do the same to a frontier and to its model, and compare each take; `busy` lanes have one visit at a time."""
+    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    for number in range(ROWS):
+        row = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
+        assert number == row
+    now, until = 0.0, [0.0] * LANES
+    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, choosy=choosy)
+    model = Model(seeds)
+
+    def taken() -> int:
+        expected = model.best(now, until, choosy, patience)
+        assert expected == made.take(now)
+        if expected >= 0:
+            model.taken[expected] = model.free(expected)
+            model.since[expected % LANES] = now
+            if busy:
+                until[expected % LANES] = math.inf
+        return expected
+
+    for name, number, value in operations:
+        if name == "rank":
+            made.rank(np.array([number], np.int32), np.array([value]))
+            model.scores[number] = value
+        elif name == "hold":
+            made.hold(np.array([number], np.int32), np.array([value], np.uint8))
+            model.levels[number] = int(value)
+        elif name == "take":
+            taken()
+        elif name == "finish" and model.taken:
+            row = sorted(model.taken)[number % len(model.taken)]
+            if value:
+                table.state[row] = DONE
+                model.done.add(row)
+            made.untake(row)
+            del model.taken[row]
+            until[row % LANES] = now + 0.5
+            made.wake(table.lane_of(str(row)))
+        elif name == "rest" and until[number] < math.inf:
+            until[number] = now + value
+            made.wake(f"lane {number}")
+        elif name == "pass":
+            now += value
+    # To the end: nothing in flight, and all lanes ready in a moment.
+    for row in list(model.taken):
+        made.untake(row)
+        del model.taken[row]
+    for number in range(LANES):
+        until[number] = now
+        made.wake(f"lane {number}")
+    while (row := taken()) >= 0:
+        table.state[row] = DONE
+        model.done.add(row)
+        made.untake(row)
+        del model.taken[row]
+        until[row % LANES] = now
+        made.wake(f"lane {row % LANES}")
+    assert [] == [row for lane in range(LANES) for row in model.candidates(lane)], "something was left"
+
+
+@settings(max_examples=400, deadline=None)
+@given(WITH_HOLDS, SEEDS)
+def test_order_with_levels_equals_brute_force(operations: list[tuple[str, int, float]], seeds: frozenset[int]) -> None:
+    """Whatever was ranked, held, released, taken and finished: free before held, held never beside a free one."""
+    play(operations, seeds=seeds)
+
+
+@settings(max_examples=400, deadline=None)
+@given(OPERATIONS, st.sampled_from([0.3, 0.7, 1.0]), st.booleans())
+def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], choosy: float, busy: bool) -> None:
+    """A row is taken unless it promises less than the share of the best that rests, and everything is in the end."""
+    short = [(name, number, min(value, WORTH_WAITING)) for name, number, value in operations]
+    play(short, choosy=choosy, patience=300.0, busy=busy)
+
+
+@settings(max_examples=200, deadline=None)
+@given(OPERATIONS, SEEDS, st.booleans())
+def test_a_crawl_that_is_not_choosy_is_as_before(
+    operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool
+) -> None:
+    """With choosy = 0 and nothing held, no row ever waits for a better lane."""
+    play(operations, seeds=seeds, patience=300.0, busy=busy)
+
+
+TWO_HELD = [("rank", 0, 0.9), ("rank", 1, 0.1), ("hold", 0, HELD), ("hold", 1, HELD), ("rest", 0, 1.0), ("take", 0, 0)]
+
+
+@settings(max_examples=400, deadline=None)
+@given(WITH_HOLDS, SEEDS, st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.0, 2.0, 300.0]), st.booleans())
+@example(TWO_HELD, frozenset(), 0.0, 300.0, False)
+def test_all_of_it_equals_brute_force(
+    operations: list[tuple[str, int, float]], seeds: frozenset[int], choosy: float, patience: float, busy: bool
+) -> None:
+    """Held rows wait for free ones wherever these are, as long as the patience lasts; free ones for better ones."""
+    play(operations, seeds=seeds, choosy=choosy, patience=patience, busy=busy)
+
+
+# -- a choosy crawl ------------------------------------------------------------------------------------------
+
+
+def choosy(scores: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
+    """A frontier with one row in each of the lanes a, b, c."""
+    nodes = " ".join(f"{lane}1" for lane in "abc"[: len(scores)])
+    return frontier(nodes, scores, ready=lambda lane: (until.get(lane, 0.0), ""), choosy=share, patience=300.0, **rest)
+
+
+@pytest.mark.parametrize(("score", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
+def test_a_poor_row_waits_for_a_better_lane(score: float, taken: str) -> None:
+    """A row that promises less than the share of the best that rests is left where it is."""
+    made = choosy([0.9, score], {"a": 2.0})
+    assert taken == take(made)
+    assert 2.0 == made.next_ready()
+    assert "a1" == take(made, 2.0)
+
+
+def test_a_lane_that_rests_for_long_is_not_waited_for() -> None:
+    """Some seconds are worth waiting for, an hour is not."""
+    assert "" == take(choosy([0.9, 0.1], {"a": WORTH_WAITING}))
+    assert "b1" == take(choosy([0.9, 0.1], {"a": WORTH_WAITING + 0.1}))
+
+
+def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
+    """When only some seconds of an hour are left, the better lane is waited for."""
+    until = {"a": 3600.0}
+    made = frontier("a1 b1 b2", [0.9, 0.2, 0.1], ready=lambda x: (until.get(x, 0.0), ""), choosy=0.7, patience=300.0)
+    assert "b1" == take(made)
+    end(made, "b1")
+    assert "" == take(made, 3600.0 - WORTH_WAITING)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
+    """The best lane is answering: it is waited for, but not longer than for one that rests."""
+    until = {"a": 0.0, "b": 0.0}
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda lane: (until[lane], ""), choosy=0.7, patience=300.0)
+    assert "a1" == take(made, 100.0)
+    until["a"] = math.inf
+    assert "" == take(made, 101.0)
+    assert 100.0 + WORTH_WAITING == made.next_ready()
+    if ends:
+        until["a"] = 0.0
+        end(made, "a1")
+        assert "a2" == take(made, 101.0)
+    assert "b1" == take(made, 100.0 + WORTH_WAITING)
+
+
+def test_choosiness_ends_where_patience_ends() -> None:
+    """A crawl that gives up after a second must not refuse a page for the sake of a host that rests for two."""
+    until = {"a": 2.0}
+    made = frontier("a1 b1", [0.9, 0.1], ready=lambda lane: (until.get(lane, 0.0), ""), choosy=0.7, patience=1.0)
+    assert "b1" == take(made)
+
+
+def test_held_rows_are_not_worth_waiting_for() -> None:
+    """However much a held row promises, free ones do not wait for its lane."""
+    made = frontier("a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda lane: (2.0 if lane == "a" else 0.0, ""), choosy=1.0)
+    assert "b1" == take(made)
+
+
+def test_a_row_that_rises_while_its_lane_rests_is_waited_for() -> None:
+    """What is learned while a lane rests counts, though another lane that rests was better before."""
+    until = {"a": 2.0, "b": 2.0}
+    ready = frontier("a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda lane: (until.get(lane, 0.0), ""), choosy=0.7)
+    assert "c1" == take(ready)
+    ready.rank(np.array([1], np.int32), np.array([0.9]))
+    assert "" == take(ready)
+    ready.rank(np.array([1], np.int32), np.array([0.1]))
+    assert "c2" == take(ready), "and so does what is learned after that"
+
+
+def test_a_seed_that_rests_holds_no_one_up() -> None:
+    """A seed's score is infinite, and no share of it can be asked for."""
+    made = choosy([0.5, 0.1], {"a": 2.0})
+    made.rank(np.array([made.table.add_seed("a1")], np.int32), np.array([0.0]))
+    assert "b1" == take(made)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(SCORES, st.sampled_from([FREE, FREE, HELD, SHUT])), min_size=1, max_size=ROWS),
+    st.sampled_from([0.0, 0.7, 1.0]),
+    st.sampled_from([0.0, PATIENCE, 300.0]),
+    st.lists(st.sampled_from([0.0, 0.5, 3.0, 30.0]), min_size=LANES, max_size=LANES),
+)
+def test_no_one_waits_for_ever(
+    rows: list[tuple[float, int]], share: float, patience: float, rests: list[float]
+) -> None:
+    """If nothing is in flight and no lane rests, a row is given as long as one is open and not shut."""
+    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    numbers = np.array([table.add(str(number), 0) for number in range(len(rows))], np.int32)
+    until = list(rests)
+    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, choosy=share)
+    made.rank(numbers, np.array([score for score, _ in rows]))
+    made.hold(numbers, np.array([level for _, level in rows], np.uint8))
+    now, left = 0.0, {number for number, (_, level) in enumerate(rows) if level != SHUT}
+    for _ in range(500):
+        row = made.take(now)
+        if row >= 0:  # one at a time, and its lane rests afterwards
+            left.remove(row)
+            table.state[row] = DONE
+            made.untake(row)
+            until[row % LANES] = now + rests[row % LANES]
+            made.wake(f"lane {row % LANES}")
+        elif made.next_ready() == math.inf:
+            break
+        else:
+            assert made.next_ready() > now
+            now = made.next_ready()
+    assert set() == left
+
+
+def test_the_heap_of_resting_lanes_stays_small() -> None:
+    """It grows with the lanes and with what is ranked while they rest, not with the takes."""
+    lanes, takes = 20, 3000
+    until = dict.fromkeys(range(lanes), 0.0)
+    table = Table(lane_of=lambda node: str(int(node) % lanes))
+    rows = np.array([table.add(str(number), 0) for number in range(lanes * 200)], np.int32)
+    made = Frontier(table, ready=lambda lane: (until[int(lane)], "rests"), choosy=0.7)
+    made.rank(rows, np.random.default_rng(1).random(len(rows)))
+    now, taken = 0.0, 0
+    while taken < takes:
+        row = made.take(now)
+        if row < 0:
+            now = made.next_ready()
+            continue
+        taken += 1
+        table.state[row] = DONE
+        made.untake(row)
+        until[row % lanes] = now + 1.0
+        made.wake(str(row % lanes))
+    assert len(made._resting) <= 4 * lanes
+
+
+def test_ranking_a_resting_lane_costs_an_entry_at_most() -> None:
+    """A lane whose rows get better and better while it rests has as many entries as it was ranked, and loses them."""
+    made = choosy([0.001, 0.5], {"a": 2.0, "b": 2.0})
+    assert "" == take(made)
+    for number in range(1000):
+        made.rank(np.array([0], np.int32), np.array([0.001 * number]))
+    assert len(made._resting) <= 1000 + 2
+    assert ["a1", "b1"] == drain(made, 2.0)

@@ -1,0 +1,369 @@
+"""The web as a space, where it is asked for more than pages: sitemaps, feeds, lists, and pages that can't exist."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lycosa.core.engine import MOST_SOURCES
+from lycosa.core.errors import FetchError
+from lycosa.core.types import Kind, Outcome, Page, Task, Visit
+from lycosa.spaces.web import MOST_SITEMAPS, WebSpace, source_page
+from lycosa.web.fetch import Response
+from lycosa.web.politeness import Politeness
+from lycosa.web.sources.source import Source
+
+URL = "http://a.test/sitemap.xml"
+ROBOTS = "http://a.test/robots.txt"
+
+
+def answer(body: bytes = b"", status: int = 200, kind: str = "text/html", truncated: str = "", **more: Any) -> Response:
+    """An HTTP answer; underscores in header names stand for dashes."""
+    fields = {name.replace("_", "-"): value for name, value in more.items()}
+    if kind:
+        fields["content-type"] = kind
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]
+    return Response(status, b"HTTP/1.1 %d X" % status, raw, body, "192.0.2.1", truncated, fields)
+
+
+class Answers:
+    """A transport that answers from a table, and remembers what it was asked for and what was wanted."""
+
+    def __init__(self, answers: Mapping[str, Response | Exception]) -> None:
+        self.answers = dict(answers)
+        self.asked: list[str] = []
+        self.wanted: list[frozenset[str]] = []
+
+    async def address(self, url: str) -> str:
+        return "192.0.2.1"
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
+        self.asked.append(url)
+        self.wanted.append(wanted)
+        found = self.answers.get(url, answer(status=404))
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def close(self) -> None: ...
+
+
+def space(answers: Mapping[str, Response | Exception] | None = None, **rest: Any) -> WebSpace:
+    """A web space over a table, in a moment that does not pass."""
+    politeness = Politeness(lambda: 1000.0, address_delay=0.0)
+    return WebSpace(Answers(answers or {}), politeness, lambda: 1000.0, **rest)
+
+
+def visit(made: WebSpace, task: Task) -> Page:
+    """Visit one node."""
+
+    async def run() -> Page:
+        return await made.visit(task)
+
+    return asyncio.run(run())
+
+
+def source(body: bytes, url: str = URL, **rest: Any) -> Page:
+    """The page of a source."""
+    return visit(space({url: answer(body, **rest)}), Task(url, "sitemap"))
+
+
+def urlset(*urls: str) -> bytes:
+    """A sitemap."""
+    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>".encode()
+
+
+def index(*urls: str) -> bytes:
+    """A sitemap index."""
+    inner = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
+    return f"<sitemapindex>{inner}</sitemapindex>".encode()
+
+
+FEED = b"""<rss><channel><title>Reef news</title><item><title>Corals bleach</title>
+<link>http://a.test/7</link></item></channel></rss>"""
+
+
+# -- sources -------------------------------------------------------------------------------------------------
+
+
+def test_a_sitemap() -> None:
+    """Its addresses are links, with their words for anchors and as its text; it is a visit of its own kind."""
+    page = source(urlset("http://a.test/coral-reef", "http://a.test/b"), kind="application/xml")
+    assert ("ok", "sitemap", 200, "sitemap") == (page.outcome, page.kind, page.status, page.data["form"])
+    assert ["http://a.test/coral-reef", "http://a.test/b"] == page.links.urls
+    assert ["coral reef", "b"] == page.links.anchors
+    assert "coral reef\nb" == page.text
+    assert [] == page.data["sources"]
+    assert page.exchange is not None
+
+
+def test_a_sitemap_index_names_sources() -> None:
+    """What an index names are further sources, not pages."""
+    page = source(index("http://a.test/1.xml", "http://a.test/2.xml"), kind="text/xml")
+    assert ("sitemap", [], ["http://a.test/1.xml", "http://a.test/2.xml"]) == (
+        page.kind, page.links.urls, page.data["sources"]
+    )  # fmt: skip
+
+
+def test_an_index_names_no_more_sources_than_are_read() -> None:
+    """The log need not know of sitemaps that no one will read."""
+    page = source(index(*(f"http://a.test/{n}.xml" for n in range(3 * MOST_SOURCES))))
+    assert MOST_SOURCES == len(page.data["sources"])
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "more"),
+    [
+        (gzip.compress(urlset("http://a.test/x")), "application/x-gzip", {}),
+        (gzip.compress(urlset("http://a.test/x")), "application/xml", {"content_encoding": "gzip"}),
+        (gzip.compress(gzip.compress(urlset("http://a.test/x"))), "application/gzip", {"content_encoding": "gzip"}),
+        (urlset("http://a.test/x"), "", {}),
+        (urlset("http://a.test/x"), "text/html", {}),
+        (urlset("http://a.test/x"), "application/octet-stream", {}),
+        (b"http://a.test/x\n", "text/plain", {}),
+        (b"# Reefs\n\n- [Reef](http://a.test/x): all on it\n", "text/markdown", {}),
+    ],
+)
+def test_whatever_a_source_comes_as(body: bytes, kind: str, more: dict[str, str]) -> None:
+    """Compressed once or twice, mislabelled, a plain list: it is read by what it contains."""
+    page = source(body, "http://a.test/list", kind=kind, **more)
+    assert ("ok", "sitemap", ["http://a.test/x"]) == (page.outcome, page.kind, page.links.urls)
+
+
+def test_a_feed() -> None:
+    """A feed's items are links with titles."""
+    page = source(FEED, kind="application/rss+xml")
+    assert ("sitemap", "feed", "Reef news", ["Corals bleach"]) == (
+        page.kind, page.data["form"], page.title, page.links.anchors
+    )  # fmt: skip
+
+
+def test_what_is_no_source_is_read_as_a_page() -> None:
+    """A seed that was thought to be a sitemap and is an ordinary page is a page, with text, links and directives."""
+    html = b"<title>Reefs</title><meta name=robots content=noarchive><p>On <a href=/b>coral</a>"
+    page = source(html)
+    assert ("ok", "page", "Reefs", "On coral", ["http://a.test/b"], ["noarchive"]) == (
+        page.outcome, page.kind, page.title, page.text, page.links.urls, page.flags
+    )  # fmt: skip
+    assert "form" not in page.data
+
+
+def test_what_is_neither_source_nor_page_is_unwanted() -> None:
+    """A picture is a picture."""
+    page = source(b"\x89PNG\r\n\0\0", kind="image/png")
+    assert ("unwanted", "page", "image/png") == (page.outcome, page.kind, page.note)
+
+
+def test_a_source_that_can_not_be_inflated() -> None:
+    """An unknown encoding is an invalid answer."""
+    page = source(b"???", kind="application/xml", content_encoding="rot13")
+    assert ("invalid", "page", "unknown content encoding 'rot13'") == (page.outcome, page.kind, page.note)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(404, "gone"), (500, "broken"), (503, "busy")])
+def test_a_source_that_is_not_there(status: int, outcome: Outcome) -> None:
+    """Failures are those of any page."""
+    page = source(urlset("http://a.test/x"), status=status)
+    assert (outcome, []) == (page.outcome, page.links.urls)
+
+
+def test_a_source_that_has_moved() -> None:
+    """A redirect is a redirect, whatever was asked for."""
+    page = source(b"", status=301, location="/new.xml")
+    assert ("redirect", ["http://a.test/new.xml"]) == (page.kind, page.links.urls)
+
+
+def test_a_source_that_breaks_off() -> None:
+    """What came before is used, and that something is missing is noted and flagged."""
+    page = source(urlset("http://a.test/x", "http://a.test/y")[:60], kind="application/xml", truncated="disconnect")
+    assert ("ok", ["http://a.test/x"], ["truncated:disconnect"]) == (page.outcome, page.links.urls, page.flags)
+    assert "breaks off" in page.note
+
+
+def test_any_type_is_wanted_of_a_source() -> None:
+    """The transport must not refuse a sitemap for its type, as it would a page."""
+    made = space({URL: answer(urlset("http://a.test/x"), kind="application/octet-stream")})
+    visit(made, Task(URL, "sitemap"))
+    visit(made, Task("http://a.test/page"))
+    assert isinstance(made.transport, Answers)
+    assert frozenset() == made.transport.wanted[0]
+    assert "text/html" in made.transport.wanted[1]
+
+
+def test_a_file_as_a_page() -> None:
+    """A source from a file looks as if it had been fetched, at the moment when it was read."""
+    made = Source("sitemap", title="Reefs")
+    made.add("http://a.test/coral-reef")
+    made.follow("http://a.test/more.xml")
+    page = source_page(made, 7.0)
+    assert ("ok", "sitemap", 0, 7.0, 7.0) == (page.outcome, page.kind, page.status, page.started, page.ended)
+    assert ("Reefs", ["http://a.test/coral-reef"], ["http://a.test/more.xml"], "sitemap") == (
+        page.title, page.links.urls, page.data["sources"], page.data["form"]
+    )  # fmt: skip
+
+
+# -- robots.txt names sitemaps -------------------------------------------------------------------------------
+
+
+def robots(rules: str, **rest: Any) -> Page:
+    """The page of a robots.txt."""
+    made = space({ROBOTS: answer(rules.encode(), kind="text/plain")}, **rest)
+    task = made.errand("http://a.test/")
+    assert isinstance(task, Task)
+    return visit(made, task)
+
+
+def test_sitemaps_of_robots_are_named_if_they_are_of_interest() -> None:
+    """With sitemaps=True a robots.txt names its sitemaps, in canonical form; without, it says nothing of them."""
+    rules = "Sitemap: HTTP://A.test:80/s.xml#x\nUser-agent: *\nDisallow: /x\nsitemap: http://b.test/t.xml\nSitemap: ftp://x/"
+    assert ["http://a.test/s.xml", "http://b.test/t.xml"] == robots(rules, sitemaps=True).data["sources"]
+    assert {"body": rules.encode()} == robots(rules).data
+
+
+def test_a_robots_txt_names_some_sitemaps_at_most() -> None:
+    """A host with hundreds of sitemaps has the first of them read."""
+    rules = "".join(f"Sitemap: http://a.test/{number}.xml\n" for number in range(500))
+    named = robots(rules, sitemaps=True).data["sources"]
+    assert [f"http://a.test/{number}.xml" for number in range(MOST_SITEMAPS)] == named
+
+
+def test_a_robots_txt_that_is_not_there_names_none() -> None:
+    """No robots.txt, no sitemaps."""
+    made = space(sitemaps=True)
+    task = made.errand("http://a.test/")
+    assert isinstance(task, Task)
+    assert [] == visit(made, task).data["sources"]
+
+
+# -- probes --------------------------------------------------------------------------------------------------
+
+
+def known(pages: int = 3, rules: str = "", after: int = 3, base: str = "http://a.test", **more: Any) -> WebSpace:
+    """A space that knows the rules of an origin and has seen so many of its pages."""
+    made = space(probe_after=after, **more)
+    learn(made, f"{base}/robots.txt", "robots", origin=f"{base}/", data={"body": rules.encode()})
+    for number in range(pages):
+        learn(made, f"{base}/{number}.html")
+    return made
+
+
+def learn(made: WebSpace, node: str, kind: Kind = "page", outcome: Outcome = "ok", **rest: Any) -> None:
+    """Let the space see a recorded visit."""
+    made.learn(Visit(node, kind, outcome, 1, ended=1000.0, **rest))
+
+
+def probe(made: WebSpace, node: str = "http://a.test/reefs/7.html") -> Task:
+    """The probe that comes before a node."""
+    task = made.errand(node)
+    assert isinstance(task, Task), task
+    assert ("probe", node, -1) == (task.kind, task.origin, task.row)
+    return task
+
+
+@pytest.mark.parametrize(
+    ("node", "folder", "ending"),
+    [
+        ("http://a.test/reefs/7.html", "http://a.test/reefs/", ".html"),
+        ("http://a.test/reefs/7.php?x=/y/z.txt", "http://a.test/reefs/", ".php"),
+        ("http://a.test/reefs/", "http://a.test/reefs/", ""),
+        ("http://a.test/reefs", "http://a.test/", ""),
+        ("http://a.test/", "http://a.test/", ""),
+    ],
+)
+def test_a_probe_asks_for_nonsense_beside_the_page(node: str, folder: str, ending: str) -> None:
+    """In the page's folder and with its ending: a host may say 200 to everything in one place only."""
+    url = probe(known(), node).node
+    assert url.startswith(f"{folder}no-such-page-")
+    assert url.endswith(ending)
+    assert len(folder) + len("no-such-page-") + 12 + len(ending) == len(url)
+
+
+def test_a_probe_is_the_same_each_time() -> None:
+    """Chance is no part of it: two crawls ask for the same nonsense; of two hosts for another."""
+    assert probe(known()).node == probe(known()).node
+    other = known(base="http://b.test")
+    assert probe(known()).node != probe(other, "http://b.test/reefs/7.html").node.replace("b.test", "a.test")
+
+
+@pytest.mark.parametrize(("pages", "asked"), [(0, False), (2, False), (3, True), (9, True)])
+def test_a_host_is_probed_after_some_pages(pages: int, asked: bool) -> None:
+    """Hosts of which a page or two are fetched are left alone."""
+    assert asked == isinstance(known(pages).errand("http://a.test/x"), Task)
+
+
+def test_only_pages_count() -> None:
+    """Failures, redirects, sitemaps and pages of other origins bring the probe no nearer."""
+    made = known(2)
+    learn(made, "http://a.test/x", outcome="gone")
+    learn(made, "http://a.test/x", "redirect", "redirect")
+    learn(made, "http://a.test/x", "sitemap")
+    learn(made, "http://a.test:81/x")
+    learn(made, "https://a.test/x")
+    assert None is made.errand("http://a.test/x")
+    learn(made, "http://a.test/x")
+    probe(made)
+
+
+def test_no_probes_unless_asked_for() -> None:
+    """With probe_after=0 there are none."""
+    assert None is known(100, after=0).errand("http://a.test/x")
+
+
+def test_a_probe_is_sent_once() -> None:
+    """From the moment it is sent, and for good: also when it fails, and in a resumed crawl that saw it in its log."""
+    failing = known()
+    task = probe(failing)
+    visit(failing, task)
+    assert None is failing.errand("http://a.test/x")
+    replayed = known()
+    learn(replayed, task.node, "probe", "timeout", origin=task.origin, retry_at=2000.0)
+    assert None is replayed.errand("http://a.test/x")
+
+
+def test_a_probe_that_robots_forbids_is_not_sent() -> None:
+    """The page is fetched without it; beside a page where it is allowed it is sent."""
+    made = known(rules="User-agent: *\nDisallow: /reefs/\nAllow: /reefs/7")
+    assert None is made.errand("http://a.test/reefs/7.html")
+    assert probe(made, "http://a.test/seas/7.html").node.startswith("http://a.test/seas/no-such")
+
+
+def test_a_page_that_robots_forbids_is_not_probed_beside() -> None:
+    """A refusal comes before all curiosity."""
+    made = known(rules="User-agent: *\nDisallow: /reefs/7")
+    denied = made.errand("http://a.test/reefs/7.html")
+    assert isinstance(denied, tuple)
+    assert "denied" == denied[0]
+
+
+def test_what_a_probe_brings_is_read() -> None:
+    """The answer's words are wanted, so a probe is read like a page."""
+    made = known()
+    task = probe(made)
+    assert isinstance(made.transport, Answers)
+    made.transport.answers[task.node] = answer(b"<p>Nothing <a href=/>here</a>")
+    page = visit(made, task)
+    assert ("ok", "Nothing here") == (page.outcome, page.text)
+
+
+def test_a_host_that_fails_a_probe_gets_its_rest() -> None:
+    """A probe that finds the host busy holds its lane, as a page would."""
+    made = known()
+    task = probe(made)
+    assert isinstance(made.transport, Answers)
+    made.transport.answers[task.node] = answer(status=503, retry_after="120")
+    page = visit(made, task)
+    learn(made, task.node, "probe", page.outcome, origin=task.origin, data=page.data)
+    assert (1120.0, "asked to come back later") == made.ready("a.test")
+
+
+def test_a_probe_that_breaks_is_no_crash() -> None:
+    """A connection that is lost is an outcome."""
+    made = known()
+    task = probe(made)
+    assert isinstance(made.transport, Answers)
+    made.transport.answers[task.node] = FetchError("unreachable", "lost", again=True)
+    assert "unreachable" == visit(made, task).outcome

@@ -1,0 +1,280 @@
+"""What an address alone gives away: tables of addresses as the web has them, and what must hold for all."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.traps.addresses import CALENDAR, DEEPEST, LISTS, LONG, LONGEST, LOOP, Address
+from lycosa.web.urls import canonical, lane
+
+HOST = "http://a.test"
+
+SEGMENTS = st.one_of(
+    st.sampled_from(
+        "reefs more 2019 04 12 2019-04-12 20190412 17.html why-corals-bleach index.php v1.2 a 7 ..".split()
+    ),
+    st.text("abz019-_.~%é珊", max_size=6),
+)
+PARAMETERS = st.tuples(
+    st.sampled_from("page sort date id t 12 view q2".split()) | st.text("ab1-", max_size=3), st.text("ab01", max_size=3)
+)
+URLS = st.builds(
+    lambda host, segments, parameters: canonical(
+        f"http://{host}/" + "/".join(segments) + ("?" + "&".join(map("=".join, parameters)) if parameters else "")
+    ),
+    st.sampled_from(["a.test", "www.a.test:8080", "[::1]", "[2001:db8::7]:81", "192.0.2.1", "xn--bcher-kva.test"]),
+    st.lists(SEGMENTS, max_size=9),
+    st.lists(PARAMETERS, max_size=4),
+).filter(lambda url: url is not None)
+"""Canonical URLs, with a liking for dates, numbers and repetition."""
+
+
+# -- suspicion -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "stem"),
+    [
+        ("/events/2019/04/", "/events"),
+        ("/events/2019/04", "/events"),
+        ("/events/2019/04/12/", "/events"),
+        ("/events/2019/", "/events"),
+        ("/whats-on/reefs/2024/11/05.html", "/whats-on/reefs"),
+        ("/2019/04/", ""),
+        ("/1987/", ""),
+        ("/cal/2019-04/", "/cal"),
+        ("/cal/2019-4-1", "/cal"),
+        ("/cal/20190412/", "/cal"),
+        ("/events/2019/04/?ical", "/events"),
+        ("/events?month=4&year=2019", "/events"),
+        ("/?date=2019-04-12", "/"),
+        ("/events/?tribe-bar-date=2019-04", "/events/"),
+        ("/cal.php?id=3&DAY=12", "/cal.php"),
+    ],
+)
+def test_what_looks_like_a_calendar(path: str, stem: str) -> None:
+    """A date that nothing but numbers follow, or a parameter that names one, is one of endlessly many."""
+    assert (CALENDAR, stem) == Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize(
+    ("path", "stem"),
+    [
+        ("/reefs/more/reefs/more/", ""),
+        ("/reefs/more/reefs/", ""),
+        ("/halls/reefs/more/reefs/more/", "/halls"),
+        ("/a/b/c/b/d.html", "/a"),
+        ("/a/b/c/b/d.html?page=2", "/a"),
+    ],
+)
+def test_what_looks_like_a_loop(path: str, stem: str) -> None:
+    """A folder that comes back in its own path is what relative links gone wrong make."""
+    assert (LOOP, stem) == Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize(
+    ("path", "stem"),
+    [
+        ("/shop?sort=price&view=grid", "/shop"),
+        ("/list?sort=name&page=2", "/list"),
+        ("/?order=name&view=grid", "/"),
+        ("/list?id=3&sort=name&dir=asc", "/list"),
+    ],
+)
+def test_what_looks_like_an_endless_list(path: str, stem: str) -> None:
+    """Parameters that only arrange what is shown, all of them or two at least, make many addresses of one list."""
+    assert (LISTS, stem) == Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "",
+        "/index.html",
+        "/reefs/",
+        "/blog/2019/04/why-corals-bleach",
+        "/blog/2019/04/12/why-corals-bleach/",
+        "/blog/2019/04/12/why-corals-bleach.html",
+        "/2019/why-corals-bleach",
+        "/2019-04-12-why-corals-bleach.html",
+        "/2019/04/page/2/",
+        "/node/17",
+        "/article/123456",
+        "/1234/",
+        "/2/3/4.html",
+        "/12/12/12/",
+        "/a//b//c/",
+        "/index.php?option=com_content&view=article&id=17&Itemid=3",
+        "/index.php?option=com_content&view=article&id=17",
+        "/viewtopic.php?f=1&t=17",
+        "/viewtopic.php?f=1&t=17&start=15",
+        "/viewforum.php?f=1&start=25",
+        "/showthread.php?t=17&page=2",
+        "/index.php?title=Coral_reef&action=history",
+        "/index.php?topic=17.0",
+        "/?q=node/17",
+        "/search?q=coral&page=2",
+        "/article?id=17",
+        "/list?",
+        "/?17",
+    ],
+)
+def test_what_looks_like_an_ordinary_page(path: str) -> None:
+    """Articles under their date, content managers and forums: nothing to be wary of."""
+    assert None is Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize("path", ["/scrapy/scrapy/issues", "/curl/curl", "/scrapy/scrapy/blob/master/README.rst"])
+def test_a_project_named_like_its_owner_is_no_loop(path: str) -> None:
+    """Two equal segments side by side are a name; a loop has something between them, or a third."""
+    assert None is Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize(
+    "path", ["/news/31026588", "/news/31026588/", "/2019/04/12/57.html", "/2019/04/1234.html", "/20190412/17.html"]
+)
+def test_articles_by_number_are_no_calendar(path: str) -> None:
+    """A number that is no month and no day is an article's."""
+    assert None is Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize("path", ["/?p=17", "/index.php?page=about", "/?page=contact", "/list?page=2", "/?view=reefs"])
+def test_one_parameter_may_name_the_page(path: str) -> None:
+    """What is a page of a list on one site is the page itself on the next: by the address alone, who knows."""
+    assert None is Address(HOST + path).suspicion()
+
+
+@pytest.mark.parametrize("path", ["/scrapy/scrapy/blob/master/scrapy/http.py", "/numpy/numpy/tree/main/numpy/core"])
+def test_a_package_named_like_its_project_is_no_monster(path: str) -> None:
+    """A loop goes round at a steady pace."""
+    assert "" == Address(HOST + path).monstrous()
+
+
+@pytest.mark.parametrize("base", ["http://a.test:8080", "https://[::1]", "http://[2001:db8::7]:81", "http://192.0.2.1"])
+def test_any_kind_of_host(base: str) -> None:
+    """Ports and numeric addresses belong to the host, not to the path."""
+    address = Address(f"{base}/events/2019/04/")
+    assert (base.partition("//")[2], "/events/2019/04/", "") == (address.host, address.path, address.query)
+    assert (CALENDAR, "/events") == address.suspicion()
+    assert "/events/#/#/" == address.section()
+
+
+# -- monsters ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/a/b/a/b/a/b/", LOOP),
+        ("/a/a/a/", LOOP),
+        ("/a/b/c/a/d/a.html/a", LOOP),
+        ("/a/b/a/b/", ""),
+        ("/2020/03/03/03/", ""),
+        ("//////", ""),
+        ("/" + "/".join(f"f{number}" for number in range(DEEPEST)), ""),
+        ("/" + "/".join(f"f{number}" for number in range(DEEPEST + 1)), LONG),
+        ("/" + "x" * (LONGEST - len(HOST) - 1), ""),
+        ("/" + "x" * (LONGEST - len(HOST)), LONG),
+        ("/?" + "x" * LONGEST, LONG),
+        ("/", ""),
+        ("", ""),
+    ],
+)
+def test_what_no_one_would_write(path: str, why: str) -> None:
+    """A folder three times over, too many folders, or too long: held at sight; all else is not."""
+    assert why == Address(HOST + path).monstrous()
+
+
+# -- sections ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "section"),
+    [
+        ("/", "/"),
+        ("", "/"),
+        ("/reefs/", "/*/"),
+        ("/reefs", "/*"),
+        ("/17", "/#"),
+        ("/reefs/why-corals-bleach.html", "/reefs/*.html"),
+        ("/reefs/17.html", "/reefs/#.html"),
+        ("/reefs/17.html?id=4&x=", "/reefs/#.html?id&x"),
+        ("/reefs/?b=1&a=2&b=3", "/*/?a&b"),
+        ("/reefs/part2/", "/reefs/*/"),
+        ("/2019/04/reefs.html", "/#/#/*.html"),
+        ("/index.php?option=com_content&view=article&id=17", "/*.php?id&option&view"),
+        ("/reefs/more/reefs/more/x.html", "/reefs/more/*.html"),
+        ("/a?", "/*"),
+    ],
+)
+def test_sections(path: str, section: str) -> None:
+    """Numbers, names and values go; folders, endings and the names of parameters stay."""
+    assert section == Address(HOST + path).section()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("/style.css?1700000001", "/style.css?1700000002"),
+        ("/releases/v1.16", "/releases/v1.17"),
+        ("/list?f1=a", "/list?f2=a"),
+    ],
+)
+def test_numbers_make_no_new_sections(one: str, other: str) -> None:
+    """Addresses that differ in numbers only are of one section, wherever the numbers stand."""
+    assert Address(HOST + one).section() == Address(HOST + other).section()
+
+
+# -- what must always hold -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "node",
+    ["a", "", "a/b", "file:x.xml", "file:///x.xml", "http://", "//", "/", "?", "http://a.test?x=1", "a:b/c/2019/"],
+)
+def test_nodes_that_are_no_web_addresses(node: str) -> None:
+    """A graph's nodes may have any names."""
+    address = Address(node)
+    address.suspicion()
+    assert "" == address.monstrous()
+    assert address.section().startswith("/")
+
+
+@settings(max_examples=500, deadline=None)
+@given(URLS)
+def test_every_canonical_url_can_be_read(url: str) -> None:
+    """Whatever the address, it has a host and a section, and a stem that its path begins with."""
+    address = Address(url)
+    assert lane(url) == address.host
+    assert url.partition("//")[2] == address.host + address.path + ("?" + address.query if "?" in url else "")
+    assert address.section().startswith("/")
+    assert address.monstrous() in ("", LOOP, LONG)
+    smell = address.suspicion()
+    assert smell is None or (smell.kind in (CALENDAR, LOOP, LISTS) and address.path.startswith(smell.stem))
+
+
+@settings(max_examples=300, deadline=None)
+@given(URLS)
+def test_sections_have_no_digits(url: str) -> None:
+    """The folder and the name of a section are free of numbers."""
+    folder = Address(url).section().partition("?")[0].rpartition("/")[0]
+    assert not any(character.isdigit() for character in folder)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=4, unique=True), st.integers(1, 5))
+def test_repeated_folders_collapse(folders: list[str], times: int) -> None:
+    """However deep a loop leads, its pages are of one section."""
+    once = f"{HOST}/{'/'.join(folders)}/x.html"
+    again = f"{HOST}/{'/'.join(folders * times)}/x.html"
+    assert Address(once).section() == Address(again).section()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text("abc", min_size=1, max_size=3), max_size=5, unique=True), st.text("xyz-", min_size=1))
+def test_an_article_is_not_suspicious_for_its_date(folders: list[str], slug: str) -> None:
+    """A date with a name after it is an article, wherever it stands."""
+    base = HOST + "".join(f"/{folder}" for folder in folders)
+    assert None is Address(f"{base}/2019/04/12/{slug}").suspicion()
+    assert None is Address(f"{base}/2019/04/{slug}.html").suspicion()

@@ -1,0 +1,103 @@
+"""The contract: traps cost a hunt next to nothing, though without a warden they would cost it nearly half."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.core.engine import Budget, Engine
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Seed, Visit
+from lycosa.crawling import PROBE_AFTER
+from lycosa.estimators import estimator
+from lycosa.spaces.web import WebSpace
+from lycosa.store.log import MemoryLog
+from lycosa.testing import Web, serve
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testing.traps import ENDLESS
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.traps.warden import Warden
+from lycosa.web.politeness import Politeness
+
+HUNTS = (
+    (7, "marine biology/coral reefs"),
+    (3, "railways/night trains"),
+    (5, "astronomy/meteorites"),
+    (11, "railways/night trains"),
+)
+"""Which web, and what is looked for on it."""
+
+BUDGET = 300
+
+
+def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
+    """A hunt over a simulated transport, best first, with the trap handling or without."""
+
+    async def run() -> list[Visit]:
+        politeness = Politeness(clock, delay=0.01, free=lambda address: True)
+        transport = SimTransport(web, seed=1, latency=(0.001, 0.01))
+        space = WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if warden else 0)
+        query = Query(web.query(topic))
+        engine = Engine(
+            space, query, Greedy(estimator("best-first", random_seed=1), "best-first"), MemoryLog(), clock=clock,
+            budget=Budget(pages=BUDGET), reader=Vocabulary(), concurrency=4, choosy=0.7,
+            warden=Warden(query.threshold) if warden else None,
+        )  # fmt: skip
+        for node in web.seeds(topic):
+            engine.fold(Seed(node, clock()))
+        return [visit async for visit in engine.run()]
+
+    return run_virtual(run())
+
+
+@cache
+def harvest(seed: int, topic: str, *, traps: bool, warden: bool) -> int:
+    """How many different pages on the topic were fetched, under whatever address."""
+    web = Web(seed=seed, traps="all" if traps else (), slowness=0.05)
+    pages = [visit.node for visit in hunt(web, topic, warden=warden) if visit.is_page]
+    assert BUDGET == len(pages)
+    return len({web.canonical(node) for node in pages} & set(web.relevant(topic)))
+
+
+def total(*, traps: bool, warden: bool) -> int:
+    """The harvest of all hunts."""
+    return sum(harvest(seed, topic, traps=traps, warden=warden) for seed, topic in HUNTS)
+
+
+def test_traps_cost_next_to_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """With every trap on, 95 % of what the same budget finds without traps; unguarded, less than 75 %."""
+    clean, guarded = total(traps=False, warden=False), total(traps=True, warden=True)
+    unguarded = total(traps=True, warden=False)
+    with capsys.disabled():
+        print(
+            f"\nfound with traps, of {clean} without: {guarded} ({guarded / clean:.0%}), "
+            f"unguarded {unguarded} ({unguarded / clean:.0%})"
+        )
+    assert guarded >= 0.95 * clean
+    assert unguarded < 0.75 * clean
+
+
+def test_the_warden_costs_nothing_where_there_are_no_traps() -> None:
+    """On the same webs without traps, a guarded hunt finds what an unguarded one finds, give or take one in twenty."""
+    assert total(traps=False, warden=True) >= 0.95 * total(traps=False, warden=False)
+
+
+def test_a_crawl_over_a_real_server_stays_out_of_the_endless_ones() -> None:
+    """With traps=True a crawl probes its hosts and leaves the mazes after a few pages; with traps=False it stays."""
+    topic = "marine biology/coral reefs"
+    options: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "budget": 120}
+    web = Web(pages=800, hosts=12, traps=("calendar", "loops", "facets", "soft404"))
+    lost, kinds = {}, {}
+    with serve(web):
+        for traps in (True, False):
+            visits = list(lycosa.crawl(web.query(topic), web.seeds(topic), traps=traps, **options))
+            assert 120 == sum(visit.is_page for visit in visits)
+            kinds[traps] = Counter(visit.kind for visit in visits)
+            lost[traps] = sum(web.trap(visit.node) in ENDLESS for visit in visits if visit.is_page)
+    assert 0 == kinds[False]["probe"] < kinds[True]["probe"]
+    assert 2 * lost[True] < lost[False]
