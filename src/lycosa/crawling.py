@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -37,7 +38,7 @@ from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
 from lycosa.web.html import extract, plain
 from lycosa.web.politeness import Politeness
-from lycosa.web.proxy import Proxy
+from lycosa.web.proxy import LOGIN, Proxy
 from lycosa.web.robots import product
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_seed_file
@@ -298,7 +299,11 @@ class Crawl:
     def _web(self) -> WebSpace:
         options, guard = self.options, self._guard
         names = Names(self._clock)
-        proxy = Proxy(options.proxy, options.proxy_ca) if options.proxy or options.proxy_ca else None
+        proxy = (
+            Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
+            if options.proxy or options.proxy_ca
+            else None
+        )
         if proxy is not None:
             proxy.check()
         politeness = Politeness(

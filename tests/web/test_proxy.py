@@ -66,7 +66,7 @@ def through(
             Guard(allow),
             Names(time, nobody),
             Politeness(time),
-            proxy=Proxy(f"http://{user}127.0.0.1:{port}"),
+            proxy=Proxy(f"http://127.0.0.1:{port}", login=user),
             lost=upstream.lost.append,
         )
         try:
@@ -137,7 +137,7 @@ def test_a_password_goes_to_the_proxy_alone(url: str) -> None:
     """Name and password of the proxy's address are sent as the proxy wants them."""
     upstream = Upstream(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(FetchError) as error:
-        through(upstream, fetching(url), user="ann:secret@")
+        through(upstream, fetching(url), user="ann:secret")
     assert "\r\nProxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in upstream.requests[0]
     assert "\r\nAuthorization" not in upstream.requests[0]
     assert ("unreachable", True, "the proxy said 407 Who are you") == (
@@ -162,7 +162,7 @@ def test_a_proxy_that_is_gone() -> None:
 
     async def main() -> tuple[FetchError, list[str], str]:
         listening = await asyncio.start_server(Upstream(), "127.0.0.1", 0)
-        proxy = Proxy(f"http://ann:secret@127.0.0.1:{listening.sockets[0].getsockname()[1]}")
+        proxy = Proxy(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", login="ann:secret")
         listening.close()
         await listening.wait_closed()
         time, lost = asyncio.get_running_loop().time, list[str]()
@@ -267,12 +267,19 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
         ("127.0.0.1:8080", "http://127.0.0.1:8080"),
         ("proxy.example", "http://proxy.example:80"),
         ("https://proxy.example/", "https://proxy.example:443"),
-        ("http://ann:secret@proxy.example:3128", "http://proxy.example:3128"),
+        ("http://proxy.example:3128", "http://proxy.example:3128"),
     ],
 )
 def test_addresses_of_proxies(address: str, expected: str) -> None:
     """A bare host is enough, and a password is never shown."""
-    assert expected == str(Proxy(address))
+    assert expected == str(Proxy(address)) == str(Proxy(address, login="ann:secret"))
+
+
+def test_no_password_in_an_address() -> None:
+    """Addresses are kept in crawl.toml and shown in reports: name and password come from the environment."""
+    with pytest.raises(InputError, match="LYCOSA_PROXY_AUTH=name:password") as error:
+        Proxy("http://ann:secret@proxy.example:3128")
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from yarl import URL
 
 from lycosa.core.errors import InputError
 
+LOGIN = "LYCOSA_PROXY_AUTH"
+"""The environment variable with the proxy's name:password."""
+
 PATIENCE = 5.0
 """Seconds in which a proxy has to take a connection."""
 
@@ -22,9 +25,13 @@ PATIENCE = 5.0
 class Proxy:
     """Where a proxy is, and whose certificates to trust behind it."""
 
-    def __init__(self, address: str, authority: str = "") -> None:
+    def __init__(self, address: str, authority: str = "", login: str = "") -> None:
         if not address:
             raise InputError("--proxy-ca is for requests through a proxy: name that, too, with --proxy URL")
+        if "@" in address:  # it would end up in crawl.toml, and in reports that people pass on
+            raise InputError(
+                f"--proxy: no name and password in the address, please; say them in the environment, {LOGIN}=name:password"
+            )
         try:
             self.url = URL(address if re.match(r"[\w.+-]+://", address) else f"http://{address}")
             host, port = self.url.host, self.url.port
@@ -34,6 +41,9 @@ class Proxy:
             raise InputError(f"--proxy {address}: only HTTP proxies are spoken to; write it like http://127.0.0.1:8080")
         if not host or not port or self.url.path != "/" or self.url.query_string or self.url.fragment:
             raise InputError(f"--proxy {address}: not the address of a proxy; write it like http://127.0.0.1:8080")
+        if login:
+            name, _, password = login.partition(":")
+            self.url = self.url.with_user(name).with_password(password)
         self.host, self.port = host, port
         self.tls = ssl.create_default_context()
         try:
