@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -137,7 +137,7 @@ class Crawl:
         # What can be wrong with the request is found here, before anything is written or sent.
         options.check()
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
-        self._guard = _guard(options)
+        _guard(options)
         user_agent(options)
         self._seeds: dict[str, Kind] = {}
         self._sources: list[tuple[str, Source]] = []
@@ -211,7 +211,7 @@ class Crawl:
     async def _open(self) -> Engine:
         """Everything in place for a run: files, topic, engine, and the engine where the log ends."""
         options = self.options
-        space = self._space = self._space or self._web()
+        space = self._space = self._space or web_space(options, self._clock, lost=self._lost)
         news: list[Event] = []
         learned: dict[str, float] = {}
         if not self.resuming:  # before anything is written: an example may not be readable
@@ -296,38 +296,6 @@ class Crawl:
                 archive.remember(event)
             yield event
 
-    def _web(self) -> WebSpace:
-        options, guard = self.options, self._guard
-        names = Names(self._clock)
-        proxy = (
-            Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
-            if options.proxy or options.proxy_ca
-            else None
-        )
-        if proxy is not None:
-            proxy.check()
-        politeness = Politeness(
-            self._clock,
-            delay=options.delay,
-            at_once=options.per_host,
-            address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
-            free=guard.in_allowed_network,
-        )
-        limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
-        return WebSpace(
-            HttpTransport(self._clock, guard, names, politeness, limits, proxy, self._lost),
-            politeness,
-            self._clock,
-            None if proxy else names,
-            user_agent=user_agent(options),
-            accept=options.accept,
-            languages=options.languages,
-            attempts=options.attempts,
-            follow_nofollow=options.follow_nofollow,
-            probe_after=PROBE_AFTER if options.traps else 0,
-            sitemaps=options.sitemaps,
-        )
-
     def _lost(self, why: str) -> None:
         """The proxy is gone: going on would only count every page as unreachable."""
         if not self.lost:
@@ -407,6 +375,35 @@ class Crawl:
             if part is not None:
                 part.close()
         self._archive = self._log = self._directory = None
+
+
+def web_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None) -> WebSpace:
+    """The web as the options want it; `lost` hears of it when the proxy is gone."""
+    guard, names, proxy = _guard(options), Names(clock), None
+    if options.proxy or options.proxy_ca:
+        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
+        proxy.check()
+    politeness = Politeness(
+        clock,
+        delay=options.delay,
+        at_once=options.per_host,
+        address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
+        free=guard.in_allowed_network,
+    )
+    limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
+    return WebSpace(
+        HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
+        politeness,
+        clock,
+        None if proxy else names,
+        user_agent=user_agent(options),
+        accept=options.accept,
+        languages=options.languages,
+        attempts=options.attempts,
+        follow_nofollow=options.follow_nofollow,
+        probe_after=PROBE_AFTER if options.traps else 0,
+        sitemaps=options.sitemaps,
+    )
 
 
 def wall_clock() -> Clock:

@@ -13,6 +13,7 @@ import pytest
 from lycosa.cli import gathering
 from lycosa.cli.gathering import Found, Read, fetching, gather, page_source
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.testing import Response, Server, Web, gaps, serve
 from lycosa.web.sources import Source, read_source
 
@@ -142,7 +143,7 @@ def fetched(server: Server, path: str, *, allow: str = "127.0.0.0/8", delay: flo
     """What the path names, and what is said about it."""
     read: list[Read] = []
     remarks: list[str] = []
-    with fetching([allow], delay) as fetch:
+    with fetching(Options(allow_network=[allow], delay=delay)) as fetch:
         found = list(gather([server.url("a.localhost", path)], fetch, read, remarks))
     return [[each.url.partition(str(server.port))[2] for each in found], [each.form for each in read], remarks, found]
 
@@ -191,7 +192,7 @@ def test_addresses_are_guarded() -> None:
 
 def test_a_network_that_is_none() -> None:
     """--allow-network is checked like that of a crawl."""
-    with fetching(["localhost"], 0.0) as fetch, pytest.raises(InputError, match="--allow-network"):
+    with fetching(Options(allow_network=["localhost"])) as fetch, pytest.raises(InputError, match="--allow-network"):
         fetch("https://a.example/")
 
 

@@ -49,7 +49,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
         (".", "cannot read the seeds in .: Is a directory"),
         ("typo.txt", "typo.txt: 'not an address' is not a web address"),
         ("empty.txt", "empty.txt names no seeds"),
-        ("--delay=-1", "--delay has to be 0 or more"),
+        ("--delay=-1", "--delay is -1.0: it has to be 0 or more"),
         ("--limit=-1", "--limit has to be 0 or more"),
     ],
 )

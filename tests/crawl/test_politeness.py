@@ -46,7 +46,7 @@ def _command(web: Web, out: Path, *more: str) -> list[str]:
     return [
         *["crawl", web.query(TOPIC), *[part for url in seeds for part in ("--seed", url)], "--out", str(out)],
         *["--concurrency", "64", "--delay", "0.05", "--allow-network", "127.0.0.0/8", "--patience", "1"],
-        *["--no-archive", "--quiet", *more],
+        *["--no-archive", "--quiet", "--choosy", "0", *more],
     ]
 
 

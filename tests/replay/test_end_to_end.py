@@ -17,7 +17,7 @@ from lycosa.cli.replaying import _moment
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.crawling import Crawl, wall_clock
+from lycosa.crawling import wall_clock, web_space
 from lycosa.replay.recording import Recording
 from lycosa.testing import Web, serve
 from replay.helpers import ask, http_answer, record, serving, write
@@ -104,8 +104,7 @@ def test_hosts_behind_a_proxy_do_not_wait_for_each_other(tmp_path: Path) -> None
     """All share the proxy's address, which has no pause; and no name is looked up ahead."""
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with serving(tmp_path / "home", path) as proxy:
-        crawl = Crawl(Options(topic="coral", seeds=["http://a.example/"], proxy=proxy.address), None)
-        space = crawl._web()
+        space = web_space(Options(proxy=proxy.address), wall_clock())
         assert (0.0, None) == (space.politeness.address_delay, space.names)
 
 

@@ -120,8 +120,11 @@ def page_source(url: str, title: str = "") -> Source:
 
 
 @contextmanager
-def fetching(allow_network: Sequence[str], delay: float) -> Iterator[Fetch]:
+def fetching(options: Options) -> Iterator[Fetch]:
     """Fetch URLs as a crawl does: what robots.txt allows, from addresses that are public, with pauses."""
+    from lycosa.crawling import wall_clock, web_space
+
+    options.check()
     with asyncio.Runner() as runner:
         space: WebSpace | None = None
 
@@ -129,7 +132,7 @@ def fetching(allow_network: Sequence[str], delay: float) -> Iterator[Fetch]:
             nonlocal space
             if sys.stderr.isatty():
                 print(f"reading {url}", file=sys.stderr)
-            space = space or _web(allow_network, delay)
+            space = space or web_space(options, wall_clock())
             return runner.run(_fetch(space, url))
 
         try:
@@ -137,26 +140,6 @@ def fetching(allow_network: Sequence[str], delay: float) -> Iterator[Fetch]:
         finally:
             if space is not None:
                 runner.run(space.close())
-
-
-def _web(allow_network: Sequence[str], delay: float) -> WebSpace:
-    from lycosa.crawling import user_agent, wall_clock
-    from lycosa.web.dns import Names
-    from lycosa.web.fetch import HttpTransport, Limits
-    from lycosa.web.guard import Guard
-    from lycosa.web.politeness import Politeness
-
-    try:
-        guard = Guard(allow_network)
-    except ValueError as error:
-        raise InputError(f"--allow-network: {error}") from error
-    clock = wall_clock()
-    names = Names(clock)
-    politeness = Politeness(
-        clock, delay=delay, at_once=1, address_delay=Options().address_delay, free=guard.in_allowed_network
-    )
-    transport = HttpTransport(clock, guard, names, politeness, Limits(body=MOST_BYTES))
-    return WebSpace(transport, politeness, clock, names, user_agent=user_agent(Options()))
 
 
 async def _fetch(space: WebSpace, url: str) -> Source:

@@ -287,13 +287,21 @@ def seeds(
         list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
     ] = None,
     delay: Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")] = 1.0,
+    proxy: Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")] = "",
+    proxy_ca: Annotated[
+        str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", help="Addresses to list at most; 0: all.")] = 50,
     json: Json = False,
 ) -> None:
     """Show what a crawl would start from: every address that the sources name, with its title and where it stands."""
     from lycosa.cli.seeding import run
+    from lycosa.core.options import Options
+    from lycosa.web.sources import MOST_BYTES
 
-    run(sources, allow_network=allow_network or [], delay=delay, limit=limit, json=json)
+    options = Options(allow_network=allow_network or [], delay=delay, proxy=proxy, proxy_ca=proxy_ca, traps=False)
+    options.max_body = MOST_BYTES
+    run(sources, options, limit=limit, json=json)
 
 
 @app.command()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
 from lycosa.collection.report.page import size
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import replacing
 
 
 def write(directory: Path, out: Path | None) -> None:
@@ -18,11 +18,9 @@ def write(directory: Path, out: Path | None) -> None:
         if target.is_dir():
             raise InputError(f"{target} is a directory: name a file with --out, such as {target / 'report.html'}")
         page = render(gather(collection)).encode()
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.new")
     try:
-        temporary.write_bytes(page)
-        temporary.replace(target)
+        with replacing(target) as file:
+            file.write(page)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise StoreError(f"cannot write {target}: {error.strerror}; choose another file with --out") from error
     print(f"{target} ({size(len(page))}): open it in a browser, {target.resolve().as_uri()}")

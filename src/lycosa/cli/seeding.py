@@ -15,18 +15,19 @@ from rich.table import Table
 from lycosa.cli.gathering import Found, Read, fetching, gather
 from lycosa.cli.manners import output
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 
 NARROW = 80
 """Below this width an address has a line of its own."""
 
 
-def run(sources: Sequence[str], *, allow_network: Sequence[str], delay: float, limit: int, json: bool) -> None:
+def run(sources: Sequence[str], options: Options, *, limit: int, json: bool) -> None:
     """List the addresses of the sources."""
     read: list[Read] = []
     remarks: list[str] = []
-    if delay < 0 or limit < 0:
-        raise InputError(f"--{'delay' if delay < 0 else 'limit'} has to be 0 or more")
-    with fetching(allow_network, delay) as fetch:
+    if limit < 0:
+        raise InputError("--limit has to be 0 or more")
+    with fetching(options) as fetch:
         found = list(gather(sources, fetch, read, remarks))
     shown = found[:limit] if limit > 0 else found
     if json:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import ipaddress
-import os
 import ssl
 import tempfile
 from collections import OrderedDict
@@ -22,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from lycosa.core.errors import StoreError
+from lycosa.core.files import replacing
 from lycosa.replay.places import data_directory
 
 YEARS = 5
@@ -40,7 +40,8 @@ class Authority:
             self._key, self._certificate = _kept(directory / "replay-ca.key")
             self.public = self._certificate.public_bytes(serialization.Encoding.PEM)
             if not self.path.exists() or self.path.read_bytes() != self.public:
-                _put(self.path, self.public)
+                with replacing(self.path, 0o600) as file:
+                    file.write(self.public)
         except OSError as error:
             raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
         self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts of a run
@@ -146,15 +147,8 @@ def _make(path: Path) -> None:
         .sign(key, hashes.SHA256())
     )
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _put(path, _pem(key) + certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file that nobody else may read, all or nothing."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    temporary.replace(path)
+    with replacing(path, 0o600) as file:
+        file.write(_pem(key) + certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:

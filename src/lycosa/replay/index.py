@@ -29,6 +29,7 @@ from xxhash import xxh3_64_hexdigest as hash_name
 from xxhash import xxh3_64_intdigest as hash64
 
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import replacing
 from lycosa.replay.captures import PAGE, REVISIT, Captures
 from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
@@ -92,19 +93,11 @@ class Index:
         facts = msgpack.packb(self.facts)
         parts = [MAGIC + struct.pack("<Q", len(facts)) + facts]
         parts += [np.ascontiguousarray(self.columns[name]).tobytes() for name in COLUMNS]
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-        try:
-            with open(temporary, "wb") as file:
-                for part in parts:
-                    file.write(part)
-                    file.write(b"\0" * (-len(part) % 8))
-                file.write(self._hosts)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            for part in parts:
+                file.write(part)
+                file.write(b"\0" * (-len(part) % 8))
+            file.write(self._hosts)
 
 
 def load(path: Path) -> Index | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
+from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.warc import WarcArchive
@@ -65,18 +65,12 @@ class Directory:
 
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""
-        temporary = self.path / (CONFIG + ".new")
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(self.options.to_toml())
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path / CONFIG)
+            with replacing(self.path / CONFIG) as file:
+                file.write(self.options.to_toml().encode())
         except UnicodeEncodeError as error:
-            temporary.unlink(missing_ok=True)
             raise InputError(f"an option is not valid text ({error.object[error.start : error.end]!r})") from error
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise StoreError(
                 f"cannot write {self.path / CONFIG}: {error.strerror}; make room or choose --out"
             ) from error

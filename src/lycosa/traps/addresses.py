@@ -19,7 +19,10 @@ LONGEST = 600
 _DIGITS = re.compile(r"\d+")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
 _MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
-_DATES = frozenset("date day month year week cal calendar mon yr from to start_date end_date tribe-bar-date".split())
+_DATES = frozenset("date day month year week cal calendar mon yr start_date end_date tribe-bar-date".split())
+_DRAWN = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-f]{8,}|(?=[^/]*\d)(?=[^/]*[A-Z])(?=[^/]*[a-z])[\w=-]{16,}")
+"""A segment that was drawn at random: a session's, most likely."""
+
 _CHOICES = frozenset(
     """
     sort order orderby order_by sortby sort_by dir direction sortdir asc desc view layout display mode style filter
@@ -119,6 +122,7 @@ class Address:
         *folders, name = self.segments
         if not name and folders:  # /why-corals-bleach/ is a page, whatever its address ends with
             name = folders.pop() + "/"
+        folders = ["#" if len(folder) > 7 and _DRAWN.fullmatch(folder) else folder for folder in folders]
         if len(set(folders)) < len(folders):
             folders = list(dict.fromkeys(folders))
         stem, dot, ending = name.rpartition(".")

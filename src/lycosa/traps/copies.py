@@ -7,10 +7,11 @@ all its words (the smallest hashes; Broder 1997).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
+from heapq import nsmallest
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.core.types import Visit
 from lycosa.text.fingerprint import NEAR, distance
@@ -24,11 +25,26 @@ SKETCH = 32
 ALIKE = 0.75
 """Share of its words that a near-duplicate has in common with its original, by their sketches."""
 
+MOST_KNOWN = 256
+"""Pages that are remembered for each value of a band: on average there are that many among two million."""
+
+MOST_COMPARED = 32
+"""Pages that one is compared with word by word: those of one template can all have the same simhash."""
+
 BANDS = NEAR + 1
 """Fingerprints that differ in at most NEAR bits agree in at least one of NEAR + 1 bands (the pigeonhole principle)."""
 
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
+
+
+class _Known(NamedTuple):
+    """A page that said something first."""
+
+    simhash: int
+    words: int
+    node: str
+    sketch: frozenset[int]
 
 
 class Copies:
@@ -47,8 +63,7 @@ class Copies:
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
-        self._bands: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
-        self._pages: list[tuple[int, int, str, NDArray[np.uint32]]] = []
+        self._bands = [defaultdict[int, deque[_Known]](lambda: deque(maxlen=MOST_KNOWN)) for _ in range(BANDS)]
 
     def original(self, visit: Visit) -> str:
         """The page that this one repeats, or empty."""
@@ -58,16 +73,16 @@ class Copies:
         words = _words(visit)
         if words < FEWEST_WORDS:
             return ""
-        sketch = None
+        near: dict[str, _Known] = {}
         for number, bucket in enumerate(self._bands):
-            for index in bucket.get(visit.simhash >> number * _WIDTH & _MASK, ()):
-                simhash, length, node, other = self._pages[index]
-                if distance(simhash, visit.simhash) > NEAR or 8 * abs(length - words) > max(length, words):
-                    continue
-                sketch = _sketch(visit) if sketch is None else sketch
-                if node != visit.node and _shared(sketch, other) >= ALIKE:
-                    return node
-        return ""
+            for known in bucket.get(visit.simhash >> number * _WIDTH & _MASK, ()):
+                alike = distance(known.simhash, visit.simhash) <= NEAR
+                if alike and 8 * abs(known.words - words) <= max(known.words, words):
+                    near[known.node] = known
+        near.pop(visit.node, None)
+        sketch = _sketch(visit) if near else frozenset()
+        nearest = nsmallest(MOST_COMPARED, near.values(), key=lambda known: distance(known.simhash, visit.simhash))
+        return next((known.node for known in nearest if _shared(sketch, known.sketch) >= ALIKE), "")
 
     def learn(self, visit: Visit) -> None:
         """Remember a page that said something first."""
@@ -76,23 +91,23 @@ class Copies:
         if visit.digest and visit.size:
             self._first.setdefault(visit.digest, visit.node)
         if (words := _words(visit)) >= FEWEST_WORDS:
+            known = _Known(visit.simhash, words, visit.node, _sketch(visit))
             for number, bucket in enumerate(self._bands):
-                bucket[visit.simhash >> number * _WIDTH & _MASK].append(len(self._pages))
-            self._pages.append((visit.simhash, words, visit.node, _sketch(visit)))
+                bucket[visit.simhash >> number * _WIDTH & _MASK].append(known)
 
 
 def _words(visit: Visit) -> int:
     return int(visit.terms.counts.sum(dtype=int))
 
 
-def _sketch(visit: Visit) -> NDArray[np.uint32]:
-    """The smallest hashes of the page's words, in order."""
+def _sketch(visit: Visit) -> frozenset[int]:
+    """The smallest hashes of the page's words."""
     hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
     hashes ^= hashes >> np.uint32(15)
-    return np.sort(hashes)[:SKETCH]
+    return frozenset(np.sort(hashes)[:SKETCH].tolist())
 
 
-def _shared(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> float:
+def _shared(a: frozenset[int], b: frozenset[int]) -> float:
     """Words in common, as a share of all words of both: estimated from the smallest hashes of the union."""
-    union = np.union1d(a, b)[:SKETCH]
-    return float((np.isin(union, a) & np.isin(union, b)).mean()) if len(union) else 0.0
+    union = sorted(a | b)[:SKETCH]
+    return len(a.intersection(b, union)) / len(union) if union else 0.0

@@ -3,8 +3,9 @@
 What it learns, it learns by *section*: all addresses of a host that look alike. A page counts against its section when
 it repeats another page, is a soft 404, or fails; for it when it is a find of its own. Held back are
 
-- calendars and repeated paths, as soon as one page has shown that most of its links lead on into the same maze;
-- endless lists (sorted, filtered, paged), when a page of them repeats another or has hardly any other links;
+- repeated paths, as soon as one page has shown that most of its links lead on into the same maze; endless lists
+  (sorted, filtered, paged), if nearly all do;
+- calendars, and lists otherwise, when a page of the maze was worthless, too: archives by date lead to articles;
 - any section that gives little but copies, soft 404s and failures;
 - hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
   they give and with the crawl, so that it is never used up for good;
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Step, Visit
-from lycosa.traps.addresses import CALENDAR, LISTS, LOOP, Address, Suspicion
+from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.soft404 import Soft404
 
@@ -271,11 +272,9 @@ class Warden:
     def _hold(self, part: Section) -> None:
         """Whether a section is to be held back, and why."""
         guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
-        if part.kind in (CALENDAR, LOOP):
-            guilty = part.mazes > 0 or part.waste > 1
-        elif part.kind == LISTS:
-            guilty = guilty or part.walls > 0 or (part.mazes > 0 and part.waste > 0)
-        guilty = guilty or part.lies > 1
+        guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
+        guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
+        guilty = guilty or (part.kind == LOOP and part.mazes > 0) or (part.kind == LISTS and part.walls > 0)
         fruitful = part.finds > max(2, part.waste)
         known = len(self._mazes.get(part.name, ())) >= HOSTS
         if fruitful or not (guilty or known):

@@ -30,7 +30,7 @@ class Proxy:
             raise InputError("--proxy-ca is for requests through a proxy: name that, too, with --proxy URL")
         if "@" in address:  # it would end up in crawl.toml, and in reports that people pass on
             raise InputError(
-                f"--proxy: no name and password in the address, please; say them in the environment, {LOGIN}=name:password"
+                f"--proxy: no name and password in the address, please: set {LOGIN}=name:password in the environment"
             )
         try:
             self.url = URL(address if re.match(r"[\w.+-]+://", address) else f"http://{address}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -78,12 +79,10 @@ def test_a_failed_report_leaves_the_old_one(
     """If the disk is full the report of last time stays, whole."""
     (crawl / "report.html").write_text("old")
 
-    def full(self: Path, data: bytes) -> int:
-        with open(self, "wb") as file:
-            file.write(data[:100])
+    def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     assert 2 == run(monkeypatch, str(crawl))
     assert "No space left on device" in capsys.readouterr().err
     assert "old" == (crawl / "report.html").read_text()

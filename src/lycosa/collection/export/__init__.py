@@ -1,0 +1,156 @@
+"""What a crawl has gathered, for other tools: tables, a graph, a web archive, a corpus of plain text.
+
+One format, one file, all of the same form: `write(pages, out)` streams a selection of pages into a binary file. A
+million pages need as much memory as a thousand, but for a few dozen bytes a page, which each file accounts for.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+from lycosa.collection.export import csv, graphml, jsonl, parquet, text, wacz, warc
+from lycosa.collection.export.selection import Selection, Told, Written
+from lycosa.collection.export.target import whole_file, whole_folder
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError
+from lycosa.store.directory import CONFIG
+from lycosa.store.log import NAME
+
+
+@dataclass(frozen=True)
+class Format:
+    """A form to write pages in."""
+
+    name: str
+    write: Callable[[Selection, IO[bytes]], Written]
+    suffixes: tuple[str, ...]
+    opened_by: str
+    """How to open it; `{}` is the file."""
+    streams: bool = False
+    """Whether it may go to the output."""
+    archive: bool = False
+    """Whether it is nothing without the archive."""
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("jsonl", jsonl.write, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)", streams=True),
+        Format("csv", csv.write, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})", streams=True),
+        Format("parquet", parquet.write, (".parquet",), "pandas.read_parquet({!r})"),
+        Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
+        Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", archive=True),
+        Format("wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", archive=True),
+        Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
+    )
+}
+
+_FOLDER = "any editor; {}/index.tsv says what is where"
+
+
+@dataclass(slots=True)
+class Exported:
+    """What was written, where, and how to open it."""
+
+    form: str
+    pages: int
+    path: Path | None
+    size: int
+    opened_by: str
+    remarks: list[str] = field(default_factory=list)
+
+
+def export(
+    directory: Path,
+    out: Path | str | None = None,
+    form: str = "",
+    *,
+    everything: bool = False,
+    copies: bool = False,
+    stdout: IO[bytes] | None = None,
+    tell: Told = lambda what, done, total: None,
+) -> Exported:
+    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress."""
+    path = None if out is None or str(out) == "-" else Path(out)
+    kind, folder = choose(form, out if path is not None else None)
+    if path is None and (stdout is None or not kind.streams):
+        raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
+    if path is not None:
+        _spare(path.resolve(), directory.resolve())
+    with Collection(directory) as collection:
+        pages = Selection(collection, everything=everything, copies=copies, tell=tell)
+        if kind.archive and pages.total and not pages.archived:
+            raise InputError(
+                f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
+                "is made from it: choose jsonl, csv, parquet or graphml"
+            )
+        if path is None:
+            assert stdout is not None
+            done = kind.write(pages, stdout)
+            stdout.flush()
+        elif folder:
+            with whole_folder(path) as made:
+                done = text.write_folder(pages, made)
+        else:
+            with whole_file(path) as file:
+                done = _write(kind, pages, path, file)
+        if not done.pages and not everything:
+            done.remarks.append(f"no page scores {collection.threshold:g} or more: --all takes all pages")
+    size = 0 if path is None else _size(path)
+    opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
+    return Exported(kind.name, done.pages, path, size, opened_by, done.remarks)
+
+
+def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:
+    """The format that is asked for by its name or by the file's, and whether it goes into a folder.
+
+    >>> choose("", "reefs.csv.gz")[0].name, choose("text", "corpus/")[1]
+    ('csv', True)
+    """
+    name = "" if out is None else str(out)
+    if form:
+        if form.lower() not in FORMATS:
+            raise InputError(f"unknown format {form!r}: choose one of {', '.join(FORMATS)}")
+        kind = FORMATS[form.lower()]
+    else:
+        kind = _by_name(name)
+    path = Path(name)
+    is_folder = name.endswith("/") or path.is_dir() or not (path.suffix or path.exists())
+    return kind, kind.name == "text" and bool(name) and is_folder
+
+
+def _by_name(name: str) -> Format:
+    if not name:
+        return FORMATS["jsonl"]
+    for kind in FORMATS.values():
+        if name.lower().endswith(kind.suffixes):
+            return kind
+    if name.endswith("/") or Path(name).is_dir():
+        return FORMATS["text"]
+    suffixes = ", ".join(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
+    raise InputError(f"cannot tell the format from the name {name}: end it with one of {suffixes}, or say --format")
+
+
+def _spare(path: Path, directory: Path) -> None:
+    """A crawl's own files are no place to export to."""
+    inside = path.parent == directory and path.name.startswith((NAME, CONFIG, "lock"))
+    if inside or path == directory or path.is_relative_to(directory / "archive"):
+        raise InputError(f"{path} belongs to the crawl itself: choose another FILE with --out")
+
+
+def _write(kind: Format, pages: Selection, path: Path, file: IO[bytes]) -> Written:
+    """Fill a file, compressed if its name says so; a WARC is already."""
+    if path.suffix.lower() != ".gz" or kind.name == "warc":
+        return kind.write(pages, file)
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        return kind.write(pages, cast(IO[bytes], packed))
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(entry.stat().st_size for entry in path.iterdir())
+    return path.stat().st_size

@@ -1,0 +1,61 @@
+"""Text that every reader takes: no control characters, no halves of characters; times and counts as text."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from lycosa.web.html import CLOSE, OPEN
+
+_LINE_END = re.compile("\r\n?|[\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NO_CHARACTER = re.compile("[\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """Text that is valid in XML, JSON and CSV alike; lines end with a newline, tabs stay.
+
+    >>> clean("reef\\x00s\\r\\n\\ud800")
+    'reef s\\n\\ufffd'
+    """
+    return _NO_CHARACTER.sub("\ufffd", _CONTROL.sub(" ", _LINE_END.sub("\n", text)))
+
+
+def line(text: str) -> str:
+    """The same on one line.
+
+    >>> line(" coral\\n\\treef ")
+    'coral reef'
+    """
+    return " ".join(clean(text).split())
+
+
+def unmarked(marked: str) -> str:
+    """A page's text without the marks around its links."""
+    return clean(marked.replace(OPEN, "").replace(CLOSE, "")).strip()
+
+
+def moment(at: float) -> datetime | None:
+    """A time to the millisecond; None for no time at all.
+
+    >>> moment(1_700_000_000.2501).isoformat()
+    '2023-11-14T22:13:20.250000+00:00'
+    """
+    if not at:
+        return None
+    found = datetime.fromtimestamp(at, UTC)
+    return found.replace(microsecond=found.microsecond // 1000 * 1000)
+
+
+def iso(at: datetime | None, digits: str = "milliseconds") -> str | None:
+    """A time as ISO 8601 writes it."""
+    return None if at is None else at.isoformat(timespec=digits).replace("+00:00", "Z")
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "page"), count(1200, "page")
+    ('1 page', '1,200 pages')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""The table of pages: the same columns in JSONL, CSV and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from lycosa.collection.export.cleaning import clean, count, line, moment, unmarked
+from lycosa.collection.export.lineage import Lineage
+from lycosa.collection.export.selection import Selection, Written
+from lycosa.core.types import Visit
+
+COLUMNS: dict[str, type] = {
+    "url": str,
+    "title": str,
+    "text": str,
+    "score": float,
+    "relevant": bool,
+    "language": str,
+    "fetched": datetime,
+    "status": int,
+    "content_type": str,
+    "size": int,
+    "digest": str,
+    "simhash": str,
+    "canonical": str,
+    "same_as": str,
+    "depth": int,
+    "parent": str,
+    "anchor": str,
+    "outlinks": int,
+    "warc_file": str,
+    "warc_offset": int,
+    "warc_length": int,
+}
+
+
+def rows(pages: Selection) -> Iterator[dict[str, Any]]:
+    """A row for each page. Unknown text is empty, an unknown number or time None."""
+    lineage = Lineage(pages)
+    for _, visit in pages.pages():
+        yield _row(pages, visit, lineage)
+
+
+def written(pages: Selection) -> Written:
+    """How many rows there are, and what is missing in them."""
+    done = Written(pages.total)
+    if missing := pages.total - pages.archived:
+        done.remarks.append(f"no text for {count(missing, 'page')}: the crawl kept no archive (--no-archive)")
+    return done
+
+
+def _row(pages: Selection, visit: Visit, lineage: Lineage) -> dict[str, Any]:
+    document, kind = pages.read(visit)
+    depth, parent, anchor = lineage.of(visit.node)
+    place = visit.place
+    return {
+        "url": clean(visit.node),
+        "title": line(visit.title),
+        "text": unmarked(document.marked),
+        "score": visit.beta,
+        "relevant": visit.beta >= pages.collection.threshold,
+        "language": line(visit.language),
+        "fetched": moment(visit.started),
+        "status": visit.status,
+        "content_type": line(kind),
+        "size": visit.size,
+        "digest": visit.digest.hex(),
+        "simhash": f"{visit.simhash:016x}",
+        "canonical": clean(str(visit.data.get("canonical", ""))),
+        "same_as": clean(visit.same_as),
+        "depth": depth,
+        "parent": clean(parent),
+        "anchor": line(anchor),
+        "outlinks": len(visit.links),
+        "warc_file": place.file,
+        "warc_offset": place.offset if place.file else None,
+        "warc_length": place.length if place.file else None,
+    }

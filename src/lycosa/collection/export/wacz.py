@@ -1,0 +1,173 @@
+"""WACZ 1.1.1: a web archive in one ZIP that ReplayWeb.page opens, with an index and a list of pages.
+
+1. archive    the WARC, stored as it is, so that a reader can seek in it
+2. indexes    where each URL is (CDXJ), sorted, in compressed blocks, and the first line of each block
+3. pages      what a person can choose from
+4. package    names, sizes and hashes of all that, and the hash of this
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import struct
+import time
+from base64 import b32encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from lycosa.collection.export import warc
+from lycosa.collection.export.cleaning import count, iso, line
+from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.sorting import SortedLines
+from lycosa.version import SOFTWARE
+
+BLOCK = 1024
+"""Lines of the index in a block: what a reader fetches to find a URL."""
+
+_ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
+
+
+def write(pages: Selection, out: IO[bytes]) -> Written:
+    """Write the package."""
+    done = Written()
+    beside = Path(out.name).parent if isinstance(getattr(out, "name", None), str) else None
+    with SortedLines(beside) as index, ZipFile(out, "w") as zipped:
+        package = _Package(zipped)
+        # 1. archive
+        with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
+            for copied in warc.copy(pages, entry.write, _ARCHIVE):
+                index.add(_cdx(copied))
+                done.pages += 1
+        # 2. indexes
+        summary = [f'!meta 0 {{"format": "cdxj-gzip-1.0", "filename": "{_INDEX}"}}\n'.encode()]
+        with package.entry(f"indexes/{_INDEX}", huge=True) as entry:
+            summary += _blocks(iter(index), entry)
+        with package.entry("indexes/index.idx", deflated=True) as entry:
+            entry.write(b"".join(summary))
+        # 3. pages
+        with package.entry("pages/pages.jsonl", deflated=True, huge=True) as entry:
+            entry.write(_line(format="json-pages-1.0", id="pages", title="All Pages"))
+            for seq, visit in pages.pages("listing pages"):
+                if visit.place.file:
+                    when = iso(datetime.fromtimestamp(int(visit.started), UTC), "seconds")
+                    title = line(visit.title) or visit.node
+                    entry.write(_line(id=str(seq), url=visit.node, ts=when, title=title))
+        # 4. package
+        package.seal(line(pages.collection.options.subject))
+    if missing := pages.total - done.pages:
+        done.remarks.append(f"left out: {count(missing, 'page')} without a record in the archive")
+    return done
+
+
+class _Entry:
+    """A file of the package while it is written: counted and hashed in passing."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.size = 0
+        self.hash = hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+        self.hash.update(data)
+        self.size += len(data)
+
+
+class _Package:
+    """A ZIP and what it will say of its files."""
+
+    def __init__(self, zipped: ZipFile) -> None:
+        self._zipped = zipped
+        self._resources: list[dict[str, Any]] = []
+
+    @contextmanager
+    def entry(self, path: str, *, deflated: bool = False, huge: bool = False) -> Iterator[_Entry]:
+        """Write a file; a huge one may have more than 2 GB."""
+        info = ZipInfo(path, time.gmtime()[:6])
+        info.compress_type = ZIP_DEFLATED if deflated else ZIP_STORED
+        if huge:
+            # Room for sizes of 64 bits makes the file's own header longer than the directory tells. ReplayWeb.page
+            # looks there only if the directory has an extra field, too: the time of writing serves.
+            info.extra = struct.pack("<HHBI", 0x5455, 5, 1, int(time.time()) & 0xFFFFFFFF)
+        with self._zipped.open(info, "w", force_zip64=huge) as file:
+            entry = _Entry(file)
+            yield entry
+        name = path.rpartition("/")[2]
+        told = {"name": name, "path": path, "hash": f"sha256:{entry.hash.hexdigest()}", "bytes": entry.size}
+        self._resources.append(told)
+
+    def seal(self, title: str) -> None:
+        """Write what the package says of itself."""
+        about: dict[str, Any] = {
+            "profile": "data-package",
+            "wacz_version": "1.1.1",
+            "title": title or "A crawl",
+            "created": iso(datetime.now(UTC), "seconds"),
+            "software": SOFTWARE,
+            "resources": self._resources,
+        }
+        told = json.dumps(about, indent=2).encode()
+        digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(told).hexdigest()}"}
+        self._zipped.writestr(ZipInfo("datapackage.json", time.gmtime()[:6]), told)
+        self._zipped.writestr(
+            ZipInfo("datapackage-digest.json", time.gmtime()[:6]), json.dumps(digest, indent=2).encode()
+        )
+
+
+def _cdx(copied: warc.Copied) -> bytes:
+    """Where a page is, as a line of the index."""
+    visit = copied.visit
+    found = {
+        "url": visit.node,
+        "mime": "warc/revisit" if copied.revisit else copied.kind,
+        "status": str(visit.status),
+        "digest": "sha256:" + b32encode(visit.digest).decode(),
+        "length": str(copied.length),
+        "offset": str(copied.offset),
+        "filename": _ARCHIVE,
+    }
+    when = datetime.fromtimestamp(int(visit.started), UTC)
+    return f"{surt(visit.node)} {when:%Y%m%d%H%M%S} ".encode() + _line(**found)
+
+
+def _line(**fields: Any) -> bytes:
+    return json.dumps(fields).encode() + b"\n"
+
+
+def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
+    """Write the index block by block, each a gzip member; a line for each, with what it begins with and where it is."""
+    while block := list(islice(lines, BLOCK)):
+        packed = gzip.compress(b"".join(block), mtime=0)
+        place = {
+            "offset": entry.size,
+            "length": len(packed),
+            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
+        }
+        yield block[0].partition(b" {")[0] + b" " + _line(**place)
+        entry.write(packed)
+
+
+def surt(url: str) -> str:
+    """A URL in the order in which names nest, as ReplayWeb.page looks it up: neighbours on the web are neighbours here.
+
+    >>> surt("http://www.Example.org:8080/Reefs/?b=2&a=1")
+    'org,example:8080)/reefs/?a=1&b=2'
+    """
+    rest = re.sub(r"^https?://(?:www\d*\.)?", "", url.lower())
+    if rest == url.lower():
+        return url
+    authority, slash, path = rest.partition("/")
+    host, colon, port = authority.partition(":") if not authority.startswith("[") else (authority, "", "")
+    if not host.startswith("["):
+        host = ",".join(reversed(host.split(".")))
+    path, _, query = path.partition("?")
+    query = "?" + "&".join(sorted(query.split("&"))) if query else ""
+    return f"{host}{colon}{port}){slash}{path}{query}"

@@ -1,0 +1,200 @@
+"""Every export of a real crawl, read back by a tool that is not ours: its counts are the log's."""
+
+from __future__ import annotations
+
+import csv as csvlib
+import gzip
+from pathlib import Path
+from zipfile import ZipFile
+
+import networkx
+import pandas
+import pytest
+from synthetic_crawl import real
+from warcio.archiveiterator import ArchiveIterator
+
+from lycosa.collection.export import FORMATS, export
+from lycosa.core.table import Table
+from lycosa.core.types import Seed, Visit
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.summary import summarise
+
+SCOPES = [{}, {"everything": True}, {"everything": True, "copies": True}]
+SCOPE_NAMES = ["relevant", "all", "with copies"]
+TEXT = {"digest": str, "simhash": str}
+
+
+@pytest.fixture(scope="module")
+def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real(tmp_path_factory.mktemp("crawl") / "reefs")
+
+
+def events(directory: Path) -> list[object]:
+    log = SqliteLog(directory / NAME, readonly=True)
+    try:
+        return list(log)
+    finally:
+        log.close()
+
+
+def expected(directory: Path, everything: bool = False, copies: bool = False) -> list[Visit]:
+    """The pages that the log says are meant."""
+    threshold = 0.0 if everything else summarise(directory).threshold
+    pages = [event for event in events(directory) if isinstance(event, Visit) and event.is_page]
+    return [page for page in pages if page.beta >= threshold and (copies or not page.same_as)]
+
+
+def test_the_crawl_is_worth_exporting(reefs: Path) -> None:
+    """There are relevant pages and others, and the default is what the harvest counts."""
+    summary = summarise(reefs)
+    assert 0 < summary.relevant < summary.pages
+    assert summary.relevant == len(expected(reefs))
+    assert summary.pages == len(expected(reefs, everything=True, copies=True))
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.csv", "t.csv.gz", "t.parquet"])
+def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
+    """pandas reads the table: one row a page, in the log's order, with the log's figures and the archive's text."""
+    done = export(reefs, tmp_path / name, **scope)
+    if "jsonl" in name:
+        table = pandas.read_json(tmp_path / name, lines=True, precise_float=True, dtype=TEXT)
+    elif "csv" in name:
+        table = pandas.read_csv(tmp_path / name, dtype=TEXT, keep_default_na=False)
+    else:
+        table = pandas.read_parquet(tmp_path / name)
+    pages = expected(reefs, **scope)
+    assert len(pages) == done.pages == len(table)
+    assert [page.node for page in pages] == table["url"].tolist()
+    assert [page.beta for page in pages] == table["score"].tolist()
+    assert [page.digest.hex() for page in pages] == table["digest"].tolist()
+    assert [f"{page.simhash:016x}" for page in pages] == table["simhash"].tolist()
+    assert [len(page.links) for page in pages] == table["outlinks"].tolist()
+    assert [page.place.offset for page in pages] == table["warc_offset"].tolist()
+    assert [int(page.started) for page in pages] == [
+        int(when.timestamp()) for when in pandas.to_datetime(table["fetched"], utc=True)
+    ]
+    assert summarise(reefs).relevant == int(((table["relevant"]) & (table["same_as"] == "")).sum())
+    assert (table["text"].str.len() > 100).all()
+    assert {"text/html", "text/html; charset=utf-8"} >= set(table["content_type"])
+
+
+def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
+    """The three tables have the same columns and say the same."""
+    for name in ("t.jsonl", "t.csv", "t.parquet"):
+        export(reefs, tmp_path / name)
+    lines = pandas.read_json(tmp_path / "t.jsonl", lines=True, precise_float=True, dtype=TEXT)
+    commas = pandas.read_csv(tmp_path / "t.csv", dtype=TEXT, keep_default_na=False)
+    parquet = pandas.read_parquet(tmp_path / "t.parquet")
+    assert str(parquet["fetched"].dtype).startswith("datetime64[")
+    assert parquet["fetched"].dt.tz is not None
+    for table in (lines, commas):
+        table["fetched"] = pandas.to_datetime(table["fetched"], utc=True).astype(parquet["fetched"].dtype)
+        pandas.testing.assert_frame_equal(table, parquet, check_dtype=False)
+
+
+def test_lineage_is_what_the_crawl_knew(reefs: Path, tmp_path: Path) -> None:
+    """Depth and parent are those of the crawl's own table; the anchor is one of the parent's links."""
+    table, links = Table(), {}
+    for event in events(reefs):
+        if isinstance(event, Seed):
+            table.add_seed(event.node)
+        elif isinstance(event, Visit):
+            table.absorb(event)
+            links[event.node] = event.links
+    export(reefs, tmp_path / "t.jsonl", everything=True, copies=True)
+    rows = pandas.read_json(tmp_path / "t.jsonl", lines=True).to_dict("records")
+    assert rows
+    for row in rows:
+        number = table.row_of[row["url"]]
+        parent = int(table.parent[number])
+        assert (table.nodes[parent] if parent >= 0 else "") == row["parent"]
+        assert table.depth[number] == row["depth"]
+        assert row["anchor"] in (links[row["parent"]].anchors if row["parent"] else [""])
+    assert {0, 1, 2} <= {row["depth"] for row in rows}
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+@pytest.mark.parametrize("name", ["g.graphml", "g.graphml.gz"])
+def test_graph_in_networkx(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
+    """networkx reads a node for each page, and an edge for each pair that a link or a redirect joins."""
+    export(reefs, tmp_path / name, **scope)
+    graph = networkx.read_graphml(tmp_path / name)
+    pages = expected(reefs, **scope)
+    assert [page.node for page in pages] == [about["url"] for _, about in graph.nodes(data=True)]
+    assert [page.beta for page in pages] == [about["score"] for _, about in graph.nodes(data=True)]
+    chosen = {page.node for page in pages}
+    moved = {
+        event.node: event.links.urls[0]
+        for event in events(reefs)
+        if isinstance(event, Visit) and event.kind == "redirect"
+    }
+    pairs: dict[tuple[str, str], float] = {}
+    for page in pages:
+        for url, alpha in zip(page.links.urls, page.links.alphas.tolist(), strict=True):
+            while url not in chosen and url in moved:
+                url = moved[url]
+            if url in chosen and url != page.node:
+                pairs[page.node, url] = max(alpha, pairs.get((page.node, url), 0.0))
+    name_of = dict(graph.nodes(data="url"))
+    found = {(name_of[a], name_of[b]): about["alpha"] for a, b, about in graph.edges(data=True)}
+    assert len(pairs) == graph.number_of_edges() > len(pages)
+    assert pairs == pytest.approx(found)
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
+    """warcio reads a response or revisit and a request for each page, and every record is a copy from the archive."""
+    done = export(reefs, tmp_path / "p.warc.gz", **scope)
+    pages = expected(reefs, **scope)
+    found: dict[str, list[str]] = {"answer": [], "request": []}
+    with open(tmp_path / "p.warc.gz", "rb") as file:
+        for record in ArchiveIterator(file, check_digests="raise"):
+            if record.rec_type != "warcinfo":
+                kind = "request" if record.rec_type == "request" else "answer"
+                found[kind].append(record.rec_headers["WARC-Target-URI"])
+                record.raw_stream.read()
+    urls = [page.node for page in pages]
+    assert len(urls) == done.pages
+    assert {"answer": urls, "request": urls} == found
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+def test_wacz_has_all_pages(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
+    """The list of pages in a WACZ is the log's."""
+    export(reefs, tmp_path / "p.wacz", **scope)
+    with ZipFile(tmp_path / "p.wacz") as zipped:
+        table = pandas.read_json(zipped.open("pages/pages.jsonl"), lines=True)
+    assert "json-pages-1.0" == table["format"][0]
+    assert [page.node for page in expected(reefs, **scope)] == table["url"][1:].tolist()
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.txt.gz"])
+def test_text_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path, name: str) -> None:
+    """A blank line stands between two texts; texts and what was left out are together all relevant pages."""
+    done = export(reefs, tmp_path / name)
+    raw = (tmp_path / name).read_bytes()
+    text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
+    left_out = sum(int(remark.split()[2]) for remark in done.remarks)
+    assert done.pages == len(text.split("\n\n"))
+    assert summarise(reefs).relevant == done.pages + left_out
+    assert "\n\n\n" not in text
+
+
+def test_folder_of_texts(reefs: Path, tmp_path: Path) -> None:
+    """A folder has a file for each text, which its index names with the page it is from."""
+    done = export(reefs, tmp_path / "corpus", "text")
+    with open(tmp_path / "corpus" / "index.tsv", encoding="utf-8", newline="") as file:
+        index = list(csvlib.DictReader(file, delimiter="\t", quoting=csvlib.QUOTE_NONE))
+    files = {path.name for path in (tmp_path / "corpus").iterdir()} - {"index.tsv"}
+    assert done.pages == len(index) == len(files)
+    assert files == {row["file"] for row in index}
+    assert {row["url"] for row in index} <= {page.node for page in expected(reefs)}
+    export(reefs, tmp_path / "all.txt")
+    joined = "\n".join((tmp_path / "corpus" / row["file"]).read_text("utf-8") for row in index)
+    assert (tmp_path / "all.txt").read_text("utf-8") == joined
+
+
+def test_no_format_is_forgotten() -> None:
+    """The tests above read back every format that there is."""
+    assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text"} == set(FORMATS)

@@ -1,0 +1,185 @@
+"""An export is there whole or not at all, and what was there before stays until then."""
+
+from __future__ import annotations
+
+import fcntl
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
+
+from lycosa.collection.export import choose, export
+from lycosa.core.errors import InputError, StoreError
+
+NAMES = ["t.jsonl", "t.csv.gz", "t.parquet", "t.graphml", "t.warc.gz", "t.wacz", "t.txt"]
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return many(tmp_path_factory.mktemp("target") / "crawl", 200, 200)
+
+
+@contextmanager
+def disk_of(size: int) -> Iterator[None]:
+    """No file may grow beyond a size: to a program that is a full disk. SQLite needs 32 kB of it to read the log."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
+    """When no more can be written, the error says so, the part goes, and an older file stays."""
+    if old:
+        (tmp_path / name).write_text("before")
+    with disk_of(40_000), pytest.raises(StoreError, match=rf"cannot write .*{name}: File too large.*--out"):
+        export(crawl, tmp_path / name)
+    assert ([name] if old else []) == [path.name for path in tmp_path.iterdir()]
+    assert not old or "before" == (tmp_path / name).read_text()
+    assert 200 == export(crawl, tmp_path / name).pages
+    assert [name] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_full_disk_in_a_folder(tmp_path: Path) -> None:
+    """A folder of texts that can't be finished goes, too."""
+    with crawled(tmp_path / "crawl") as made:
+        made.page("http://a.test/1", html("Small", prose(1)))
+        made.page("http://a.test/2", html("Large", prose(2, 10_000)))
+    with disk_of(40_000), pytest.raises(StoreError, match=r"cannot write .*corpus: File too large"):
+        export(tmp_path / "crawl", tmp_path / "corpus", "text")
+    assert ["crawl"] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "corpus"])
+def test_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
+    """Ctrl-C in the middle leaves what was there before, and nothing else."""
+    if "." in name:
+        (tmp_path / name).write_text("before")
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what.startswith("writing") and done == 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(crawl, tmp_path / name, "" if "." in name else "text", tell=interrupt)
+    assert (["before"] if "." in name else []) == [path.read_text() for path in tmp_path.iterdir()]
+
+
+def test_two_exports_to_one_file(crawl: Path, tmp_path: Path) -> None:
+    """The second is refused while the first one writes; a part that nobody writes any more is taken over."""
+    part = tmp_path / "t.jsonl.part"
+    part.write_text("left behind " * 100_000)
+    with open(part, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another export is writing"):
+            export(crawl, tmp_path / "t.jsonl")
+    assert part.read_text().startswith("left behind")
+    export(crawl, tmp_path / "t.jsonl")
+    assert 200 == (tmp_path / "t.jsonl").read_bytes().count(b"\n")
+    assert b"left behind" not in (tmp_path / "t.jsonl").read_bytes()
+    assert ["t.jsonl"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_what_a_link_points_to_is_replaced(crawl: Path, tmp_path: Path) -> None:
+    """A symbolic link stays one."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "t.jsonl").symlink_to(tmp_path / "real" / "t.jsonl")
+    export(crawl, tmp_path / "t.jsonl")
+    assert (tmp_path / "t.jsonl").is_symlink()
+    assert 200 == (tmp_path / "real" / "t.jsonl").read_bytes().count(b"\n")
+
+
+def test_a_device_is_written_to(crawl: Path) -> None:
+    """What is no file can't be replaced, so it is written to; a full one is an error."""
+    with pytest.raises(StoreError, match="cannot write /dev/full: No space left on device"):
+        export(crawl, "/dev/full", "jsonl")
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("out", "form", "told"),
+    [
+        ("nowhere/t.csv", "", "cannot write .*No such file or directory"),
+        ("folder", "csv", "is a directory: name a file"),
+        ("t.doc", "", r"cannot tell the format from the name .*t\.doc: end it with one of \.jsonl"),
+        ("t", "", "cannot tell the format"),
+        ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, graphml, warc, wacz, text"),
+    ],
+)
+def test_what_can_not_work(crawl: Path, tmp_path: Path, out: str, form: str, told: str) -> None:
+    """A name or format that can't work is refused with the remedy, before anything is written."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises((InputError, StoreError), match=told):
+        export(crawl, tmp_path / out, form)
+    assert ["folder"] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("form", "out", "expected"),
+    [
+        ("", None, ("jsonl", False)),
+        ("CSV", None, ("csv", False)),
+        ("", "a.JSONL.GZ", ("jsonl", False)),
+        ("", "a.b.parquet", ("parquet", False)),
+        ("csv", "a.txt", ("csv", False)),
+        ("", "a.txt", ("text", False)),
+        ("text", "a.corpus", ("text", False)),
+        ("text", "a", ("text", True)),
+        ("text", "a.b/", ("text", True)),
+        ("", "a/", ("text", True)),
+        ("text", "/dev/null", ("text", False)),
+    ],
+)
+def test_the_format_is_chosen_by_name(form: str, out: str | None, expected: tuple[str, bool]) -> None:
+    """--format wins, then the file's suffix decides; only texts go into folders."""
+    kind, folder = choose(form, out)
+    assert expected == (kind.name, folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["log.sqlite", "log.sqlite-wal", "crawl.toml", "archive/lycosa-00001.warc.gz", "archive/x.warc.gz", "."]
+)
+def test_the_crawl_itself_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    """A crawl's own files are refused as a target; other files in its directory are fine."""
+    directory = many(tmp_path / "crawl", 3)
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="belongs to the crawl itself"):
+        export(directory, directory / name, "text" if name == "." else "warc")
+    assert before == {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    assert 3 == export(directory, directory / "p.warc.gz").pages
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beside_a_running_crawl(tmp_path: Path, name: str) -> None:
+    """What the crawl records during an export is not in it, and the crawl can go on writing."""
+    running = SyntheticCrawl(tmp_path / "crawl")
+    try:
+        for i in range(5):
+            running.page(f"http://a.test/{i}", html(f"P{i}", prose(i)), links=[("http://a.test/new", "", 0.5)])
+
+        def record(what: str, done: int, total: int) -> None:
+            running.page(f"http://a.test/{what}{done}", html("New", prose(1000 + done)))
+
+        done = export(tmp_path / "crawl", tmp_path / name, tell=record)
+        assert 5 == done.pages
+        later = export(tmp_path / "crawl", tmp_path / name)
+        assert later.pages > 5
+    finally:
+        running.close()
+
+
+def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
+    """What is no crawl is refused; one that has fetched nothing gives an empty export."""
+    with pytest.raises(InputError, match="holds no crawl"):
+        export(tmp_path, tmp_path / "t.csv")
+    with crawled(tmp_path / "crawl"):
+        pass
+    for name in NAMES:
+        assert 0 == export(tmp_path / "crawl", tmp_path / name).pages

@@ -1,0 +1,133 @@
+"""A corpus of plain text: prose without menus, and each text once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from synthetic_crawl import crawled, html, prose
+
+from lycosa.collection.export import export, text
+from lycosa.collection.export.near import Fingerprints, Repeats
+from lycosa.core.errors import InputError
+from lycosa.text.fingerprint import NEAR, distance
+
+MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a href="/fish">Fish</a></ul>'
+
+
+def texts(path: Path) -> list[str]:
+    """The texts of a corpus file."""
+    return path.read_text("utf-8").removesuffix("\n").split("\n\n")
+
+
+def test_menus_are_left_out_and_links_in_sentences_stay(tmp_path: Path) -> None:
+    """Lines without a word outside of links are dropped; each other block is one line."""
+    with crawled(tmp_path / "crawl") as crawl:
+        body = html("Reefs", 'Corals   bleach,\n see <a href="/why">why</a>.</p><p>Second', MENU)
+        crawl.page("http://a.test/", body)
+        crawl.page("http://b.test/", "one\r\n\r\n\r\ntwo\x00three\n", headers=[(b"Content-Type", b"text/plain")])
+    export(tmp_path / "crawl", tmp_path / "t.txt")
+    assert ["Reefs\nCorals bleach, see why.\nSecond", "one\ntwo three"] == texts(tmp_path / "t.txt")
+
+
+def test_near_duplicates_are_left_out(tmp_path: Path) -> None:
+    """Of copies with another menu, another title or a few words changed the first is kept, and the rest is counted."""
+    words = prose(1, 400).split()
+    edited = [*words[:200], "changed", *words[201:]]
+    with crawled(tmp_path / "crawl") as crawl:
+        crawl.page("http://a.test/", html("Reefs", " ".join(words)))
+        crawl.page("http://b.test/", html("Reefs", " ".join(words), MENU))
+        crawl.page("http://c.test/", html("Reefs", " ".join(edited)))
+        crawl.page("http://d.test/", html("Others", prose(2, 400)))
+    done = export(tmp_path / "crawl", tmp_path / "t.txt")
+    assert (2, ["left out: 2 near-duplicates"]) == (done.pages, done.remarks)
+    assert ["Reefs\n" + " ".join(words), "Others\n" + prose(2, 400)] == texts(tmp_path / "t.txt")
+
+
+def test_pages_that_share_their_frequent_words_are_kept(tmp_path: Path) -> None:
+    """The same words in another order have the same fingerprint, but they are another text."""
+    words = prose(1, 400).split()
+    shuffled = Random(1).sample(words, len(words))
+    with crawled(tmp_path / "crawl") as crawl:
+        one = crawl.page("http://a.test/", html("Reefs", " ".join(words)))
+        other = crawl.page("http://b.test/", html("Reefs", " ".join(shuffled)))
+    assert one.simhash == other.simhash
+    assert 2 == export(tmp_path / "crawl", tmp_path / "t.txt").pages
+
+
+def test_short_texts_are_copies_only_word_for_word(tmp_path: Path) -> None:
+    """Of short texts only those are dropped that are the same."""
+    words = prose(1, 40)
+    with crawled(tmp_path / "crawl") as crawl:
+        for i, body in enumerate([words, words, words + " more", "two words", "two words", "words two"]):
+            crawl.page(f"http://a.test/{i}", f"<p>{body}")
+    done = export(tmp_path / "crawl", tmp_path / "t.txt")
+    assert [words, words + " more", "two words", "words two"] == texts(tmp_path / "t.txt")
+    assert ["left out: 2 near-duplicates"] == done.remarks
+
+
+def test_pages_without_text_are_counted(tmp_path: Path) -> None:
+    """A page of links only, and one that can't be read, are left out; copies that are asked for are no new text."""
+    with crawled(tmp_path / "crawl") as crawl:
+        crawl.page("http://a.test/", MENU)
+        crawl.page("http://b.test/", b"\x89PNG", headers=[(b"Content-Type", b"image/png")])
+        crawl.page("http://c.test/", html("C", prose(1)))
+        crawl.page("http://d.test/", html("C", prose(1)), same_as="http://c.test/")
+    done = export(tmp_path / "crawl", tmp_path / "t.txt", copies=True)
+    assert 1 == done.pages
+    assert ["left out: 1 near-duplicate", "left out: 2 pages without text"] == done.remarks
+
+
+def test_names_of_files_are_safe(tmp_path: Path) -> None:
+    """Whatever a URL is like, its text gets a plain name inside the folder, and no two get the same."""
+    urls = ["http://a.test/../../etc/passwd", "http://a.test/" + "x" * 1_900, "http://[::1]/?a=/%00", "ü/..", "."]
+    with crawled(tmp_path / "crawl") as crawl:
+        for i, url in enumerate(urls * 2):
+            crawl.page(url, html("T", prose(i)), title="tab\there\nnew line")
+    assert 10 == export(tmp_path / "crawl", tmp_path / "corpus", "text").pages
+    names = sorted(path.name for path in (tmp_path / "corpus").iterdir())
+    assert 11 == len(names)
+    assert all(len(name) < 100 and name.isascii() and "/" not in name for name in names)
+    index = (tmp_path / "corpus" / text.INDEX).read_text("utf-8").splitlines()
+    assert {6} == {len(row.split("\t")) for row in index}
+    assert "tab here new line" == index[1].split("\t")[2]
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    """An empty folder is filled; one with files in it, or the leftovers of another export, is refused."""
+    with crawled(tmp_path / "crawl") as crawl:
+        crawl.page("http://a.test/", html("A", prose(1)))
+    (tmp_path / "corpus").mkdir()
+    assert 1 == export(tmp_path / "crawl", f"{tmp_path}/corpus/").pages
+    with pytest.raises(InputError, match="not an empty directory: choose another one"):
+        export(tmp_path / "crawl", tmp_path / "corpus", "text")
+    (tmp_path / "other.part").mkdir()
+    with pytest.raises(InputError, match=r"other\.part is in the way.*delete it"):
+        export(tmp_path / "crawl", tmp_path / "other", "text")
+    assert ["corpus", "crawl", "other.part"] == sorted(path.name for path in tmp_path.iterdir())
+
+
+def test_fingerprints_find_what_comparing_all_finds() -> None:
+    """The bands miss no fingerprint at a distance of 4 or less, wherever its bits differ."""
+    chance = Random(7)
+    known = Fingerprints()
+    prints: list[int] = []
+    for key in range(600):
+        one = chance.getrandbits(64)
+        if prints and key % 2:  # near one that is known
+            one = chance.choice(prints)
+            for bit in chance.sample(range(64), chance.randrange(7)):
+                one ^= 1 << bit
+        wanted = {other for other, value in enumerate(prints) if distance(one, value) <= NEAR}
+        found = known.near(one)
+        assert wanted == set(found)
+        assert sorted(distance(one, prints[other]) for other in found) == [distance(one, prints[o]) for o in found]
+        known.add(one, key)
+        prints.append(one)
+
+
+def test_a_text_without_fingerprint_is_kept() -> None:
+    """Where the crawl took no fingerprints, nothing can be compared, and nothing is lost."""
+    repeats = Repeats(lambda key: "")
+    assert [True, True] == [repeats.is_new(key, 0, "the same") for key in (1, 2)]

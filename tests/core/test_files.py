@@ -1,0 +1,37 @@
+"""Files that are there whole or not at all."""
+
+from pathlib import Path
+
+from lycosa.core.files import replacing
+
+
+def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
+    """Until the block is left, the old content is there; then the new one, and nothing beside it."""
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        assert b"old" == path.read_bytes()
+    assert b"new" == path.read_bytes()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_an_error_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    """Neither a half file nor its beginnings stay behind."""
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    writing = replacing(path)
+    writing.__enter__().write(b"half")
+    stop = KeyboardInterrupt()
+    assert not writing.__exit__(KeyboardInterrupt, stop, None), "the error goes on its way"
+    assert b"old" == path.read_bytes()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_secret_is_never_readable_by_others(tmp_path: Path) -> None:
+    """The mode holds from the first byte on."""
+    path = tmp_path / "key"
+    with replacing(path, 0o600) as file:
+        file.write(b"secret")
+        assert {0o600} == {other.stat().st_mode & 0o777 for other in tmp_path.iterdir()}
+    assert 0o600 == path.stat().st_mode & 0o777
