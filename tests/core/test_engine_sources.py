@@ -497,3 +497,12 @@ def test_a_plain_page_has_no_sources() -> None:
 
     visits = list(lycosa.crawl(Given(), ["a"], space=Naming({"a": ["b"], "z": []})))
     assert {"a", "b"} == {visit.node for visit in visits}
+
+
+def test_a_nested_source_that_is_a_page_costs_nothing() -> None:
+    """What an index calls a sitemap and is a page is not wanted: it may neither spend the budget nor come first."""
+    named = pages(*(f"{A}/{number}" for number in range(5)))
+    web = Site({**named, f"{A}/index.xml": index(*named)})
+    _, visits = crawl(web, {f"{A}/index.xml": "sitemap"})
+    assert [] == [visit.node for visit in visits if visit.is_page]
+    assert sorted(named) == sorted(visit.node for visit in visits if visit.outcome == "unwanted")

@@ -325,3 +325,21 @@ def test_many_captures_of_many_addresses(tmp_path: Path) -> None:
         newest[number] = max(newest.get(number, -1), date)
     with recorded(tmp_path, *records) as recording:
         assert [f"{number} {newest[number]}" for number in newest] == [body(recording, f"{A}{n}") for n in newest]
+
+
+def test_an_empty_file_in_a_directory_is_left_out(tmp_path: Path) -> None:
+    """A torn or empty file beside good ones is told of; named by itself it's an error."""
+    write(tmp_path / "good.warc.gz", record("http://a.example/"))
+    torn = tmp_path / "torn.warc.gz"
+    torn.write_bytes((tmp_path / "good.warc.gz").read_bytes()[:30])
+    with Recording([tmp_path]) as recording:
+        assert 1 == len(recording)
+        assert any("torn.warc.gz holds no WARC records" in note for note in recording.notes)
+    with pytest.raises(InputError, match=r"torn.warc.gz holds no WARC records"):
+        Recording([torn])
+
+
+@pytest.mark.parametrize("date", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_moments_outside_of_time(date: str) -> None:
+    """A date that no clock of ours can show is none."""
+    assert 0 == moment(date)

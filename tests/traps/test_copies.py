@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lycosa.core.types import Kind, Outcome, Page, Terms, Visit
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.traps import copies as module
 from lycosa.traps.copies import ALIKE, FEWEST_WORDS, SKETCH, Copies
 
 WORDS = tuple(range(40))
@@ -208,3 +209,24 @@ def test_an_edited_page_is_a_copy_and_another_is_not() -> None:
         found += f"page {number}" == made.original(read(vocabulary, f"copy {number}", " ".join(edited)))
     assert 0 == strangers
     assert found >= 38
+
+
+def test_a_template_does_not_make_it_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that all have one simhash are compared with a few of each other only, however many there are."""
+    compared = 0
+    shared = module._shared
+
+    def count(a: frozenset[int], b: frozenset[int]) -> float:
+        nonlocal compared
+        compared += 1
+        return shared(a, b)
+
+    monkeypatch.setattr(module, "_shared", count)
+    copies = Copies()
+    for number in range(300):
+        ids = np.arange(number * 100, number * 100 + 100, dtype=np.uint32)
+        terms = Terms(ids, np.ones(100, np.uint16))
+        visit = Visit(f"http://a.test/{number}", "page", "ok", 1, size=9, digest=b"%d" % number, simhash=7, terms=terms)
+        assert "" == copies.original(visit)
+        copies.learn(visit)
+    assert compared <= 300 * module.MOST_COMPARED

@@ -23,7 +23,7 @@ from lycosa.testing.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
 from lycosa.traps.addresses import CALENDAR, LISTS, LONG, LOOP
-from lycosa.traps.warden import ALLOWANCE, FRUITLESS, MIRROR, PATIENCE, POOR, POOR_SECTION, Warden
+from lycosa.traps.warden import ALLOWANCE, FRUITLESS, FRUITLESS_SITE, MIRROR, PATIENCE, POOR, POOR_SECTION, Warden
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
 
@@ -415,6 +415,19 @@ def test_a_fruitless_host_may_come_back_with_a_page_of_its_own() -> None:
         hunt.fetch(f"{B}/{number}.html", find=True)
     hunt.fetch(f"{A}/else/x.html")
     assert FREE == hunt.level(f"{A}/else/where.html")
+
+
+def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
+    """New hosts of one registered domain have one allowance together; a host that has given a find has its own."""
+    hunt = Hunt()
+    hunt.fetch("http://good.farm.test/", find=True)
+    for number in range(2 * ALLOWANCE + 2):
+        assert FREE == hunt.level(f"http://x{number}.farm.test/")
+        hunt.fetch(f"http://x{number}.farm.test/")
+    assert HELD == hunt.level("http://new.farm.test/")
+    assert FREE == hunt.level("http://good.farm.test/more")
+    assert FREE == hunt.level("http://x.other.test/")
+    assert {FRUITLESS_SITE} == hunt.reasons()
 
 
 # -- who is never held ---------------------------------------------------------------------------------------

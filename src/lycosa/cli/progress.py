@@ -105,8 +105,8 @@ class Progress:
             reasons = Counter[str]()
             for group in held:
                 reasons[group.reason] += group.addresses
-            told = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
-            print(f"Held back as likely traps: {reasons.total()} addresses ({told}).")
+            told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
+            print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).")
         if path is not None:
             name = shlex.quote(str(path))
             print(f"See it with:  lycosa show {name}, lycosa report {name}")

@@ -66,7 +66,7 @@ def show(directory: Path, *, json: bool) -> None:
     console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
     if summary.held:
         console.print(
-            f"[bold]{summary.held} addresses held back[/] as likely traps, most of them at "
+            f"[bold]{summary.held:,} addresses held back[/] as likely traps, most of them at "
             f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them, too, with --trust",
             highlight=False,
         )

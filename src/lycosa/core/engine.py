@@ -140,8 +140,8 @@ class Engine:
         else:
             assert isinstance(event, Label)
 
-    def _admit(self, node: str, *, source: bool) -> None:
-        row = self.table.add_seed(node, source)
+    def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
+        row = self.table.add_seed(node, source, parent)
         if row >= 0 and self.table.state[row] == OPEN:
             self.strategy.admit(row, self.table, self.frontier)
 
@@ -170,7 +170,7 @@ class Engine:
             host = origin >= 0 and self.table.is_seed[origin] and not self.table.is_source[origin]
             welcome = visit.kind == "sitemap" or host
             if welcome and self.table.is_source.sum() < MOST_SOURCES:
-                self._admit(node, source=True)
+                self._admit(node, source=True, parent=self.table.row_of[visit.origin or visit.node])
         if visit.is_page:
             tally.pages += 1
             tally.relevant += visit.is_find(self.topic.threshold)
@@ -307,6 +307,9 @@ class Engine:
         if page.kind == "redirect" and task.hops >= MAX_HOPS:
             page.kind, page.outcome, page.links = "page", "loop", Links()
             page.note = f"more than {MAX_HOPS} redirects in a row"
+        nested = task.kind == "sitemap" and task.row >= 0 and self.table.parent[task.row] >= 0
+        if nested and page.kind == "page" and page.outcome == "ok":  # only what the user named may be either
+            page.outcome, page.note, page.links = "unwanted", "named as a source of addresses, but is a page", Links()
         visit = self._judged(task, page)  # 3. judge
         self.fold(visit)  # 4. learn, 5. rank
         if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event

@@ -103,12 +103,12 @@ class Table:
         self.open_rows += 1
         return row
 
-    def add_seed(self, node: str, source: bool = False) -> int:
+    def add_seed(self, node: str, source: bool = False, parent: int = -1) -> int:
         """A node to start from: depth 0, taken before everything else; a page already known stays as it is.
 
-        A source is no page but a list of addresses: a sitemap, a feed.
+        A source is no page but a list of addresses: a sitemap, a feed; one that another source names has a parent.
         """
-        row = self.add(node, 0, source=source)
+        row = self.add(node, 0, parent, source=source)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
             self.is_source[row] |= source  # one that turns out to be a page is read as a page

@@ -47,9 +47,10 @@ def moment(text: str) -> int:
     """
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # before the year 1 or after 9999, where another zone is meant
         return 0
-    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6)
+    return round(at.timestamp() * 1e6)
 
 
 def digest_key(text: str) -> int:

@@ -108,8 +108,10 @@ def load(path: Path) -> Index | None:
             if head[:16] != MAGIC:
                 return None
             length = struct.unpack("<Q", head[16:])[0]
-            facts = msgpack.unpackb(file.read(length))
             size = os.fstat(file.fileno()).st_size
+            if length > size:
+                return None
+            facts = msgpack.unpackb(file.read(length))
         place, rows = _aligned(24 + length), facts["rows"]
         columns = {}
         for name, kind in COLUMNS.items():
@@ -120,7 +122,7 @@ def load(path: Path) -> Index | None:
                 columns[name] = np.zeros(0, dtype)
             place = _aligned(place + rows * dtype.itemsize)
         return Index(columns, facts, (path, place)) if size == place + facts["hosts_size"] else None
-    except (OSError, ValueError, KeyError, TypeError, struct.error):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, struct.error):
         return None
 
 

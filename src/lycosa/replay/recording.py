@@ -101,11 +101,20 @@ class Recording:
         self.at = at
         """The moment to show where nobody asks for another, in microseconds since 1970; None: the newest."""
         self.archives: list[Archive] = []
+        self._left_out: list[str] = []
         try:
+            named = list(named)
             for path in archives(named):
-                self.archives.append(Archive(path, lambda reached, captures, path=path: tell(path, reached, captures)))  # type: ignore[misc]
+                try:
+                    held = Archive(path, lambda reached, captures, path=path: tell(path, reached, captures))  # type: ignore[misc]
+                except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
+                    if path in named:
+                        raise
+                    self._left_out.append(f"left out: {error}")
+                else:
+                    self.archives.append(held)
             if not len(self):
-                raise InputError(f"no page is recorded in {', '.join(str(held.path) for held in self.archives)}")
+                raise InputError(f"no page is recorded in {', '.join(str(path) for path in archives(named))}")
         except BaseException:
             self.close()
             raise
@@ -130,7 +139,7 @@ class Recording:
     @property
     def notes(self) -> list[str]:
         """What a person should know of the indexes, each thing once."""
-        return list(dict.fromkeys(held.index.note for held in self.archives if held.index.note))
+        return [*self._left_out, *dict.fromkeys(held.index.note for held in self.archives if held.index.note)]
 
     @property
     def start(self) -> str:

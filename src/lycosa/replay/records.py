@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lycosa.replay.captures import RESOURCE, REVISITED, moment
 from lycosa.replay.reader import ArchiveIterator
 
-LARGEST = 1 << 30
+LARGEST = 200_000_000
 """Bytes of a record that are read at most."""
 
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?: +([^\r\n]*))?\s*$")

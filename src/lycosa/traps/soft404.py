@@ -24,10 +24,10 @@ MOST_WORDS = 5_000
 """Different words that an error page may have; with more of them it is something else."""
 
 _SORRY = re.compile(
-    r"""^\W*(?:error\W*)?404\W*$ | \b404\W+(?:error|not\ found|page)\b | \berror\ 404\b | ^\W*not\ found\W*$
+    r"""^\W*(?:error\W*)?404\W*$ | \b404\W+(?:error|not\ found|page)\b | ^\W*error\ 404\W*$ | ^\W*not\ found\W*$
     | \b(?:page|document|file|article|content|url|resource)\ (?:was\ |could\ |can)?not\ (?:be\ )?(?:found|exist)
     | \bnothing\ (?:was\ )?found(?:\W*$|\ for\b)
-    | \bno\ (?:results?|matches|pages?|posts?|entries)\ (?:were\ |was\ )?found\b
+    | \bno\ (?:results?|matches|pages?|posts?|entries)\ (?:were\ |was\ )?found(?:\W*$|\ for\b)
     | \bpage\ (?:introuvable|non\ trouvée|not\ available) | \bseite\ (?:wurde\ )?nicht\ gefunden
     | \bpágina\ no\ (?:encontrada|existe) | \bpágina\ não\ encontrada | \bpagina\ non\ trovata
     | \bpagina\ niet\ gevonden | \bsidan\ hittades\ inte | \bnie\ znaleziono | \bстраница\ не\ найдена""",

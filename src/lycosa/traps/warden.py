@@ -8,7 +8,7 @@ it repeats another page, is a soft 404, or fails; for it when it is a find of it
 - calendars, and lists otherwise, when a page of the maze was worthless, too: archives by date lead to articles;
 - any section that gives little but copies, soft 404s and failures;
 - hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
-  they give and with the crawl, so that it is never used up for good;
+  they give and with the crawl, so that it is never used up for good; the same for hosts of one registered domain;
 - addresses that repeat a segment three times, or are monstrous.
 
 A maze found on several hosts is recognised on the next one by its name. Sections that look endless and go on giving
@@ -37,6 +37,7 @@ from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.soft404 import Soft404
+from lycosa.web.urls import site
 
 MAZE = 0.5
 """Share of a page's links that lead into one suspicious section: then it is a maze."""
@@ -64,7 +65,8 @@ LOOK_AGAIN = 100
 
 _PLAIN = re.compile(r"[^*#?]*")
 
-POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "copies of other hosts", "a host that yields nothing"
+FRUITLESS_SITE = "fruitless site"
+POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
 
 
 @dataclass(slots=True)
@@ -94,9 +96,20 @@ class Section:
 
 
 @dataclass(slots=True)
+class Site:
+    """What all hosts of a registered domain have given: some sites make up new hosts without end."""
+
+    hosts: list[str] = field(default_factory=list)
+    pages: int = 0
+    finds: int = 0
+    level: int = FREE
+
+
+@dataclass(slots=True)
 class Host:
     """What a host has given."""
 
+    site: Site
     sections: list[int] = field(default_factory=list)
     pages: int = 0
     finds: int = 0
@@ -115,6 +128,7 @@ class Warden:
         self.soft404 = Soft404()
         self.sections: list[Section] = []
         self.hosts: dict[str, Host] = {}
+        self.sites: dict[str, Site] = {}
         self.pages = 0
         self._number: dict[tuple[str, Suspicion], int] = {}
         self._section = np.zeros(1024, np.int32)
@@ -173,6 +187,9 @@ class Warden:
                 reason, where, fetched = part.reason, part.host + _PLAIN.match(part.stem)[0], part.pages  # type: ignore[index]
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
+            elif host.site.level and not host.finds:
+                name = site(part.host.partition(":")[0])
+                reason, where, fetched = FRUITLESS_SITE, name, host.site.pages
             else:
                 reason, where, fetched = Address(table.nodes[row]).monstrous(), part.host, part.pages
             held = groups.setdefault((reason, where), Held(reason, where, 0, fetched, table.nodes[row]))
@@ -207,7 +224,12 @@ class Warden:
             number = self._number[key] = len(self.sections)
             part = Section(address.host, *smell)
             self.sections.append(part)
-            self.hosts.setdefault(address.host, Host()).sections.append(number)
+            host = self.hosts.get(address.host)
+            if host is None:
+                home = self.sites.setdefault(site(address.host.partition(":")[0]), Site())
+                home.hosts.append(address.host)
+                host = self.hosts[address.host] = Host(home)
+            host.sections.append(number)
             if part.name:
                 self._named[part.name].append(number)
                 self._hold(part)
@@ -220,7 +242,7 @@ class Warden:
         found = visit.is_find(self.threshold)
         wasted = visit.outcome != "ok" or bool(visit.same_as) or "soft-404" in visit.flags
         self.pages += 1
-        for each in (part, host):
+        for each in (part, host, host.site):
             each.pages += 1
             each.finds += found
         part.waste += wasted
@@ -267,6 +289,10 @@ class Warden:
                 self._fruitless.discard(name)
             if host.level != before:
                 touched.update(host.sections)
+            home, was = host.site, host.site.level
+            home.level = HELD if len(home.hosts) > HOSTS and home.pages - home.finds > self._allowance(home) else FREE
+            if home.level != was:
+                touched.update(number for other in home.hosts for number in self.hosts[other].sections)
         return touched
 
     def _hold(self, part: Section) -> None:
@@ -295,17 +321,20 @@ class Warden:
 
     def _hold_host(self, host: Host) -> None:
         """Whether a host is to be held back, and why."""
-        allowance = ALLOWANCE * (1 + host.finds + self.pages / 1000)
         if host.copies >= POOR and 2 * host.copies > host.pages:
             host.level, host.reason = HELD, MIRROR
-        elif host.pages - host.finds > allowance:
+        elif host.pages - host.finds > self._allowance(host):
             host.level, host.reason = HELD, FRUITLESS
         else:
             host.level, host.reason = FREE, ""
 
+    def _allowance(self, one: Host | Site) -> float:
+        return ALLOWANCE * (1 + one.finds + self.pages / 1000)
+
     def _level(self, number: int) -> int:
         part = self.sections[number]
-        return max(part.level, self.hosts[part.host].level)
+        host = self.hosts[part.host]
+        return max(part.level, host.level, FREE if host.finds else host.site.level)
 
     def _trusts(self, address: Address) -> bool:
         """Whether the user said to hold nothing back here: on this host, below it, or under this address."""
