@@ -124,7 +124,6 @@ def fetching(options: Options) -> Iterator[Fetch]:
     """Fetch URLs as a crawl does: what robots.txt allows, from addresses that are public, with pauses."""
     from lycosa.crawling import wall_clock, web_space
 
-    options.check()
     with asyncio.Runner() as runner:
         space: WebSpace | None = None
 

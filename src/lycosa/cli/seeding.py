@@ -27,6 +27,7 @@ def run(sources: Sequence[str], options: Options, *, limit: int, json: bool) -> 
     remarks: list[str] = []
     if limit < 0:
         raise InputError("--limit has to be 0 or more")
+    options.check()
     with fetching(options) as fetch:
         found = list(gather(sources, fetch, read, remarks))
     shown = found[:limit] if limit > 0 else found
