@@ -102,6 +102,8 @@ class Site:
     hosts: list[str] = field(default_factory=list)
     pages: int = 0
     finds: int = 0
+    copies: int = 0
+    """Pages that repeat one of another host."""
     level: int = FREE
 
 
@@ -247,7 +249,9 @@ class Warden:
             each.finds += found
         part.waste += wasted
         part.lies += "soft-404" in visit.flags
-        host.copies += bool(visit.same_as) and Address(visit.same_as).host != part.host
+        if visit.same_as and Address(visit.same_as).host != part.host:
+            host.copies += 1
+            host.site.copies += 1
         changed.add(number)
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
@@ -290,7 +294,8 @@ class Warden:
             if host.level != before:
                 touched.update(host.sections)
             home, was = host.site, host.site.level
-            home.level = HELD if len(home.hosts) > HOSTS and home.pages - home.finds > self._allowance(home) else FREE
+            guilty = _repeats(home) or home.pages - home.finds > self._allowance(home)
+            home.level = HELD if guilty and len(home.hosts) > HOSTS else FREE
             if home.level != was:
                 touched.update(number for other in home.hosts for number in self.hosts[other].sections)
         return touched
@@ -321,7 +326,7 @@ class Warden:
 
     def _hold_host(self, host: Host) -> None:
         """Whether a host is to be held back, and why."""
-        if host.copies >= POOR and 2 * host.copies > host.pages:
+        if _repeats(host):
             host.level, host.reason = HELD, MIRROR
         elif host.pages - host.finds > self._allowance(host):
             host.level, host.reason = HELD, FRUITLESS
@@ -344,3 +349,8 @@ class Warden:
             here.startswith(path) and any(name == host or name.endswith("." + host) for name in (address.host, bare))
             for host, path in self.trust
         )
+
+
+def _repeats(one: Host | Site) -> bool:
+    """Whether it gives mostly what others have given before."""
+    return one.copies >= POOR and 2 * one.copies > one.pages
