@@ -246,13 +246,12 @@ class Crawl:
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         seeds: list[Event] = [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
         news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
-        with log.together():
+        with log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 log.append(event)
-        for event in news:
-            engine.fold(event)
-        for name, source in self._sources:
-            engine.absorb(Task(name, "sitemap"), source_page(source, now))
+                engine.fold(event)
+            for name, source in self._sources:
+                engine.absorb(Task(name, "sitemap"), source_page(source, now))
         self._sources.clear()
         return engine
 

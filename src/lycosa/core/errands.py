@@ -51,6 +51,7 @@ async def fetch(
             node = page.links.urls[0]
             continue
         if page.outcome != "ok":
-            raise InputError(f"cannot fetch {what}: {page.outcome} {page.status or ''} {page.note}".rstrip())
+            told = " ".join(str(part) for part in (page.outcome, page.status or "", page.note) if part)
+            raise InputError(f"cannot fetch {what}: {told}")
         return node, page, visits
     raise InputError(f"cannot fetch {what}: it redirects without end")

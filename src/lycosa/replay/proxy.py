@@ -67,6 +67,8 @@ class Proxy:
             await asyncio.sleep(0)
             for connection in list(self.connections):
                 await connection.end()
+            if accepting := asyncio.all_tasks() - {asyncio.current_task()}:
+                await asyncio.wait(accepting, timeout=0.1)
         await self._server.wait_closed()
 
     @property

@@ -23,11 +23,15 @@ _DATES = frozenset("date day month year week cal calendar mon yr start_date end_
 _DRAWN = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-f]{8,}|(?=[^/]*\d)(?=[^/]*[A-Z])(?=[^/]*[a-z])[\w=-]{16,}")
 """A segment that was drawn at random: a session's, most likely."""
 
-_CHOICES = frozenset(
+_ORDERS = frozenset(
+    "sort order orderby order_by sortby sort_by dir direction sortdir filter filters facet facets".split()
+)
+"""Parameters that arrange a list, and name a page nowhere."""
+
+_CHOICES = _ORDERS | frozenset(
     """
-    sort order orderby order_by sortby sort_by dir direction sortdir asc desc view layout display mode style filter
-    filters facet facets page pg paged start offset limit per_page perpage pagesize rows show colour color size brand
-    price rating format highlight expand collapse
+    asc desc view layout display mode style page pg paged start offset limit per_page perpage pagesize rows show
+    colour color size brand price rating format highlight expand collapse
     """.split()
 )
 """Parameters that arrange what is shown, and seldom change what it is."""
@@ -89,7 +93,7 @@ class Address:
             names = {parameter.partition("=")[0].lower() for parameter in self.query.split("&")}
             if names & _DATES:
                 return Suspicion(CALENDAR, self.path)
-            if len(names & _CHOICES) > 1:
+            if len(names & _CHOICES) > 1 or names <= _ORDERS:
                 return Suspicion(LISTS, self.path)
         return None
 
