@@ -62,13 +62,16 @@ class Proxy:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._server is not None
-        self._server.close()
+        # First accept no more, then close: asyncio loses a connection that it was just about to make.
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
         for _ in range(10):  # what has just been accepted takes a few turns to become a connection
             await asyncio.sleep(0)
             for connection in list(self.connections):
                 await connection.end()
             if accepting := asyncio.all_tasks() - {asyncio.current_task()}:
                 await asyncio.wait(accepting, timeout=0.1)
+        self._server.close()
         await self._server.wait_closed()
 
     @property
