@@ -121,8 +121,10 @@ class Frontier:
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
         """Hold rows back, or let them go. Seeds are never held."""
         self._fit()
-        levels = np.where(self.table.is_seed[rows], FREE, levels)
         before = self.level[rows]
+        if not levels.any() and not before.any():  # nearly always: new rows, and all of them free
+            return
+        levels = np.where(self.table.is_seed[rows], FREE, levels)
         self.level[rows] = levels
         freed = rows[levels < before]
         self._push_all(freed[self.score[freed] > -math.inf])

@@ -136,6 +136,7 @@ class Warden:
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
         self._trusted = np.zeros(1024, np.bool_)
+        self._smells = np.zeros(1024, np.bool_)
         self._known = 0
         self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
@@ -204,7 +205,7 @@ class Warden:
         """Give new rows their sections."""
         first, last = self._known, len(table)
         if last > len(self._section):
-            for name in ("_section", "_own", "_trusted"):
+            for name in ("_section", "_own", "_trusted", "_smells"):
                 old = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros(max(last, len(old)), old.dtype)]))
         for row in range(first, last):
@@ -212,6 +213,7 @@ class Warden:
             number = self._section_of(address)
             self.sections[number].rows.append(row)
             self._section[row] = number
+            self._smells[row] = bool(self.sections[number].kind)
             self._own[row] = HELD if address.monstrous() else FREE
             self._trusted[row] = bool(self.trust) and self._trusts(address)
         self._known = last
@@ -256,7 +258,7 @@ class Warden:
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
         """A page most of whose links lead on into one suspicious section of its host is part of a maze."""
-        if len(step.children) < FEWEST_LINKS:
+        if len(step.children) < FEWEST_LINKS or not self._smells[step.children].any():
             return
         host = self.sections[self._section[step.row]].host
         numbers, counts = np.unique(self._section[step.children], return_counts=True)
