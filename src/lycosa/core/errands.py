@@ -51,7 +51,8 @@ async def fetch(
             node = page.links.urls[0]
             continue
         if page.outcome != "ok":
-            told = " ".join(str(part) for part in (page.outcome, page.status or "", page.note) if part)
+            parts = ("" if page.note.startswith(page.outcome) else page.outcome, str(page.status or ""), page.note)
+            told = " ".join(filter(None, parts))
             raise InputError(f"cannot fetch {what}: {told}")
         return node, page, visits
     raise InputError(f"cannot fetch {what}: it redirects without end")

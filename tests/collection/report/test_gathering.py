@@ -179,7 +179,7 @@ def test_probes_sitemaps_and_copies_are_told(tmp_path: Path) -> None:
         Visit(f"{A}/x", "page", "gone", 3),
     )
     kinds = {meaning.split(":")[0]: (count, failed) for meaning, count, failed in report.kinds}
-    assert {"pages": (3, 1), "probes": (1, 0), "sitemaps": (1, 0)} == kinds
+    assert {"pages": (3, 1), "probes": (1, 0), "sources": (1, 0)} == kinds
     assert [(f"{A}/", "Original", 1, f"{A}/print")] == [
         (copies.node, copies.title, copies.count, copies.example) for copies in report.copies
     ]

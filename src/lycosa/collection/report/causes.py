@@ -71,7 +71,7 @@ KINDS = {
     "page": "pages",
     "redirect": "redirects",
     "robots": "robots.txt",
-    "sitemap": "sitemaps",
+    "sitemap": "sources",
     "probe": "probes: made-up addresses, to see how a host says no",
     "example": "example pages",
     "revisit": "pages again",
