@@ -13,7 +13,7 @@ from typing import Self
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, SqliteLog
 from lycosa.store.warc import read_exchange
 from lycosa.web.html import Document, read_body
 from lycosa.web.inflate import BadEncoding, inflate
@@ -52,7 +52,7 @@ class Collection:
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False, after: int = 0) -> Iterator[tuple[int, Visit]]:
         """Pages and their numbers in the log, in its order: those that score so much, those behind a number."""
-        where = "kind = 'page' AND outcome = 'ok' AND beta >= ? AND seq > ?" + ("" if copies else " AND same = ''")
+        where = f"{PAGES if copies else FIRSTS} AND beta >= ? AND seq > ?"
         for seq, visit in self.log.numbered(where, given=(at_least, after)):
             assert isinstance(visit, Visit)
             yield seq, visit

@@ -22,6 +22,11 @@ from lycosa.store import codec
 
 NAME = "log.sqlite"
 
+PAGES = "kind = 'page' AND outcome = 'ok'"
+"""Which events are pages, in SQL; and which of them are the first with their content. `Visit.is_page`, `is_find`."""
+
+FIRSTS = f"{PAGES} AND same = ''"
+
 _SCHEMA = """
 CREATE TABLE event (
     seq     INTEGER PRIMARY KEY,

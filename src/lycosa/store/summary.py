@@ -9,7 +9,7 @@ from typing import Any
 
 from lycosa.core.errors import LockedError
 from lycosa.core.types import Held, Setting, Visit
-from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, Lock, SqliteLog
 
 
 @dataclass
@@ -94,9 +94,7 @@ def summarise(directory: Path, best: int = 10) -> Summary:
                 summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()
         summary.pages = len(summary.finds)
         summary.relevant = sum(summary.finds)
-        for visit in log.events(
-            "kind = 'page' AND outcome = 'ok' AND beta > 0 AND same = ''", f"beta DESC, seq LIMIT {best}"
-        ):
+        for visit in log.events(f"{FIRSTS} AND beta > 0", f"beta DESC, seq LIMIT {best}"):
             assert isinstance(visit, Visit)
             summary.best.append({"url": visit.node, "score": round(visit.beta, 4), "title": visit.title})
     finally:

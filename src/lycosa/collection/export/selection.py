@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Seed, Visit
+from lycosa.store.log import FIRSTS, PAGES
 from lycosa.web.html import Document
 
 SLICE = 500
 """Events that are read before the log is let go of for a moment."""
 
-WAYS = "(kind IN ('seed', 'redirect', 'sitemap') OR (kind = 'page' AND outcome = 'ok'))"
+WAYS = f"(kind IN ('seed', 'redirect', 'sitemap') OR ({PAGES}))"
 """Events that lead to a page."""
 
 Told: TypeAlias = Callable[[str, int, int], None]
@@ -51,7 +52,7 @@ class Selection:
         self.copies = copies
         self.least = -math.inf if everything else collection.threshold
         self._tell = tell
-        self._where = "kind = 'page' AND outcome = 'ok' AND beta >= ?" + ("" if copies else " AND same = ''")
+        self._where = f"{PAGES if copies else FIRSTS} AND beta >= ?"
         self.last = sys.maxsize
         self.last = self._figure("MAX(seq)")
         self.total = self._figure("COUNT(*)", self._where, self.least)

@@ -27,6 +27,7 @@ from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.core.engine import EXHAUSTED
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting, Visit
+from lycosa.store.log import FIRSTS
 from lycosa.store.summary import is_running
 from lycosa.version import __version__
 from lycosa.web.robots import product
@@ -120,7 +121,7 @@ def _best(collection: Collection, graph: LinkGraph, last: int) -> list[int]:
     """The finds with the highest scores; where nothing was found, the pages that came closest."""
     rows = collection.log.rows(
         "seq",
-        "kind = 'page' AND outcome = 'ok' AND beta >= ? AND beta > 0 AND same = '' AND seq <= ?",
+        f"{FIRSTS} AND beta >= ? AND beta > 0 AND seq <= ?",
         f"beta DESC, seq LIMIT {BEST}",
         (collection.threshold if graph.find.any() else 0.0, last),
     )

@@ -15,7 +15,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.table import MAX_HOPS
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import PAGES, SqliteLog
 
 PAGE, REDIRECT, SITEMAP = 0, 1, 2
 """What a vertex is. Only pages count; the others are ways to them."""
@@ -24,8 +24,7 @@ AT_ONCE = 20_000
 """Vertices whose links are looked at together: more would only take memory."""
 
 _VERTICES = (
-    "((kind = 'page' AND outcome = 'ok') OR (kind = 'redirect' AND outcome = 'redirect') "
-    "OR (kind = 'sitemap' AND outcome = 'ok')) AND seq <= ?"
+    f"(({PAGES}) OR (kind = 'redirect' AND outcome = 'redirect') OR (kind = 'sitemap' AND outcome = 'ok')) AND seq <= ?"
 )
 
 
