@@ -278,3 +278,10 @@ def test_an_article_is_not_suspicious_for_its_date(folders: list[str], slug: str
     base = HOST + "".join(f"/{folder}" for folder in folders)
     assert None is Address(f"{base}/2019/04/12/{slug}").suspicion()
     assert None is Address(f"{base}/2019/04/{slug}.html").suspicion()
+
+
+def test_a_hostile_path_is_not_looked_at_for_long() -> None:
+    """A path of a thousand folders is a monster whatever they are; nobody compares each of them with all others."""
+    address = Address("http://a.test/" + "/".join(f"{number:x}g" for number in range(600)) + "/x/x/y")
+    assert LONG == address.monstrous()
+    assert address.suspicion() is None

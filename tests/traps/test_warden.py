@@ -428,6 +428,19 @@ def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
     assert FREE == hunt.level("http://good.farm.test/more")
     assert FREE == hunt.level("http://x.other.test/")
     assert {FRUITLESS_SITE} == hunt.reasons()
+    hunt.fetch("http://new.farm.test/", find=True)
+    assert FREE == hunt.level("http://new.farm.test/more"), "its first find sets a host free"
+
+
+def test_a_growing_crawl_lets_a_fruitless_site_go() -> None:
+    """A site is looked at again like a host, though none of its pages is fetched any more."""
+    hunt = Hunt()
+    for number in range(ALLOWANCE + 1):
+        hunt.fetch(f"http://x{number}.farm.test/")
+    assert HELD == hunt.level("http://new.farm.test/")
+    for number in range(200):
+        hunt.fetch(f"{B}/{number}.html", find=True)
+    assert FREE == hunt.level("http://new.farm.test/")
 
 
 # -- who is never held ---------------------------------------------------------------------------------------

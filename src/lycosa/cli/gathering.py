@@ -96,7 +96,12 @@ def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
         url = check_seed(name)
         if url is None:
             raise InputError(f"{name!r} is neither a file nor a web address: write it like https://example.org/page")
-        source = fetch(url)
+        try:
+            source = fetch(url)
+        except InputError as error:
+            if nested or "//" in name:
+                raise
+            raise InputError(f"{error}. If you meant a file: there is no {name} here") from error
     return source, Read(name, source.form, 0, nested, dict(source.left_out), source.note)
 
 

@@ -22,9 +22,10 @@ async def fetch(
         if isinstance(errand, tuple):
             raise InputError(f"cannot use {what}: {errand[1]}")
         task = errand or Task(node, kind)
-        while (wait := space.ready(space.lane(task.node))[0] - clock()) > 0:
+        while (ready := space.ready(space.lane(task.node)))[0] > clock():
+            wait, why = ready[0] - clock(), ready[1]
             if wait > patience:
-                raise InputError(f"cannot fetch {what}: its host can't be asked now")
+                raise InputError(f"cannot fetch {what}: its host can't be asked now" + (f" ({why})" if why else ""))
             await asyncio.sleep(wait)
         page = await space.visit(task)
         visit = Visit(

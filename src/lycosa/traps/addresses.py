@@ -77,6 +77,8 @@ class Address:
         Suspicion(kind='endless list', stem='/shop')
         """
         segments = self.segments
+        if len(segments) > DEEPEST:  # held for that already; and a hostile path has a thousand
+            return None
         for number, segment in enumerate(segments):
             if segment[:1].isdigit() and _DATE.fullmatch(segment):
                 rest = [part for part in segments[number + 1 :] if part]

@@ -63,7 +63,7 @@ ALLOWANCE = 25
 LOOK_AGAIN = 100
 """Pages after which hosts that were held for yielding nothing are looked at again."""
 
-_PLAIN = re.compile(r"[^*#?]*")
+_MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
@@ -187,7 +187,7 @@ class Warden:
             part = self.sections[self._section[row]]
             host = self.hosts[part.host]
             if part.level:
-                reason, where, fetched = part.reason, part.host + _PLAIN.match(part.stem)[0], part.pages  # type: ignore[index]
+                reason, where, fetched = part.reason, part.host + _MARKS.split(part.stem, 1)[0], part.pages
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
             elif host.site.level and not host.finds:
@@ -289,17 +289,17 @@ class Warden:
             host = self.hosts[name]
             before = host.level
             self._hold_host(host)
-            if host.reason == FRUITLESS:
-                self._fruitless.add(name)
-            else:
-                self._fruitless.discard(name)
-            if host.level != before:
-                touched.update(host.sections)
             home, was = host.site, host.site.level
             guilty = _repeats(home) or home.pages - home.finds > self._allowance(home)
             home.level = HELD if guilty and len(home.hosts) > HOSTS else FREE
+            if host.reason == FRUITLESS or home.level:
+                self._fruitless.add(name)
+            else:
+                self._fruitless.discard(name)
             if home.level != was:
                 touched.update(number for other in home.hosts for number in self.hosts[other].sections)
+            elif host.level != before or (home.level and host.finds == 1):  # its first find sets a host free
+                touched.update(host.sections)
         return touched
 
     def _hold(self, part: Section) -> None:
