@@ -343,3 +343,14 @@ def test_an_empty_file_in_a_directory_is_left_out(tmp_path: Path) -> None:
 def test_moments_outside_of_time(date: str) -> None:
     """A date that no clock of ours can show is none."""
     assert 0 == moment(date)
+
+
+def test_an_index_that_points_nowhere(tmp_path: Path) -> None:
+    """Rotten bytes in the index give a damaged answer, which the proxy tells, and nothing worse."""
+    path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
+    with Recording([path]) as recording:
+        held = recording.archives[0]
+        for column, rotten in (("length", 2**62), ("offset", 2**62)):
+            held.index.columns = {**held.index.columns, column: np.array([rotten], held.index.columns[column].dtype)}
+            with pytest.raises(Damaged, match="can't be read"):
+                held.read(0)

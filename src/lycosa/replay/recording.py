@@ -65,7 +65,7 @@ class Archive:
             if data.startswith(ZSTD):
                 data = self._dictionary(offset) + data
             return read(data)
-        except (OSError, Damaged) as error:
+        except (OSError, OverflowError, MemoryError, Damaged) as error:  # the index itself may be what is damaged
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
 
     def _dictionary(self, offset: int) -> bytes:
