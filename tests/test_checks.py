@@ -56,7 +56,7 @@ def test_every_merge_passes(merge: Any) -> None:
 @pytest.mark.parametrize("seed", [2, 12345, -1])
 def test_random_passes_with_any_seed(seed: int) -> None:
     """The random order passes whatever number it is seeded with."""
-    check_estimator(lambda: estimator("random", random_seed=seed))
+    check_estimator(lambda: estimator("random", seed=seed))
 
 
 @pytest.mark.parametrize("name", TOPICS)

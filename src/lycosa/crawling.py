@@ -18,11 +18,11 @@ from lycosa.core.engine import Budget, Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Topic
+from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
-from lycosa.estimators import estimator
+from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
@@ -54,7 +54,7 @@ def crawl(
     seeds: Iterable[str] = (),
     *,
     out: str | Path | None = None,
-    strategy: str | Estimator = "",
+    strategy: str | Estimator | Strategy = "",
     space: Space | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
@@ -91,7 +91,7 @@ def resume(
     out: str | Path,
     *,
     topic: Topic | None = None,
-    strategy: Estimator | None = None,
+    strategy: Estimator | Strategy | None = None,
     space: Space | None = None,
     clock: Clock | None = None,
     **changes: Any,
@@ -117,7 +117,7 @@ class Crawl:
         path: Path | None,
         *,
         topic: Topic | None = None,
-        guide: Estimator | None = None,
+        guide: Estimator | Strategy | None = None,
         space: Space | None = None,
         clock: Clock | None = None,
         resuming: bool = False,
@@ -145,7 +145,8 @@ class Crawl:
             self._seeds = self._read_seeds() if space is None else dict.fromkeys(options.seeds, "page")
         if not self._seeds and not self._sources and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
-        self._guide = guide or estimator(options.strategy, random_seed=options.random_seed)
+        self._guide = guide
+        self._strategy()
         for part, needs in ((topic, "judge"), (guide, "score"), (space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
@@ -220,13 +221,16 @@ class Crawl:
         if self._topic is None and isinstance(log, SqliteLog) and self.resuming:
             learned = log.setting("learned", {}) or await self._learned(space, news)
         topic = self._topic or make_topic(options, learned)
+        guide = self._strategy(topic.threshold)
+        if hasattr(topic, "facets"):
+            topic.facets = guide.wants
         judge_name = _fingerprint(options, topic)
         if options.languages:
             topic = InLanguage(topic)
         engine = self.engine = Engine(
             space,
             topic,
-            Greedy(self._guide, options.strategy),
+            guide,
             log,
             clock=self._clock,
             budget=Budget(options.budget, options.max_bytes, options.max_time),
@@ -254,6 +258,14 @@ class Crawl:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
         self._sources.clear()
         return engine
+
+    def _strategy(self, threshold: float = 0.1) -> Strategy:
+        """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
+        options, guide = self.options, self._guide
+        if guide is None:
+            facts = {"seed": options.random_seed, "budget": options.budget, "threshold": threshold}
+            return strategy_by_name(options.strategy, targets=tuple(options.targets), **facts)
+        return Greedy(guide, options.strategy) if isinstance(guide, Estimator) else guide
 
     def _seeds_to_add(self, table: Table) -> dict[str, Kind]:
         """Seeds that the log does not have: all at first, what was added to crawl.toml when resuming."""
@@ -432,5 +444,13 @@ def _guard(options: Options) -> Guard:
 
 def _fingerprint(options: Options, topic: Topic) -> str:
     """Short name of a judge: changes when the topic does."""
-    told = repr((type(topic).__name__, getattr(topic, "weights", ""), options.topic, options.regex, options.judge))
+    told = repr(
+        (
+            type(topic).__name__,
+            getattr(topic, "fingerprint", getattr(topic, "weights", "")),
+            options.topic,
+            options.regex,
+            options.judge,
+        )
+    )
     return xxhash.xxh3_64_hexdigest(told.encode())[:12]

@@ -317,7 +317,7 @@ def learned(engine: Engine) -> dict[str, Any]:
     return {
         "nodes": list(table.nodes),
         "columns": {name: getattr(table, name)[:n].tolist() for name in COLUMNS},
-        "edges": (table.edge_parent.tolist(), table.edge_child.tolist(), table.edge_alpha.tolist()),
+        "edges": (table.edges.parent.tolist(), table.edges.child.tolist(), table.edges.alpha.tolist()),
         "scores": engine.frontier.score[is_open].tolist(),
         "levels": engine.frontier.level[is_open].tolist(),
         "tally": (engine.tally.pages, engine.tally.sources, engine.tally.sourced, dict(engine.tally.outcomes)),

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table, fit
+from lycosa.core.columns import fit
+from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table
 from lycosa.core.types import Links, Visit
 
 
@@ -78,7 +79,7 @@ def test_a_link_repeated_counts_once_with_its_best_alpha() -> None:
     assert ["b", "c"] == [table.nodes[row] for row in step.children]
     assert [0.7, 0.2] == pytest.approx(step.alphas.tolist())
     assert 1 == column(table, "in_degree", "b")
-    assert ([0, 0], [1, 2]) == (table.edge_parent.tolist(), table.edge_child.tolist())
+    assert ([0, 0], [1, 2]) == (table.edges.parent.tolist(), table.edges.child.tolist())
 
 
 def test_depth_is_the_shortest_known_way() -> None:

@@ -57,7 +57,7 @@ def sim_engine(
     return Engine(
         space,
         Query(query),
-        Greedy(estimator(strategy, random_seed=seed), strategy),
+        Greedy(estimator(strategy, seed=seed), strategy),
         MemoryLog() if log is None else log,
         clock=clock,
         budget=Budget(pages=pages),
@@ -102,7 +102,7 @@ def state_of(engine: Engine) -> dict[str, Any]:
         "open": is_open.tobytes(),
         "scores": engine.frontier.score[is_open].tobytes(),
         "columns": {name: getattr(table, name)[:n].tobytes() for name in COLUMNS},
-        "edges": (table.edge_parent.tobytes(), table.edge_child.tobytes(), table.edge_alpha.tobytes()),
+        "edges": (table.edges.parent.tobytes(), table.edges.child.tobytes(), table.edges.alpha.tobytes()),
         "lane pages": [lane.pages for lane in engine.frontier.lanes],
         "terms": list(words.terms),
         "frequency": words.frequency[: len(words.terms)].tobytes(),

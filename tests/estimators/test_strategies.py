@@ -12,8 +12,7 @@ from lycosa.estimators.chance import Random
 def test_names() -> None:
     """Each name makes what it says."""
     assert [repr(BestFirst(0.5, 0.5)), repr(BestFirst(1.0, 0.0)), repr(BestFirst(0.0, 1.0)), repr(Random(7))] == [
-        repr(estimator(name, random_seed=7))
-        for name in ("best-first", "best-first-page", "best-first-anchor", "random")
+        repr(estimator(name, seed=7)) for name in ("best-first", "best-first-page", "best-first-anchor", "random")
     ]
 
 

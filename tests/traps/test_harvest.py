@@ -44,7 +44,7 @@ def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
         space = WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if warden else 0)
         query = Query(web.query(topic))
         engine = Engine(
-            space, query, Greedy(estimator("best-first", random_seed=1), "best-first"), MemoryLog(), clock=clock,
+            space, query, Greedy(estimator("best-first", seed=1), "best-first"), MemoryLog(), clock=clock,
             budget=Budget(pages=BUDGET), reader=Vocabulary(), concurrency=4, choosy=0.7,
             warden=Warden(query.threshold) if warden else None,
         )  # fmt: skip

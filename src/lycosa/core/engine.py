@@ -23,9 +23,7 @@ from typing import Any
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Topic, Warden
-from lycosa.core.strategies import Greedy
+from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Strategy, Topic, Warden
 from lycosa.core.table import MAX_HOPS, OPEN, Table
 from lycosa.core.types import Event, Held, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
 
@@ -86,7 +84,7 @@ class Engine:
         self,
         space: Space,
         topic: Topic,
-        strategy: Greedy,
+        strategy: Strategy,
         log: Log,
         *,
         clock: Clock,
@@ -107,7 +105,7 @@ class Engine:
         self.concurrency = concurrency
         self.judge_name = judge_name
         self.table = Table(space.lane, scope)
-        self.frontier = Frontier(
+        self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
         )
         self.tally = Tally()
@@ -241,7 +239,7 @@ class Engine:
         while len(self.in_flight) + len(self._arrived) < self.concurrency and not self._over(deadline):
             now = self.clock()
             # 1. pick
-            row, arm = self.strategy.pick(self.tally.picks + 1, self.frontier, now)
+            row, arm, score = self.strategy.pick(self.tally.picks + 1, self.frontier, now)
             if row < 0:
                 break
             table, node = self.table, self.table.nodes[row]
@@ -262,7 +260,7 @@ class Engine:
                 row=row,
                 pick=self.tally.picks,
                 arm=arm,
-                score=float(self.frontier.score[row]),
+                score=score,
                 attempt=int(table.attempts[row]) + 1,
                 hops=int(table.hops[row]),
             )
@@ -368,6 +366,9 @@ class Engine:
                     "lycosa.checks.check_topic tells what a topic has to do"
                 )
             visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
+            visit.links.facets = {
+                name: np.nan_to_num(np.asarray(column, np.float32)) for name, column in judgement.facets.items()
+            }
             if judgement.data:
                 visit.data = {**visit.data, **as_stored(judgement.data)}
         if not visit.is_page:  # nor one of the collection: its words are known, but don't count

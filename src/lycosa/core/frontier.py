@@ -37,6 +37,9 @@ WORTH_WAITING = 3.0
 LAST = -1e300
 """The score of a row whose estimator has no number for it."""
 
+PRUNED = -1e301
+"""The score of a row that its estimator wants not fetched at all, unless it gets a better one: hard focus."""
+
 Ready = Callable[[str], tuple[float, str]]
 
 Entry = tuple[int, float, int]
@@ -107,8 +110,8 @@ class Frontier:
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
         self._fit()
-        if not (scores > -math.inf).all():  # no number, or the lowest there is: last, but not lost
-            scores = np.where(scores > LAST, scores, LAST)
+        if not np.isfinite(scores).all():  # no number, or none that can be compared: last, but not lost
+            scores = np.where(np.isfinite(scores), scores, LAST)
         is_seed = self.table.is_seed[rows]
         if is_seed.any():
             scores = np.where(is_seed, math.inf, scores)
@@ -130,7 +133,7 @@ class Frontier:
         self._push_all(freed[self.score[freed] > -math.inf])
 
     def _push_all(self, rows: Rows) -> None:
-        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] < SHUT)]
+        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] < SHUT) & (self.score[rows] > PRUNED)]
         columns = (rows, self.level[rows], self.score[rows], self.table.lane[rows])
         for row, level, score, lane in zip(*(column.tolist() for column in columns), strict=True):
             if row not in self.taken:
@@ -317,10 +320,11 @@ class Frontier:
             entry = heap[0]
             row = entry[2]
             level = int(levels[row])
-            if state[row] != OPEN or row in self.taken or level == SHUT:
+            score = float(scores[row])
+            if state[row] != OPEN or row in self.taken or level == SHUT or score <= PRUNED:
                 heappop(heap)
                 continue
-            true = (level, -float(scores[row]), row)
+            true = (level, -score, row)
             if entry == true:
                 return entry
             if entry < true:

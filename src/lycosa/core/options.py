@@ -45,7 +45,32 @@ class Options:
         group="Topic",
         metavar="PATTERN",
     )
-    judge: str = option("", "The topic as a Python class of your own, module:Class.", group="Topic", metavar="NAME")
+    model: str = option(
+        "",
+        "The topic by a model that 'lycosa train' made; --target says which of its classes.",
+        group="Topic",
+        metavar="FILE",
+    )
+    targets: list[str] = option(
+        [],
+        "The class, or the branch of the taxonomy, that is wanted; repeat it for more.",
+        group="Topic",
+        flag="--target",
+        metavar="CLASS",
+    )
+    judge: str = option(
+        "",
+        "How pages are judged: vector, word-frequency, ... with parameters, as in vector,idf=learned (see 'lycosa "
+        "topics'), or a Python class of your own, module:Class.",
+        group="Topic",
+        metavar="NAME",
+    )
+    background: str = option(
+        "",
+        "Word statistics to weigh words by, made by 'lycosa train background'. Default: those of English, shipped.",
+        group="Topic",
+        metavar="FILE",
+    )
     threshold: float = option(
         0.0,
         "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .25, patterns .5).",
@@ -67,7 +92,8 @@ class Options:
     )
     strategy: str = option(
         "best-first",
-        "What to fetch next: best-first, best-first-page, best-first-anchor, breadth-first, random, or module:Class.",
+        "What to fetch next: best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see 'lycosa "
+        "strategies'), or a Python class of your own, module:Class.",
         group="Hunt",
         metavar="NAME",
     )
@@ -191,7 +217,9 @@ class Options:
         """What is hunted, in a few words."""
         if self.examples and not self.topic:
             return f"pages like {self.examples[0]}"
-        return self.topic or self.regex or self.judge or (f"the terms in {self.terms}" if self.terms else "")
+        if self.model and not self.topic:
+            return ", ".join(self.targets) or f"what {Path(self.model).name} knows"
+        return self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "") or self.judge
 
     def check(self) -> None:
         """Refuse values that can't work, each with its remedy."""

@@ -3,7 +3,8 @@
 Space      where nodes are visited        (web, recorded crawl, graph, ...)
 Reader     turns a page into terms, once  (text/)
 Topic      says what is relevant          (beta of a page, alpha of a link)
-Estimator  says what to fetch next        (learn, score)
+Estimator  says what a node is worth      (learn, score)
+Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
 Warden     says what to hold back         (traps/)
 Archive    keeps the bytes                (WARC)
 Log        keeps the events               (SQLite, memory)
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from lycosa.core.types import (
     Event,
@@ -23,6 +24,7 @@ from lycosa.core.types import (
     Judgement,
     Outcome,
     Page,
+    Pick,
     Place,
     Rows,
     Scores,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lycosa.core.frontier import Frontier, Ready
     from lycosa.core.table import Table
 
 Clock: TypeAlias = "Callable[[], float]"
@@ -107,12 +110,16 @@ class Topic(Protocol):
     def learn(self, visit: Visit) -> None: ...
 
 
+@runtime_checkable
 class Estimator(Protocol):
     """What to fetch next, as two functions over the shared table.
 
     One whose scores are in proportion to what they promise (none below 0, twice the score twice as good) says so with
     an attribute `proportional = True`: the crawl may then wait for a better host rather than fetch what promises
-    little.
+    little. One that wants more than alphas to be judged names it in `wants = ("context", "url")` and reads it with
+    `step.facet(name)`. One whose scores change all over the frontier at once says `sweeping = True`: they are then
+    kept in one column that is looked through at each pick, and not in heaps. A row scored `frontier.PRUNED` is not
+    fetched.
     """
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -121,6 +128,31 @@ class Estimator(Protocol):
 
     def score(self, rows: Rows, table: Table) -> Scores | NDArray[np.float32]:
         """Score rows; no side effects."""
+        ...
+
+
+class Strategy(Protocol):
+    """Which row to take, given what one estimator or several think of them. See core/strategies.py."""
+
+    proportional: bool
+    """Whether twice the score promises twice as much."""
+    wants: tuple[str, ...]
+    """The facets of a link that it wants the topic to judge."""
+
+    def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
+        """The frontier that it picks from."""
+        ...
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        """See a visit, and rank the rows that it changes."""
+        ...
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        """A seed joins the frontier."""
+        ...
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """The row for this pick number (row -1: none is ready). Changes nothing that is learned."""
         ...
 
 

@@ -6,12 +6,12 @@ the order of discovery, which is also the order in which ties are broken. All of
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.edges import Edges
 from lycosa.core.types import Rows, Step, Visit
 
 OPEN, DONE = 0, 1
@@ -70,9 +70,7 @@ class Table:
         self.lanes: list[str] = []
         self.lane_number: dict[str, int] = {}
         self.open_rows = 0
-        self.edge_parent = array("i")
-        self.edge_child = array("i")
-        self.edge_alpha = array("f")
+        self.edges = Edges()
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
             setattr(self, name, np.zeros(self._capacity, dtype))
@@ -141,16 +139,17 @@ class Table:
         row_of, add = self.row_of, self.add
         depth = int(self.depth[row]) + 1
         best: dict[int, float] = {}
+        of_link: list[int] = []
         links = visit.links
         alphas = links.alphas.tolist() or [0.0] * len(links)  # a page that was not judged
         for url, alpha in zip(links.urls, alphas, strict=True):
             child = row_of.get(url)
             if child is None:
                 child = add(url, depth, row)
-                if child < 0:
-                    continue
-            if child == row:
+            if child < 0 or child == row:
+                of_link.append(-1)
                 continue
+            of_link.append(child)
             known = best.get(child)
             if known is None or alpha > known:
                 best[child] = alpha
@@ -172,10 +171,8 @@ class Table:
                     product = alpha * beta
                     self.product_sum[rows] += product
                     self.product_max[rows] = np.maximum(self.product_max[rows], product)
-            self.edge_parent.extend([row] * len(best))
-            self.edge_child.extend(best)
-            self.edge_alpha.extend(best.values())
-        return Step(visit, row, children, strongest)
+            self.edges.add(row, children, strongest)
+        return Step(visit, row, children, strongest, np.array(of_link, np.int32))
 
     def _inherit(self, visit: Visit, row: int) -> Step:
         """A redirect's target stands in for its source: same depth, same parents' sums, one hop further."""
@@ -207,16 +204,3 @@ class Table:
             new = np.zeros(self._capacity, old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
-
-
-def fit(column: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
-    """A column of an estimator's own, long enough for so many rows (grows by doubling, new rows are 0).
-
-    >>> len(fit(np.zeros(4), 3)), len(fit(np.zeros(4), 5))
-    (4, 1024)
-    """
-    if rows <= len(column):
-        return column
-    grown = np.zeros(max(1024, rows, 2 * len(column)))
-    grown[: len(column)] = column
-    return grown

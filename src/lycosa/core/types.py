@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class Links:
     positions: list[int] = field(default_factory=list)
     """Which of the page's link elements each one is: its markers in the text are the pair of that number."""
     alphas: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    """What else the topic says of each link, by name ("context", "url"), where the strategy wants to know."""
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -62,6 +64,7 @@ class Links:
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions):
             del column[max(0, most) :]
         self.alphas = self.alphas[: max(0, most)]
+        self.facets = {name: column[: max(0, most)] for name, column in self.facets.items()}
 
     @classmethod
     def to(cls, *urls: str, anchors: Sequence[str] | None = None) -> Links:
@@ -143,6 +146,14 @@ class Task:
     """For an errand: the node it is run for."""
 
 
+class Pick(NamedTuple):
+    """What a strategy chose: a row (-1: none), the arm that chose it, and the score it had."""
+
+    row: int
+    arm: str = ""
+    score: float = 0.0
+
+
 @dataclass(slots=True)
 class Judgement:
     """What a topic says: beta of the page, alpha of each link, and what it wants to remember of the page."""
@@ -150,6 +161,8 @@ class Judgement:
     beta: float
     alphas: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
+    facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    """More numbers for each link, by name: see Links.facets."""
 
 
 def as_stored(value: Any) -> Any:
@@ -292,3 +305,17 @@ class Step:
     """Rows of the page's links, each once, in page order; for a redirect its target."""
     alphas: NDArray[np.float32]
     """For each child the largest alpha among the page's links to it."""
+    of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
+    """For each of the page's links its row; -1 for one that is out of scope or leads back to the page itself."""
+
+    def facet(self, name: str) -> NDArray[np.float32]:
+        """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
+        column = self.visit.links.facets.get(name)
+        if column is None or not len(self.of_link):
+            return self.alphas
+        kept = self.of_link >= 0
+        order = np.argsort(self.children)
+        at = order[np.searchsorted(self.children, self.of_link[kept], sorter=order)]
+        strongest = np.zeros(len(self.children), np.float32)
+        np.maximum.at(strongest, at, column[kept])
+        return strongest

@@ -1,6 +1,11 @@
 """What to fetch next. One algorithm, one file, its paper in the docstring.
 
-`STRATEGIES` names what `--strategy` accepts: where it lives, and what it is made with.
+`STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
+`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these four of every one:
+
+    batch=N        see the scores of N pages ago: rank again after every N pages only (1)
+    q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
+    ties=random    among equal scores not the first discovered, but any
 """
 
 from __future__ import annotations
@@ -9,64 +14,252 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import Estimator
+from lycosa.core.protocols import Estimator, Strategy
+from lycosa.core.spec import build, parameters, parse
+from lycosa.core.strategies import steer
+
+BATSAKIS = "Batsakis 2007"
+GOURITEN = "Gouriten, Maniu, Senellart 2014"
+OTIE = "Guan et al. 2008"
+RULES = "Altingovde, Ulusoy 2004"
+PERSONALISED = "Trivedi et al. 2014"
 
 
 class Entry(NamedTuple):
-    """A strategy by name."""
+    """A strategy by name: `lycosa.estimators.MODULE:ATTRIBUTE`, made with these arguments."""
 
     module: str
     attribute: str
     arguments: dict[str, Any]
     summary: str
+    paper: str = ""
+    needs: str = ""
+    """What it can't do without, beside somewhere to start: a topic of words or examples, training, a taxonomy ..."""
 
+
+TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "trained model", "taxonomy and rules", "true scores"
 
 STRATEGIES: dict[str, Entry] = {
     "best-first": Entry(
-        "lycosa.estimators.best_first",
-        "BestFirst",
-        {"page": 0.5, "anchor": 0.5},
+        "best_first", "BestFirst", {"page": 0.5, "anchor": 0.5},
         "links of relevant pages with relevant anchors first: mean of page and anchor similarity",
+        f"{BATSAKIS}, eq. 7", TOPIC,
     ),
     "best-first-page": Entry(
-        "lycosa.estimators.best_first",
-        "BestFirst",
-        {"page": 1.0, "anchor": 0.0},
-        "links of the most relevant pages first",
+        "best_first", "BestFirst", {"page": 1.0, "anchor": 0.0},
+        "links of the most relevant pages first", f"{BATSAKIS}, 3.2.1", TOPIC,
     ),
     "best-first-anchor": Entry(
-        "lycosa.estimators.best_first",
-        "BestFirst",
-        {"page": 0.0, "anchor": 1.0},
-        "links with the most relevant anchor text first",
+        "best_first", "BestFirst", {"page": 0.0, "anchor": 1.0},
+        "links with the most relevant anchor text first", f"{BATSAKIS}, 3.2.2", TOPIC,
+    ),
+    "n-best-first": Entry(
+        "n_best_first", "NBestFirst", {},
+        "best-first, but n pages at a time before anything is ranked again", f"{BATSAKIS}, 2.3", TOPIC,
+    ),
+    "link-context": Entry(
+        "link_context", "LinkContext", {},
+        "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
+    ),
+    "fish-search": Entry(
+        "fish_search", "FishSearch", {},
+        "relevant pages have offspring that swims on, others starve after a few hops", "De Bra et al. 1994", TOPIC,
+    ),
+    "shark-search": Entry(
+        "shark_search", "SharkSearch", {},
+        "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "lycosa.estimators.breadth_first", "BreadthFirst", {}, "in order of discovery, level by level"
+        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level", f"{BATSAKIS}, 3.2",
     ),
-    "random": Entry("lycosa.estimators.chance", "Random", {}, "in a random order that depends on --random-seed only"),
-}
+    "random": Entry("chance", "Random", {}, "in a random order that depends on --random-seed only"),
+    "backlink": Entry(
+        "backlink", "Backlink", {}, "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
+    ),
+    "pagerank": Entry(
+        "pagerank", "PageRank", {}, "by PageRank of the graph seen so far, brought up to date now and then",
+        f"{BATSAKIS}, 2.2; Cho et al. 1998",
+    ),
+    "url-depth": Entry(
+        "url_depth", "UrlDepth", {}, "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
+    ),
+    "out-links": Entry(
+        "out_links", "OutLinks", {}, "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
+    ),
+    "hard-focus": Entry(
+        "hard_focus", "HardFocus", {}, "follow the links of pages on the topic only, prune at all others",
+        f"{RULES}; Chakrabarti et al. 1999", MODEL,
+    ),
+    "soft-focus": Entry(
+        "soft_focus", "SoftFocus", {},
+        "links are worth what the classifier says of their page; with a distiller of hubs or an apprentice if wanted",
+        f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
+    ),
+    "rules": Entry(
+        "rules", "Rules", {},
+        "by how likely pages of this class lead to the wanted one, over paths of a few links", f"{RULES}, fig. 4",
+        TAXONOMY,
+    ),
+    "opic": Entry(
+        "opic", "Opic", {}, "cash that pages hand to their links in equal shares: the richest first",
+        f"{OTIE}; Abiteboul et al. 2003",
+    ),
+    "opic-alpha": Entry(
+        "opic_alpha", "OpicAlpha", {}, "cash shared by the links' promise, with its history", f"{GOURITEN}, estimator 3",
+    ),
+    "otie": Entry(
+        "otie", "Otie", {}, "cash shared by link context, revised by what the page turned out to be",
+        f"{OTIE}, eq. 1-3", TOPIC,
+    ),
+    "fl_deg": Entry(
+        "first_level", "FirstLevel", {"kind": "deg"}, "number of parents seen", f"{GOURITEN}, estimator 4",
+    ),
+    "fl_n": Entry(
+        "first_level", "FirstLevel", {"kind": "n"}, "sum of the parents' relevance", f"{GOURITEN}, estimator 4", TOPIC,
+    ),
+    "fl_e": Entry(
+        "first_level", "FirstLevel", {"kind": "e"}, "sum of the links' promise", f"{GOURITEN}, estimator 4", TOPIC,
+    ),
+    "fl_ne": Entry(
+        "first_level", "FirstLevel", {"kind": "ne"}, "sum of relevance times promise", f"{GOURITEN}, estimator 4", TOPIC,
+    ),
+    "sl_n": Entry(
+        "second_level", "SecondLevel", {"kind": "n"}, "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
+        TOPIC,
+    ),
+    "sl_e": Entry(
+        "second_level", "SecondLevel", {"kind": "e"}, "sum of the promise of the links to siblings",
+        f"{GOURITEN}, estimator 4", TOPIC,
+    ),
+    "sl_ne": Entry(
+        "second_level", "SecondLevel", {"kind": "ne"}, "sum over siblings of relevance times promise",
+        f"{GOURITEN}, estimator 4", TOPIC,
+    ),
+    "lr_fl": Entry(
+        "regression", "Regression", {"level": "fl"},
+        "linear regression on the four fl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+    ),
+    "lr_sl": Entry(
+        "regression", "Regression", {"level": "sl"},
+        "linear regression on the fl_ and sl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+    ),
+    "mab_epsilon": Entry(
+        "bandit", "Bandit", {"policy": "epsilon"},
+        "several strategies take turns: mostly the one with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
+    ),
+    "mab_first": Entry(
+        "bandit", "Bandit", {"policy": "first"},
+        "tries its strategies during the first part of the budget, then stays with the best",
+        f"{GOURITEN}, estimator 7", TOPIC,
+    ),
+    "mab_reset": Entry(
+        "bandit", "Bandit", {"policy": "reset"}, "mab_first all over again every so many pages", f"{GOURITEN}, 7.4",
+        TOPIC,
+    ),
+    "mab_var": Entry(
+        "bandit", "Bandit", {"policy": "var"},
+        "mab_first all over again, the less often the longer the same strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
+    ),
+    "mab_window": Entry(
+        "bandit", "Bandit", {"policy": "window"}, "mab_epsilon that remembers the last pages only", f"{GOURITEN}, 7.4",
+        TOPIC,
+    ),
+    "nr": Entry(
+        "navigational_rank", "NavigationalRank", {},
+        "relevance spreads from pages to what links to them, then to what they link to",
+        f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
+    ),
+    "oracle": Entry(
+        "oracle", "Oracle", {}, "knows every score beforehand: the yardstick, for graphs and recorded crawls",
+        f"{GOURITEN}, 6", TRUTH,
+    ),
+    "link-score": Entry(
+        "link_score", "LinkScore", {}, "URL text, anchor text, number of parents and their relevance, added up",
+        PERSONALISED, TOPIC,
+    ),
+    "url-optimisation": Entry(
+        "link_score", "LinkScore", {"least": 1.5}, "link-score without the links that score below a threshold",
+        PERSONALISED, TOPIC,
+    ),
+    "nb-links": Entry(
+        "nb_links", "NaiveBayesLinks", {},
+        "Naive Bayes on the words of address and anchor, which learns from every page", PERSONALISED, TOPIC,
+    ),
+    "personalised": Entry(
+        "personalised", "Personalised", {},
+        "first in, first out; only pages that have the search string are kept and expanded", PERSONALISED, TOPIC,
+    ),
+}  # fmt: skip
+
+PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
+"""What a bandit plays unless it is told otherwise."""
 
 
-def estimator(name: str, *, random_seed: int = 0) -> Estimator:
-    """Make the estimator of a strategy by its name, or one of your own as `module:Class`.
+STEERING = ("batch", "q", "zeta", "ties")
+"""Parameters of every strategy that is greedy over an estimator."""
 
-    >>> estimator("breadth-first")
-    BreadthFirst()
+
+def estimator(text: str, **known: Any) -> Estimator:
+    """Make an estimator by its name and parameters, or one of your own as `module:Class`.
+
+    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, targets.
+
+    >>> estimator("best-first,merge=sum")
+    BestFirst(page=0.5, anchor=0.5, merge='sum')
     """
+    name, given = parse(text)
+    made: Estimator = _make(name, given, known)
+    return made
+
+
+def strategy(text: str, **known: Any) -> Strategy:
+    """Make the strategy that a name and parameters stand for: greedy over an estimator, unless told otherwise.
+
+    >>> strategy("fl_n,batch=32").name
+    'fl_n,batch=32'
+    """
+    name, given = parse(text)
+    steering = {key: given.pop(key) for key in STEERING if key in given}
+    made = _make(name, given, known)
+    if hasattr(made, "pick"):  # a bandit, which steers by itself
+        if steering:
+            raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
+        whole: Strategy = made
+        return whole
+    return build(steer, steering, name, estimator=made, name=text, seed=known.get("seed", 0))
+
+
+def describe(name: str) -> dict[str, tuple[Any, Any]]:
+    """The parameters of a strategy by name, each with its type and its default."""
+    fixed = STRATEGIES[name].arguments
+    return {
+        key: (kind, fixed.get(key, default))
+        for key, (kind, default) in parameters(_maker(name)).items()
+        if key not in ("seed", "budget", "threshold")
+    }
+
+
+def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
+    maker = _maker(name)
+    fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
+    try:
+        return build(maker, given, name, **{**known, **fixed})
+    except TypeError as error:
+        if name in STRATEGIES:
+            raise
+        raise InputError(f"cannot load strategy {name!r}: {error}") from error
+
+
+def _maker(name: str) -> Any:
     entry = STRATEGIES.get(name)
     if entry is not None:
-        arguments = dict(entry.arguments)
-        if name == "random":
-            arguments["seed"] = random_seed
-        made: Estimator = getattr(import_module(entry.module), entry.attribute)(**arguments)
-        return made
+        return getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)
     module, colon, attribute = name.partition(":")
     if not colon:
         raise InputError(
             f"unknown strategy {name!r}: choose one of {', '.join(STRATEGIES)}, or name your own as module:Class"
         )
     try:
-        own: Estimator = getattr(import_module(module), attribute)()
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
         raise InputError(f"cannot load strategy {name!r}: {error}; is the module on PYTHONPATH?") from error
-    return own

@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.table import Table, fit
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
 Merge = Literal["max", "sum", "mean", "last"]

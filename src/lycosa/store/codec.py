@@ -65,6 +65,7 @@ def encode_visit(visit: Visit) -> bytes:
             links.rels,
             links.positions,
             links.alphas.tobytes(),
+            {name: column.tobytes() for name, column in links.facets.items()},
         ),
         unicode_errors="surrogatepass",
     )
@@ -76,10 +77,11 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), **_STRICT)
     ids, counts, new = fields[27:30]
     urls, anchors, contexts, rels, positions, alphas = fields[30:36]
+    facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:] or [{}])[0].items()}
     parts: list[Any] = [
         *fields[:27],
         Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new),
-        Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32)),
+        Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets),
         place,
     ]
     return Visit(*parts)

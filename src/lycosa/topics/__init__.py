@@ -1,1 +1,45 @@
-"""Topics: anything that can judge. beta of a page, alpha of each of its links."""
+"""Topics: anything that can judge. beta of a page, alpha of each of its links.
+
+`TOPICS` names what `--judge` accepts: where it lives, what it needs and whose it is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A judge by name: `lycosa.topics.MODULE:ATTRIBUTE`."""
+
+    module: str
+    attribute: str
+    summary: str
+    paper: str = ""
+    needs: str = ""
+    """What it is made from: words (a topic, --terms), examples, training, a taxonomy."""
+
+
+TOPICS: dict[str, Entry] = {
+    "vector": Entry(
+        "query", "Query", "nearness to words or example pages in the vector space: tf-idf and cosine",
+        "Batsakis 2007, eq. 1, 2", "words or examples",
+    ),
+    "word-frequency": Entry(
+        "word_frequency", "WordFrequency", "how often the search string occurs, or on how many lines",
+        "Trivedi et al. 2014", "words",
+    ),
+    "weighted-content": Entry(
+        "weighted_content", "WeightedContent", "cosine of word counts, those in the title counted twice",
+        "Trivedi et al. 2014", "words",
+    ),
+    "keyword": Entry(
+        "keyword", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
+        "Gouriten, Maniu, Senellart 2014, 2.3", "words",
+    ),
+    "regex": Entry("pattern", "Pattern", "matches of a regular expression (--regex)", "", "expression"),
+    "model": Entry(
+        "classified", "Classified",
+        "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM or neural network, from 'lycosa train'",
+        "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
+    ),
+}  # fmt: skip

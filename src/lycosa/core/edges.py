@@ -1,0 +1,104 @@
+"""The links between rows that have been seen: append-only columns, to be walked from either end.
+
+The links of one page stand together, so its children are a slice; the links to one page are a chain, each naming the
+one before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.types import Rows
+
+_NONE = -1
+
+
+class Edges:
+    """Parent, child and alpha of every link, each pair once for each visit of the parent.
+
+    >>> edges = Edges()
+    >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
+    >>> edges.add(2, np.array([1], np.int32), np.array([.25], np.float32))
+    >>> edges.children(0).tolist(), edges.parents(1).tolist(), edges.alphas(0).tolist()
+    ([1, 2], [0, 2], [0.5, 0.0])
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._parent = np.zeros(1024, np.int32)
+        self._child = np.zeros(1024, np.int32)
+        self._alpha = np.zeros(1024, np.float32)
+        self._before = np.zeros(1024, np.int32)  # the edge to the same child that was added last
+        self._first = np.zeros(1024, np.int32)  # of each row: where its own edges begin
+        self._count = np.zeros(1024, np.int32)  # and how many they are
+        self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def parent(self) -> Rows:
+        """The row that each edge leaves."""
+        return self._parent[: self._size]
+
+    @property
+    def child(self) -> Rows:
+        """The row that each edge leads to."""
+        return self._child[: self._size]
+
+    @property
+    def alpha(self) -> NDArray[np.float32]:
+        """The alpha of each edge."""
+        return self._alpha[: self._size]
+
+    def add(self, parent: int, children: Rows, alphas: NDArray[np.float32]) -> None:
+        """The edges of a page, each child once. Those of an earlier visit of it stay, but are no longer its own."""
+        if not len(children):
+            return
+        begin, end = self._size, self._size + len(children)
+        for name in ("_parent", "_child", "_alpha", "_before"):
+            setattr(self, name, fit(getattr(self, name), end))
+        rows = 1 + max(parent, int(children.max()))
+        self._first, self._count = fit(self._first, rows), fit(self._count, rows)
+        self._last = fit(self._last, rows, _NONE)
+        self._parent[begin:end] = parent
+        self._child[begin:end] = children
+        self._alpha[begin:end] = alphas
+        self._before[begin:end] = self._last[children]
+        self._last[children] = np.arange(begin, end, dtype=np.int32)
+        self._first[parent], self._count[parent] = begin, len(children)
+        self._size = end
+
+    def children(self, row: int) -> Rows:
+        """The rows that a page links to, in page order."""
+        return self._child[self._own(row)]
+
+    def alphas(self, row: int) -> NDArray[np.float32]:
+        """The alphas of those links, in the same order."""
+        return self._alpha[self._own(row)]
+
+    def into(self, row: int) -> Rows:
+        """The edges that lead to a row, as indices of `parent` and `alpha`, in order of discovery."""
+        found = []
+        edge = int(self._last[row]) if row < len(self._last) else _NONE
+        while edge != _NONE:
+            found.append(edge)
+            edge = int(self._before[edge])
+        return np.array(found[::-1], np.int32)
+
+    def parents(self, row: int) -> Rows:
+        """The rows that link to a row, in order of discovery."""
+        return self._parent[self.into(row)]
+
+    def out_degree(self, rows: Rows) -> NDArray[np.int32]:
+        """How many links each row has; 0 for those not visited."""
+        self._count = fit(self._count, 1 + int(rows.max(initial=0)))
+        return self._count[rows]
+
+    def _own(self, row: int) -> slice:
+        if row >= len(self._count):
+            return slice(0, 0)
+        begin = int(self._first[row])
+        return slice(begin, begin + int(self._count[row]))

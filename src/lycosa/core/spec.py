@@ -1,0 +1,134 @@
+"""Names with parameters, as people type them: `best-first,merge=sum`, `mab_var,epsilon=.2,arms=fl_n+fl_e`.
+
+The parameters of a class are those of its `__init__`, checked by their annotations.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
+
+from lycosa.core.errors import InputError
+
+Made = TypeVar("Made")
+
+
+def parse(text: str) -> tuple[str, dict[str, str]]:
+    """The name, and its parameters as they were written.
+
+    >>> parse("best-first, merge=sum, page=.7")
+    ('best-first', {'merge': 'sum', 'page': '.7'})
+    """
+    name, *pairs = (part.strip() for part in text.split(","))
+    given: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not key:
+            raise InputError(f"cannot read {pair!r} in {text!r}: write a name, then key=value, with commas in between")
+        if key in given:
+            raise InputError(f"{key} is given twice in {text!r}")
+        given[key.replace("-", "_")] = value
+    return name, given
+
+
+def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
+    """What can be set: for each parameter its type and its default (`inspect.Parameter.empty` if it has none).
+
+    What a person can't type (arrays, callables) and what is private or learned (`priority_`) is left out.
+    """
+    hints = typing.get_type_hints(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
+    found = {}
+    for name, parameter in inspect.signature(maker).parameters.items():
+        kind = hints.get(name, str)
+        if not name.startswith("_") and not name.endswith("_") and _can_be_typed(kind):
+            found[name] = (kind, parameter.default)
+    return found
+
+
+def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:
+    """Call a class with parameters that were typed; `known` are those that it gets if it has them, unless typed.
+
+    >>> def scale(by: float, twice: bool = False) -> float: return by * (2 if twice else 1)
+    >>> build(scale, {"by": "1.5", "twice": "yes"}, "scale")
+    3.0
+    """
+    takes = parameters(maker)
+    accepted = inspect.signature(maker).parameters
+    arguments = {name: value for name, value in known.items() if name in accepted}
+    for name, text in given.items():
+        if name not in takes:
+            told = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise InputError(f"{what} has no parameter {name!r}: {told}")
+        arguments[name] = _typed(text, takes[name][0], f"{name} of {what}")
+    missing = [
+        name for name, (_, default) in takes.items() if default is inspect.Parameter.empty and name not in arguments
+    ]
+    if missing:
+        raise InputError(f"{what} needs {' and '.join(missing)}: write {what},{missing[0]}=...")
+    try:
+        return maker(**arguments)
+    except ValueError as error:
+        raise InputError(f"{what}: {error}") from error
+
+
+def describe_type(kind: Any) -> str:
+    """A type as people read it.
+
+    >>> describe_type(float), describe_type(Literal["max", "sum"]), describe_type(tuple[str, ...])
+    ('number', 'max or sum', 'names with + in between')
+    """
+    if typing.get_origin(kind) is Literal:
+        return " or ".join(map(str, typing.get_args(kind)))
+    if typing.get_origin(kind) is tuple:
+        return "names with + in between"
+    return {float: "number", int: "whole number", bool: "yes or no", str: "text"}.get(_plain(kind), "text")
+
+
+def _plain(kind: Any) -> Any:
+    """`float | None` is a float that may be left out."""
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        kinds = [option for option in typing.get_args(kind) if option is not type(None)]
+        return kinds[0] if len(kinds) == 1 else None
+    return kind
+
+
+def _can_be_typed(kind: Any) -> bool:
+    kind = _plain(kind)
+    return kind in (float, int, bool, str) or typing.get_origin(kind) in (Literal, tuple)
+
+
+def _typed(text: str, kind: Any, what: str) -> Any:
+    kind = _plain(kind)
+    if typing.get_origin(kind) is Literal:
+        choices = typing.get_args(kind)
+        if text not in choices:
+            raise InputError(f"{what} is {text!r}: it has to be {describe_type(kind)}")
+        return text
+    if typing.get_origin(kind) is tuple:
+        return tuple(part.strip() for part in text.split("+") if part.strip())
+    if kind is bool:
+        truth = {
+            "yes": True,
+            "true": True,
+            "on": True,
+            "1": True,
+            "no": False,
+            "false": False,
+            "off": False,
+            "0": False,
+        }
+        if text.lower() not in truth:
+            raise InputError(f"{what} is {text!r}: it has to be yes or no")
+        return truth[text.lower()]
+    if kind is str:
+        return text
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not abs(value) < float("inf"):
+        raise InputError(f"{what} is {text!r}: it has to be a {describe_type(kind)}")
+    return value
