@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, check_topic
-from lycosa.core.protocols import Estimator, Space, Topic
+from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, check_strategy, check_topic
+from lycosa.checks.estimators import ESTIMATOR_CHECKS, a_crawl_can_be_resumed
+from lycosa.checks.failing import passed
+from lycosa.checks.strategies import STRATEGY_CHECKS
+from lycosa.core.columns import fit
+from lycosa.core.frontier import PRUNED, Frontier
+from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Links, Page, Rows, Scores, Step, Task, Visit
+from lycosa.core.types import Judgement, Links, Page, Pick, Rows, Scores, Step, Task, Visit
 from lycosa.crawling import wall_clock
-from lycosa.estimators import STRATEGIES, estimator
+from lycosa.estimators import STRATEGIES, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
 from lycosa.spaces.graph import Given, GraphSpace
 from lycosa.spaces.web import WebSpace
@@ -33,18 +39,30 @@ TOPICS: dict[str, Callable[[], Topic]] = {
     "given": Given,
 }
 
+NEED_FILES = ("oracle", "rules")
+"""Made with a file that has to be there: their own tests run the checks."""
+
+WHOLE = [name for name in STRATEGIES if name not in NEED_FILES]
+ESTIMATORS = [name for name in WHOLE if STRATEGIES[name].module != "bandit"]
+
 
 def test_checks_are_listed_with_a_sentence() -> None:
     """CHECKS names each check once, with one sentence that ends in a full stop."""
-    assert {"topic", "estimator", "space"} == set(CHECKS)
+    assert {"topic", "estimator", "strategy", "space"} == set(CHECKS)
     for checks in CHECKS.values():
         assert all(sentence.endswith(".") and "\n" not in sentence for sentence in checks.values())
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_every_strategy_passes(name: str) -> None:
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_passes(name: str) -> None:
     """Each estimator that --strategy accepts passes every check."""
     assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name))
+
+
+@pytest.mark.parametrize("name", [*WHOLE, "fl_n,batch=8", "fl_n,q=.7,zeta=.5", "fl_n,ties=random", "lr_fl,batch=8"])
+def test_every_strategy_passes(name: str) -> None:
+    """Each strategy that --strategy accepts passes every check as a whole, and so do the variants of greedy."""
+    assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy(name, seed=1, budget=300))
 
 
 @pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
@@ -83,8 +101,23 @@ def test_the_web_space_passes() -> None:
 # -- what is broken ----------------------------------------------------------------------------------------
 
 
-class Broken(BestFirst):
-    """The base of estimators that do one thing wrong."""
+class Broken:
+    """The base of estimators that do one thing wrong: the best parent and link count."""
+
+    def __init__(self) -> None:
+        self.page = 0.5
+        self.priority_ = np.zeros(0)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        self.priority_ = fit(self.priority_, len(table))
+        value = self.page * step.visit.beta + step.alphas.astype(np.float64)
+        if step.visit.kind == "redirect":
+            value = np.full(len(step.children), self.priority_[step.row])
+        self.priority_[step.children] = np.maximum(self.priority_[step.children], value)
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        return fit(self.priority_, len(table))[rows]
 
 
 class Impure(Broken):
@@ -226,10 +259,168 @@ def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> No
 
 def test_a_crawl_that_can_not_be_resumed_fails() -> None:
     """An estimator whose learning depends on what happened outside of the log can't be resumed."""
-    from lycosa.checks import a_crawl_can_be_resumed
-
     with pytest.raises(CheckFailed, match="first difference"):
         a_crawl_can_be_resumed(Peeking)
+
+
+class Sweeping(Silent):
+    """Changes scores all over the frontier, and says so."""
+
+    sweeping = True
+
+
+class Pruning(Broken):
+    """Wants every second row not fetched."""
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        return np.where(rows % 2 == 1, super().score(rows, table), PRUNED)
+
+
+def test_what_moves_all_over_the_frontier_may_say_so() -> None:
+    """An estimator with `sweeping = True` need not return every row whose score has changed."""
+    passed(next(check for check in ESTIMATOR_CHECKS if check.__name__ == "other_scores_stay"), Sweeping)
+
+
+def test_rows_may_be_pruned() -> None:
+    """PRUNED is a score like others, and rows that have it are not missed at the end of a crawl."""
+    passed(next(check for check in ESTIMATOR_CHECKS if check.__name__ == "scores_are_finite"), Pruning)
+    for check in STRATEGY_CHECKS:
+        passed(check, lambda: Greedy(Pruning()))
+
+
+# -- whole strategies ----------------------------------------------------------------------------------------
+
+
+class Wrong(Greedy):
+    """The base of strategies that do one thing wrong."""
+
+    def __init__(self) -> None:
+        super().__init__(BestFirst(), "wrong")
+
+
+class Wanting(Wrong):
+    """Does not say what it wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wants = ["context"]  # type: ignore[assignment]
+
+
+class Seedless(Wrong):
+    """Does not rank seeds."""
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        """Nothing."""
+
+
+class Picky(Wrong):
+    """Never ranks what looks poor."""
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        rows = self.estimator.learn(step, table)
+        scores = self.estimator.score(rows, table)
+        frontier.rank(rows[scores > 0.3], scores[scores > 0.3])
+
+
+class Repeating(Wrong):
+    """Gives every fifth pick back at once, so that it is picked again."""
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        pick = super().pick(number, frontier, now)
+        if pick.row >= 0 and number % 5 == 0:
+            frontier.untake(pick.row)
+            frontier.lane(0).in_flight += 1
+        return pick
+
+
+class Diced(Wrong):
+    """Throws dice that nobody can throw again."""
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        first = frontier.take(now)
+        if first < 0 or random.random() < 0.8:
+            return Pick(first, "", 0.0)
+        second = frontier.take(now)
+        if second < 0:
+            return Pick(first, "", 0.0)
+        frontier.untake(first)
+        return Pick(second, "", 0.0)
+
+
+class Alternating(Wrong):
+    """Takes the second best at every other pick, and counts the picks by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = 0
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        self.turn += 1
+        first = frontier.take(now)
+        second = frontier.take(now) if first >= 0 and self.turn % 2 else -1
+        if second < 0:
+            return Pick(first, "", 0.0)
+        frontier.untake(first)
+        return Pick(second, "", 0.0)
+
+
+class Timely(Wrong):
+    """Learns from how many were in flight, which the log does not tell."""
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        rows = self.estimator.learn(step, table)
+        if len(rows):
+            frontier.rank(rows, self.estimator.score(rows, table) + len(frontier.taken))
+
+
+class Spending(Wrong):
+    """Leaves the budgets of hosts alone."""
+
+    def frontier(self, table: Table, ready: Any, *rest: Any, **more: Any) -> Frontier:
+        return Frontier(table, ready)
+
+
+class Unheld(Wrong):
+    """Ranks by itself, and holds nothing back."""
+
+    def frontier(self, table: Table, ready: Any, lane_budget: int = 0, *rest: Any, **more: Any) -> Frontier:
+        frontier = Frontier(table, ready, lane_budget)
+        frontier.hold = lambda rows, levels: None  # type: ignore[method-assign]
+        return frontier
+
+
+class Growing(Wrong):
+    """Keeps everything it ever saw."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[int, float]] = []
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        self.seen.append((step.row, step.visit.beta + 1.0))
+        super().learn(step, table, frontier)
+
+
+@pytest.mark.parametrize(
+    ("make", "check"),
+    [
+        (Wanting, "it_says_what_it_wants"),
+        (Seedless, "an_empty_frontier"),
+        (Picky, "all_that_can_be_reached_is_picked"),
+        (Repeating, "all_that_can_be_reached_is_picked"),
+        (Diced, "fresh_ones_pick_alike"),
+        (Alternating, "picking_is_pure"),
+        (Timely, "a_strategy_can_be_resumed"),
+        (Spending, "host_budgets_hold"),
+        (Unheld, "what_is_held_back_comes_last"),
+        (Growing, "a_strategy_does_not_grow"),
+    ],
+)
+def test_broken_strategies_fail(make: Callable[[], Strategy], check: str) -> None:
+    """A strategy that does one thing wrong fails by the name of the check that looks for it."""
+    with pytest.raises(CheckFailed) as failure:
+        check_strategy(make)
+    assert check == failure.value.check
 
 
 class Topical:
@@ -314,6 +505,44 @@ class OkOnly(Topical):
             raise KeyError(visit.outcome)
 
 
+class Facetted(Topical):
+    """Says more of links, where wanted."""
+
+    facets: tuple[str, ...] = ()
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        judgement = super().judge(page, reading)
+        judgement.facets = {name: self.column(page) for name in self.facets}
+        return judgement
+
+    def column(self, page: Page) -> Any:
+        return np.ones(len(page.links), np.float32)
+
+
+class OneFacet(Facetted):
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        judgement = super().judge(page, reading)
+        judgement.facets.pop("url", None)
+        return judgement
+
+
+class NanFacet(Facetted):
+    def column(self, page: Page) -> Any:
+        return np.array([np.nan if not anchor.strip() else 1.0 for anchor in page.links.anchors], np.float32)
+
+
+class MovingBeta(Facetted):
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        judgement = super().judge(page, reading)
+        judgement.beta += len(self.facets)
+        return judgement
+
+
+def test_facets_are_looked_at_where_there_are_any() -> None:
+    """A topic with facets passes if each is there when wanted, one number per link."""
+    assert list(CHECKS["topic"]) == check_topic(Facetted)
+
+
 class Trusting(Topical):
     def judge(self, page: Page, reading: Any) -> Judgement:
         return Judgement(0.5, np.zeros(page.marked.count("\x01"), np.float32))
@@ -335,6 +564,9 @@ class Trusting(Topical):
         (OkOnly, "fresh_ones_agree"),
         (Unkeepable, "data_can_be_stored"),
         (Tupled, "data_can_be_stored"),
+        (OneFacet, "a_page_with_links"),
+        (NanFacet, "links_without_anchors"),
+        (MovingBeta, "a_page_with_links"),
     ],
 )
 def test_broken_topics_fail(make: Callable[[], Topic], check: str) -> None:

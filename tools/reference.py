@@ -105,7 +105,7 @@ def commands() -> Iterator[str]:
     yield from ("## Commands", "")
     yield from ("Every command explains itself with `--help`. For all of them:", "")
     yield from (*_table(("option", "meaning"), (_option(item) for item in group.params)), "")
-    for name, command in group.commands.items():
+    for name, command in _all(group):
         arguments = [item for item in command.params if not item.opts[0].startswith("-")]
         own = [item for item in command.params if item.opts[0].startswith("-")]
         if name == "crawl":
@@ -119,6 +119,18 @@ def commands() -> Iterator[str]:
             yield from ("All [options of a crawl](#options-of-a-crawl), and:", "")
         if own:
             yield from (*_table(("option", "meaning"), (_option(item) for item in own)), "")
+
+
+def _all(group: Any) -> Iterator[tuple[str, Any]]:
+    """Commands and commands of commands; the usual one of a group goes by the group's name and with its help."""
+    for name, command in group.commands.items():
+        usual = getattr(command, "usual", "")
+        if not usual:
+            yield name, command
+            continue
+        command.params = [*command.commands[usual].params, *command.params]
+        yield name, command
+        yield from ((f"{name} {inner}", each) for inner, each in command.commands.items() if inner != usual)
 
 
 def _option(item: Any) -> tuple[str, str]:
@@ -214,7 +226,7 @@ def _checks() -> Iterator[str]:
     """`lycosa.checks`: how to try what you brought yourself."""
     yield from ("### `lycosa.checks`", "", _markdown(_docstring("lycosa.checks")), "")
     checks = importlib.import_module("lycosa.checks")
-    for name in ("check_topic", "check_estimator", "check_space"):
+    for name in ("check_topic", "check_estimator", "check_strategy", "check_space"):
         yield from (f"- `{_signature(_find('lycosa.checks', name), name)}`: {_first(_find('lycosa.checks', name))}",)
     rows = ((kind, f"`{name}`", text) for kind, found in checks.CHECKS.items() for name, text in found.items())
     yield from ("", *_table(("of", "check", "what it asks for"), rows), "")

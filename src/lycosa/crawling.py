@@ -19,7 +19,7 @@ from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strategy, Topic
-from lycosa.core.strategies import Greedy
+from lycosa.core.strategies import steer
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import strategy as strategy_by_name
@@ -147,13 +147,17 @@ class Crawl:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide
         self._strategy()
-        for part, needs in ((topic, "judge"), (guide, "score"), (space, "visit")):
+        decides = "pick" if hasattr(guide, "pick") else "score"  # a strategy, or an estimator to be greedy over
+        for part, needs in ((topic, "judge"), (guide, decides), (space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
         if topic is None:
-            check_request(options)
+            located = self._located(options)
+            check_request(located)
             if not options.examples and not (resuming and options.terms):
-                self._topic = make_topic(options)
+                self._topic = make_topic(located)
+                # As the model spells them, and those it did not have to be told.
+                options.targets = list(getattr(self._topic, "targets", options.targets))
         self._space = space
         self._directory: Directory | None = None
         self._log: Log | None = None
@@ -235,7 +239,7 @@ class Crawl:
             clock=self._clock,
             budget=Budget(options.budget, options.max_bytes, options.max_time),
             archive=archive,
-            reader=Vocabulary(),
+            reader=Vocabulary(options.languages[0] if options.languages else "en"),
             concurrency=options.concurrency,
             host_budget=options.host_budget,
             patience=options.patience,
@@ -259,13 +263,20 @@ class Crawl:
         self._sources.clear()
         return engine
 
+    def _located(self, options: Options) -> Options:
+        """The options with the model's whole path: in a crawl's directory it is named as seen from there."""
+        if not self.resuming or not options.model or self.path is None:
+            return options
+        inside = self.path / options.model
+        return replace(options, model=str(inside)) if inside.exists() or not Path(options.model).exists() else options
+
     def _strategy(self, threshold: float = 0.1) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
         options, guide = self.options, self._guide
         if guide is None:
             facts = {"seed": options.random_seed, "budget": options.budget, "threshold": threshold}
             return strategy_by_name(options.strategy, targets=tuple(options.targets), **facts)
-        return Greedy(guide, options.strategy) if isinstance(guide, Estimator) else guide
+        return steer(guide, options.strategy) if isinstance(guide, Estimator) else guide
 
     def _seeds_to_add(self, table: Table) -> dict[str, Kind]:
         """Seeds that the log does not have: all at first, what was added to crawl.toml when resuming."""
@@ -288,6 +299,8 @@ class Crawl:
             return self._log, None
         opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
         self._directory = opened
+        if not self.resuming:
+            self.options.model = opened.options.model  # the directory's own copy
         kept = replace(self.options, max_time=opened.options.max_time)  # a run's own time is not the crawl's
         if vars(opened.options) != vars(kept):
             opened.options = kept

@@ -39,6 +39,8 @@ RUN = {
     "page": ["page", "{crawl}", "{seed}"],
     "report": ["report", "{crawl}", "--out", "{mine}/report.html"],
     "export": ["export", "{crawl}"],
+    "train": ["train", "{pages}", "--out", "{mine}/my.model"],
+    "label": ["label", "{crawl}", "{seed}", "--yes"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
 }
 """What is run in every kind of terminal."""
@@ -107,6 +109,7 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     words = {
         "crawl": str(home / "crawl"),
         "seeds": str(home / "marks.html"),
+        "pages": str(home / "pages"),
         "query": server.web.query(TOPIC),
         "seed": server.web.seeds(TOPIC)[0],
     }
@@ -114,6 +117,10 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL>"
         + "".join(f"<DT><A HREF='https://a.example/{n}/{'reef' * 20}'>Reef {n} {'coral ' * 20}</A>" for n in range(9))
     )
+    for label in ("a", "b", "c", "a rather long name of a class with many words"):
+        (home / "pages" / label).mkdir(parents=True)
+        for number in range(9):  # nothing to tell them apart by: some are mistaken
+            (home / "pages" / label / f"{number}.txt").write_text(f"coral reef {label} {number}x {'fish ' * number}")
     (home / "crawl.toml").write_text('allow_network = ["127.0.0.0/8"]\nmax_time = 30.0\n')
     config = ["--config", str(home / "crawl.toml")]
     seeds = [word for seed in server.web.seeds(TOPIC) for word in ("--seed", seed)]

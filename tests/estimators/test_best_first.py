@@ -4,7 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lycosa.checks import check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators.best_first import BestFirst
@@ -87,3 +90,49 @@ def test_many_rows() -> None:
     best, table = BestFirst(), Table()
     teach(best, table, "p", 1.0, **{f"n{n}": 0.0 for n in range(3000)})
     assert [0.5, 0.5] == score(best, table, "n0", "n2999")
+
+
+SAYINGS = st.lists(
+    st.tuples(st.floats(0, 1, width=32), st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1, width=32))),
+    max_size=12,
+)
+"""What pages say: their beta, and the alpha of each link."""
+
+
+@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
+@given(pages=SAYINGS, page=st.floats(0, 1), anchor=st.floats(0.125, 1))
+def test_merges_of_any_parents(
+    merge: Any, pages: list[tuple[float, dict[str, float]]], page: float, anchor: float
+) -> None:
+    """Whatever the parents say in whatever order, the score is the plain merge of the list of it."""
+    best, table = BestFirst(page, anchor, merge), Table()
+    told: dict[str, list[float]] = {}
+    for number, (beta, alphas) in enumerate(pages):
+        assert list(alphas) == teach(best, table, f"page {number}", beta, **alphas)
+        for node, alpha in alphas.items():
+            told.setdefault(node, []).append(page * beta + anchor * alpha)
+    plain = {"max": max, "sum": sum, "mean": lambda said: sum(said) / len(said), "last": lambda said: said[-1]}[merge]
+    assert [pytest.approx(plain(said)) for said in told.values()] == score(best, table, *told)
+
+
+@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
+def test_a_seed_that_redirects_says_nothing(merge: Any) -> None:
+    """Nobody has said anything of a seed, so what was said of its target stays."""
+    best, table = BestFirst(merge=merge), Table()
+    teach(best, table, "p", 0.8, d=0.4)
+    table.add_seed("s")
+    redirect(best, table, "s", "d")
+    assert [pytest.approx(0.6)] == score(best, table, "d")
+
+
+@pytest.mark.parametrize(("page", "anchor"), [(-0.5, 1.0), (1.0, -0.5), (0.0, 0.0)])
+def test_weights_that_make_no_sense(page: float, anchor: float) -> None:
+    """A negative weight, or no weight at all, is refused with what to do."""
+    with pytest.raises(ValueError, match="give none below 0, and not both 0"):
+        BestFirst(page, anchor)
+
+
+@pytest.mark.parametrize("merge", ["sum", "mean", "last"])
+def test_checks(merge: Any) -> None:
+    """It passes the checks for estimators with each merge."""
+    assert check_estimator(lambda: BestFirst(0.25, 0.75, merge))

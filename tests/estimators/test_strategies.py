@@ -3,7 +3,7 @@
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES, estimator
+from lycosa.estimators import STRATEGIES, describe, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
 from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.estimators.chance import Random
@@ -33,9 +33,24 @@ def test_ones_own() -> None:
 
 
 def test_unknown_names() -> None:
-    """An unknown name is answered with the known ones."""
-    with pytest.raises(InputError, match="unknown strategy 'best': choose one of best-first, "):
-        estimator("best")
+    """An unknown name is answered with those that are like it, and with where to find all."""
+    with pytest.raises(InputError, match="unknown strategy 'bestfirst': do you mean best-first or .*lycosa strategies"):
+        estimator("bestfirst")
+    with pytest.raises(InputError, match="unknown strategy 'xyz': 'lycosa strategies' lists all"):
+        estimator("xyz")
+
+
+def test_what_a_name_says_can_not_be_changed() -> None:
+    """fl_deg is fl_deg: that it is of the kind deg is no parameter, neither to be set nor to be shown."""
+    with pytest.raises(InputError, match="fl_deg has no parameter 'kind': the name says it already"):
+        estimator("fl_deg,kind=n")
+    assert ["smooth"] == list(describe("fl_deg"))
+
+
+def test_bandits_are_not_steered() -> None:
+    """A bandit chooses among its arms by itself: it has no batch."""
+    with pytest.raises(InputError, match="mab_var has no parameter 'batch'"):
+        strategy("mab_var,batch=3")
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.estimators:Nothing"])

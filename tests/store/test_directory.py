@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.errors import InputError, LockedError
+from lycosa.core.errors import InputError, LockedError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Seed, Visit
 from lycosa.store.directory import CONFIG, Directory
@@ -77,3 +77,21 @@ def test_options_that_can_not_be_written(tmp_path: Path) -> None:
     Lock(tmp_path).release()
     assert "crawl.toml.new" not in [path.name for path in tmp_path.iterdir()]
     assert "\\udcff" in str(error.value)
+
+
+def test_a_model_is_copied_and_named_as_seen_from_inside(tmp_path: Path) -> None:
+    """The crawl keeps its own copy of a model; the options that were given stay as they are."""
+    (tmp_path / "my.model").write_bytes(b"weights")
+    given = Options(model=str(tmp_path / "my.model"))
+    made = Directory.create(tmp_path / "crawl", given)
+    made.close()
+    assert ("topic.model", str(tmp_path / "my.model")) == (made.options.model, given.model)
+    assert "topic.model" == Directory.read_options(tmp_path / "crawl").model
+    assert b"weights" == (tmp_path / "crawl" / "topic.model").read_bytes()
+
+
+def test_a_model_that_cannot_be_copied_leaves_nothing(tmp_path: Path) -> None:
+    """Where the model is gone, no half-made crawl stays behind."""
+    with pytest.raises(StoreError, match=r"cannot copy .*my\.model"):
+        Directory.create(tmp_path / "crawl", Options(model=str(tmp_path / "my.model")))
+    assert not (tmp_path / "crawl").exists()

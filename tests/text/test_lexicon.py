@@ -80,3 +80,9 @@ def test_long_words_in_other_scripts_are_told_apart(letter: str) -> None:
     lexicon = Lexicon(Numbers())
     lexicon.ids(fold(letter * 30 + "б"))
     assert [1, 0] == lexicon.ids(fold(f"{letter * 30}г {letter * 30}б")).tolist()
+
+
+def test_a_small_lexicon_is_right_as_well() -> None:
+    """With few slots and a short memory, ids are still those of a dictionary."""
+    lexicon, text = Lexicon(Numbers(), bits=4, most=20), b" ".join(b"t%d" % n for n in range(300))
+    assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()

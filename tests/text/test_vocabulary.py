@@ -1,6 +1,7 @@
 """Words to ids: a fold over the log, so that a resumed crawl numbers words as the live one did."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -126,3 +127,81 @@ def test_a_full_memo_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     first = words.read(page(text)).terms.ids.tolist()
     assert first == words.read(page(text)).terms.ids.tolist()
     assert 100 == len(words.terms)
+
+
+LANGUAGES = st.sampled_from(["", "en", "de-AT", "ru", "tr", "ja", "de, en", "no such thing", "el", "fr"])
+MIXTURE = "coral Häuser haus рифы риф die ISI l'eau 珊瑚 θάλασσας the und Stra\u00dfe étoiles x".split()
+MIXED = st.lists(st.tuples(LANGUAGES, st.lists(st.sampled_from(MIXTURE), max_size=12)), max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(MIXED, st.sampled_from(["en", "de", "ja"]))
+def test_replay_gives_the_same_ids_in_any_mixture_of_languages(pages: list[tuple[str, list[str]]], own: str) -> None:
+    """The log keeps stems: a vocabulary that learns them, whatever its own language, reads on as the live one does."""
+    live, visits = Vocabulary(own), []
+    for language, text in pages:
+        reading = live.read(Page("ok", marked=" ".join(text), language=language))
+        assert all(reading.terms.ids < len(live.terms))
+        visits.append(visit(reading))
+        live.learn(visits[-1])
+    replayed, other = Vocabulary(own), Vocabulary("fi")
+    for known in visits:
+        replayed.learn(known)
+        other.learn(known)
+    assert live.terms == replayed.terms == other.terms
+    assert live.id_of == replayed.id_of == other.id_of
+    for language in ("", "de", "ru", "ja"):
+        again = Page("ok", marked=" ".join(MIXTURE), language=language)
+        assert live.read(again).ids.tolist() == replayed.read(again).ids.tolist()
+        assert live.read(again).simhash == replayed.read(again).simhash
+
+
+def test_a_stem_is_one_term_in_all_languages() -> None:
+    """The same stem has the same id, whichever language's stemmer made it."""
+    words = Vocabulary()
+    first = words.read(Page("ok", marked="corals", language="en")).terms
+    second = words.read(Page("ok", marked="coral", language="ru")).terms
+    assert (["coral"], []) == (first.new, second.new)
+    assert first.ids.tolist() == second.ids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("own", "declared", "expected"),
+    [
+        ("en", "", ("en", ["die", "häuser"])),
+        ("en", "de-AT", ("de", ["haus"])),
+        ("de-AT", "", ("de", ["haus"])),
+        ("de", "en", ("en", ["die", "häuser"])),
+        ("de", "ja", ("", ["die", "häuser"])),
+        ("ja", "", ("", ["die", "häuser"])),
+        ("", "", ("en", ["die", "häuser"])),
+        ("en", "x" * 10_000, ("en", ["die", "häuser"])),
+        ("en", "de-de, en", ("de", ["haus"])),
+    ],
+)
+def test_a_page_is_read_in_its_language(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
+    """The language is the page's own, or the vocabulary's if the page has none; the reading says which."""
+    words = Vocabulary(own)
+    reading = words.read(Page("ok", marked="Die Häuser", language=declared))
+    assert expected == (reading.language, words.terms)
+
+
+def test_few_lexicons_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond a number of languages the one that was not used for longest is forgotten, and looked up again."""
+    monkeypatch.setattr("lycosa.text.vocabulary.LEXICONS", 2)
+    words = Vocabulary()
+    ids = {}
+    for code in ("de", "fr", "de", "es", "de", "fr"):
+        reading = words.read(Page("ok", marked="Rochen étoiles corales", language=code)).ids.tolist()
+        assert ids.setdefault(code, reading) == reading
+        assert len(words._others) <= 2
+    assert ["de", "fr"] == list(words._others)
+
+
+def test_a_vocabulary_can_be_copied() -> None:
+    """A copy of a vocabulary with several languages goes on by itself."""
+    words = Vocabulary()
+    words.read(Page("ok", marked="Häuser", language="de"))
+    twin = pickle.loads(pickle.dumps(words))
+    twin.read(Page("ok", marked="Meere", language="de"))
+    assert (["haus"], ["haus", "meer"]) == (words.terms, twin.terms)

@@ -2,6 +2,7 @@
 
 from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Links, Page
+from lycosa.spaces.graph import Given
 from lycosa.topics.language import InLanguage
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
@@ -24,3 +25,14 @@ def test_the_threshold_is_the_topics_own() -> None:
 def test_it_passes_the_checks() -> None:
     """A topic that wraps another behaves like a topic."""
     assert list(CHECKS["topic"]) == check_topic(lambda: InLanguage(Query("coral reef")))
+
+
+def test_facets_are_the_topics_own() -> None:
+    """What is wanted of links is handed on, and comes back, also from a topic that has none."""
+    topic = InLanguage(Pattern("coral"))
+    topic.facets = ("url",)
+    page = Page("ok", links=Links.to("http://coral.test/"), flags=["language"])
+    assert (("url",), [1.0]) == (topic.facets, topic.judge(page, None).facets["url"].tolist())
+    plain = InLanguage(Given())
+    plain.facets = ("url",)
+    assert () == plain.facets

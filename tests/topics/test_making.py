@@ -3,13 +3,23 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.text.background import Background
+from lycosa.topics import TOPICS, describe
+from lycosa.topics.bags import Bags
+from lycosa.topics.classified import Classified
+from lycosa.topics.keyword import Keyword
 from lycosa.topics.making import make_topic, read_terms
+from lycosa.topics.model import Model
+from lycosa.topics.naive_bayes import NaiveBayes
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
+from lycosa.topics.weighted_content import WeightedContent
+from lycosa.topics.word_frequency import WordFrequency
 
 
 def test_words() -> None:
@@ -59,7 +69,7 @@ def test_a_class_of_ones_own() -> None:
     assert isinstance(make_topic(Options(judge="lycosa.spaces.graph:Given")), Given)
 
 
-@pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing", "lycosa"])
+@pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
 def test_a_class_that_can_not_be_loaded(name: str) -> None:
     """A name that leads nowhere is refused with how to write it."""
     with pytest.raises(InputError, match=r"cannot load the topic.*module:Class"):
@@ -72,6 +82,98 @@ def test_a_class_that_takes_no_threshold() -> None:
         make_topic(Options(judge="lycosa.spaces.graph:Given", threshold=0.5))
 
 
+class Own:
+    """A topic of a user's own, which takes words and a parameter."""
+
+    def __init__(self, words: str = "", threshold: float = 0.5, size: int = 1) -> None:
+        self.words, self.threshold, self.size = words, threshold, size
+
+
+def test_a_class_of_ones_own_with_words_and_parameters() -> None:
+    """It gets the words, the threshold, and what is typed behind its name."""
+    made = make_topic(Options(judge=f"{__name__}:Own,size=3", topic="coral", threshold=0.7))
+    assert isinstance(made, Own)
+    assert ("coral", 0.7, 3) == (made.words, made.threshold, made.size)
+
+
+def test_a_class_of_ones_own_that_takes_no_words() -> None:
+    """Words that it can't take are not dropped silently."""
+    with pytest.raises(InputError, match="it has no parameter 'words' for 'coral'"):
+        make_topic(Options(judge="lycosa.spaces.graph:Given", topic="coral"))
+
+
+@pytest.mark.parametrize(
+    ("judge", "kind"),
+    [
+        ("vector", Query),
+        ("word-frequency", WordFrequency),
+        ("weighted-content", WeightedContent),
+        ("keyword", Keyword),
+    ],
+)
+def test_judges_by_name(tmp_path: Path, judge: str, kind: type) -> None:
+    """Each judge of words is made from words or from a file of terms, with its own threshold or the user's."""
+    path = tmp_path / "terms.txt"
+    path.write_text("coral\t2\n")
+    assert kind is type(make_topic(Options(topic="coral", judge=judge)))
+    made = make_topic(Options(terms=str(path), judge=judge, threshold=0.4))
+    assert (kind, {"coral": 2.0}, 0.4) == (type(made), getattr(made, "weights", None), made.threshold)
+
+
+def test_parameters_behind_the_name() -> None:
+    """What is typed behind the judge's name reaches it."""
+    topic = make_topic(Options(topic="coral", judge="vector,tf=max,idf=none,link=context,threshold=.3"))
+    assert isinstance(topic, Query)
+    assert ("max", "none", "context", 0.3) == (topic.tf, topic.idf, topic.link, topic.threshold)
+    counted = make_topic(Options(topic="coral", judge="word-frequency,count=lines"))
+    assert isinstance(counted, WordFrequency)
+    assert "lines" == counted.count
+
+
+def test_the_same_for_patterns_and_examples() -> None:
+    """regex and vector can be named where they would be taken anyway."""
+    assert isinstance(make_topic(Options(regex="coral", judge="regex,threshold=.9")), Pattern)
+    topic = make_topic(Options(examples=["x"], judge="vector,idf=none"), {"coral": 0.5})
+    assert isinstance(topic, Query)
+    assert ({"coral": 0.5}, "none") == (topic.weights, topic.idf)
+
+
+@pytest.mark.parametrize(("terms", "threshold"), [(10, 0.1 + 0.0025 * 10), (40, 0.2), (60, 0.2)])
+def test_more_words_have_to_be_met_by_more(terms: int, threshold: float) -> None:
+    """The threshold of examples grows with the number of their words, to .2."""
+    topic = make_topic(Options(examples=["x"]), {f"w{n}": 0.1 for n in range(terms)})
+    assert pytest.approx(threshold) == topic.threshold
+
+
+def test_a_background_of_ones_own(tmp_path: Path) -> None:
+    """--background is read at once, and means idf=background."""
+    Background(10, {"coral": 2}).save(tmp_path / "b")
+    topic = make_topic(Options(topic="coral", background=str(tmp_path / "b")))
+    assert isinstance(topic, Query)
+    assert topic.background is not None
+    assert ("background", 10) == (topic.idf, topic.background.documents)
+
+
+def test_a_model(tmp_path: Path) -> None:
+    """--model and --target make a classifier."""
+    bags = Bags.of([([0], [1]), ([1], [1])])
+    fitted = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
+    Model(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")
+    made = make_topic(Options(model=str(tmp_path / "m"), targets=["Art"]))
+    assert isinstance(made, Classified)
+    assert (["Art"], 0.5) == (list(made.targets), made.threshold)
+    assert 0.8 == make_topic(Options(model=str(tmp_path / "m"), targets=["Art"], threshold=0.8)).threshold
+    assert 0.9 == make_topic(Options(model=str(tmp_path / "m"), judge="model,threshold=.9", targets=["Art"])).threshold
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_every_judge_is_described(name: str) -> None:
+    """Each registered judge can be loaded, has a sentence, and names its threshold among its parameters."""
+    assert TOPICS[name].summary
+    assert "threshold" in describe(name)
+    assert not {"words", "expression", "model", "stemmed", "background"} & set(describe(name))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -79,6 +181,27 @@ def test_a_class_that_takes_no_threshold() -> None:
         ({"topic": "coral", "regex": "coral"}, r"more than one topic \(topic and regex\)"),
         ({"terms": "x", "examples": ["y"]}, "more than one topic"),
         ({"topic": "   "}, "the topic is empty"),
+        ({"topic": "coral", "model": "m"}, r"more than one topic \(topic and model\)"),
+        ({"topic": "coral", "judge": "lycosa"}, "there is no judge 'lycosa': choose one of vector, .*module:Class"),
+        ({"judge": "keyword"}, "the judge keyword has nothing to go by: say what to hunt in a few words"),
+        ({"judge": "regex"}, "the judge regex has nothing to go by: .*--regex PATTERN"),
+        ({"judge": "model"}, "the judge model has nothing to go by: .*--model FILE"),
+        ({"judge": "vector", "regex": "coral"}, "the judge vector is not made from --regex: say"),
+        ({"judge": "regex", "topic": "coral"}, "the judge regex is not made from a topic in words: give it"),
+        ({"judge": "keyword", "examples": ["x"]}, "the judge keyword is not made from --example: say"),
+        ({"judge": "model", "topic": "coral"}, "the judge model is not made from a topic in words: name a model"),
+        ({"topic": "coral", "targets": ["Sea"]}, "--target names a class of a model: .*--model FILE"),
+        ({"model": "nowhere.model"}, "there is no model nowhere.model: 'lycosa train' makes one"),
+        ({"judge": "vector,tf=huge", "topic": "coral"}, "tf of vector is 'huge': it has to be max or log or raw"),
+        ({"judge": "vector,speed=9", "topic": "coral"}, "vector has no parameter 'speed': it takes"),
+        ({"judge": "vector,words=reef", "topic": "coral"}, "vector has no parameter 'words': it takes threshold, tf"),
+        ({"judge": "keyword,window=0", "topic": "coral"}, "keyword: window is 0: it has to be 1"),
+        ({"judge": "keyword", "topic": "coral", "background": "b"}, "the judge is keyword, which has no idf"),
+        (
+            {"judge": "vector,idf=none", "topic": "coral", "background": "b"},
+            "the judge is vector,idf=none, which takes",
+        ),
+        ({"topic": "coral", "background": "nowhere"}, "cannot read the word statistics in nowhere"),
         ({"topic": "the of"}, "no words to look for"),
         ({"regex": "("}, "not a regular expression"),
     ],

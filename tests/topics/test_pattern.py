@@ -50,3 +50,14 @@ def test_what_matches_everything(expression: str) -> None:
 def test_threshold() -> None:
     """One match makes a page relevant, unless the user says otherwise."""
     assert (0.5, 0.9) == (Pattern("a").threshold, Pattern("a", threshold=0.9).threshold)
+
+
+def test_facets() -> None:
+    """1 for a match in the context, 1 for one in the address; only what is wanted."""
+    topic = Pattern("coral")
+    links = Links.to("http://a.test/coral", "http://a.test/2")
+    links.contexts = ["", "on corals"]
+    assert {} == topic.judge(Page("ok", links=links), None).facets
+    topic.facets = ("context", "url")
+    said = topic.judge(Page("ok", links=links), None).facets
+    assert ([0.0, 1.0], [1.0, 0.0]) == (said["context"].tolist(), said["url"].tolist())

@@ -27,7 +27,10 @@ from lycosa.version import __version__
 
 State = Literal["ok", "costs", "broken"]
 
-EXTRAS = {"parquet": ("pyarrow", "lycosa export --format parquet")}
+EXTRAS = {
+    "parquet": ("pyarrow", "lycosa export --format parquet"),
+    "train": ("scikit-learn", "lycosa train --kind svm or nn"),
+}
 """Packages that Lycosa can use if they are there, and for what."""
 
 LITTLE_ROOM = 1_000_000_000

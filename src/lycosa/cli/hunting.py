@@ -32,10 +32,9 @@ def start(given: dict[str, Any]) -> None:
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
     # A crawl that is resumed from elsewhere must still find its files.
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
-    if options.terms:
-        options.terms = os.path.abspath(options.terms)
-    if options.proxy_ca:
-        options.proxy_ca = os.path.abspath(options.proxy_ca)
+    for name in ("terms", "model", "background", "proxy_ca"):
+        if path := getattr(options, name):
+            setattr(options, name, os.path.abspath(path))
     hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)
 
 
@@ -127,7 +126,8 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
 
 def _free_name(options: Options) -> Path:
     """crawls/ and a name made from the topic, with a number if that is taken."""
-    told = options.topic or options.regex or Path(options.terms or (options.examples or ["crawl"])[0]).stem
+    told = options.topic or options.regex or " ".join(options.targets)
+    told = told or Path(options.terms or options.model or (options.examples or ["crawl"])[0]).stem
     slug = re.sub(r"[^a-z0-9]+", "-", told.lower()).strip("-")[:50] or "crawl"
     path, number = Path("crawls") / slug, 1
     while path.exists():

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.manners import Commands
+from lycosa.cli.manners import Commands, Training
 from lycosa.version import __version__
 
 app = typer.Typer(
@@ -92,6 +92,13 @@ def _strategies(typed: str) -> list[str]:
     return [name for name in STRATEGIES if name.startswith(typed)]
 
 
+def _judges(typed: str) -> list[str]:
+    """What it offers after --judge."""
+    from lycosa.topics import TOPICS
+
+    return [name for name in TOPICS if name.startswith(typed)]
+
+
 def _forms(typed: str) -> list[str]:
     """What it offers after --format."""
     from lycosa.collection.export import FORMATS
@@ -118,6 +125,8 @@ def _crawl_signature() -> inspect.Signature:
         else:
             if name == "strategy":
                 extra["autocompletion"] = _strategies
+            if name == "judge":
+                extra["autocompletion"] = _judges
             annotation = Annotated[kind | None, typer.Option(flag, **extra)]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     out = Annotated[
@@ -304,6 +313,126 @@ def seeds(
     run(sources, options, limit=limit, json=json)
 
 
+training = typer.Typer(
+    cls=Training,
+    help="Make a model of labelled pages: a classifier, for 'lycosa crawl --model FILE --target CLASS'.\n\n"
+    "SOURCE is a directory with a directory of pages for each class (nested ones are a taxonomy: Science/Physics), "
+    "a table of addresses and classes, a tab between them, or a crawl with labels (see 'lycosa label').\n\n"
+    "At the end you are told how good it is, measured on pages held out.\n\n"
+    "For example:  lycosa train my-pages/ --out my.model",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(training, name="train")
+
+
+@training.command("pages", hidden=True)
+def train_pages(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE", help="A directory of classes, a table, or a crawl with labels; several join."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: the source's name and .model.")
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="nb (Naive Bayes), svm (linear SVM) or nn (neural network); for the last two: pip install "
+            "'lycosa[train]'."
+        ),
+    ] = "nb",
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where the pages of a table are: a WARC file, a directory of them, or a crawl's. Default: the web.",
+        ),
+    ] = None,
+    column: Annotated[
+        str, typer.Option(metavar="NAME", help="A table's column of classes, by title or number. Default: the second.")
+    ] = "",
+    least: Annotated[
+        int | None,
+        typer.Option(
+            help="Pages that a nested class needs; with fewer it goes into its parent. Default: half of what such "
+            "classes usually have, 150 at most.",
+        ),
+    ] = None,
+    whole_tree: Annotated[
+        bool, typer.Option("--whole-tree", help="Inner nodes of a taxonomy are classes, too, not only its leaves.")
+    ] = False,
+    held_out: Annotated[float, typer.Option(help="Share of the pages to measure on; 0: measure nothing.")] = 0.2,
+    random_seed: Annotated[int, typer.Option(help="Which pages are held out: another number, others.")] = 0,
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="The language of pages that do not say theirs (en, de, ...).")
+    ] = "en",
+    delay: Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")] = 1.0,
+    allow_network: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    ] = None,
+    proxy: Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")] = "",
+    proxy_ca: Annotated[
+        str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")
+    ] = "",
+    contact: Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")] = "",
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Make a model of labelled pages."""
+    from lycosa.cli.training import run
+    from lycosa.core.options import Options
+
+    options = Options(
+        allow_network=allow_network or [], delay=delay, proxy=proxy, proxy_ca=proxy_ca, contact=contact, traps=False
+    )
+    run(
+        sources,
+        out,
+        pages,
+        options,
+        quiet=quiet,
+        json=json,
+        kind=kind,
+        least=least or 0,
+        whole_tree=whole_tree,
+        held_out=held_out,
+        column=column,
+        language=language,
+        seed=random_seed,
+    )
+
+
+@training.command("background")
+def train_background(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="SOURCE", help="Pages: WARC files, crawls, directories of HTML or text.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the statistics.")],
+    terms: Annotated[int, typer.Option(help="Words to keep, the most frequent.")] = 30_000,
+) -> None:
+    """Count words in your pages, to weigh words by.
+
+    'lycosa crawl --background FILE' then takes a word for the rarer the fewer of these pages have it.
+    """
+    from lycosa.training.background import run
+
+    run(sources, out, terms)
+
+
+@app.command()
+def label(
+    directory: Dir,
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages that the crawl has fetched.")],
+    relevant: Annotated[bool, typer.Option("--yes/--no", help="Whether they are what you want.")],
+) -> None:
+    """Say of pages whether they are what you want, for 'lycosa train DIR'. Of several labels the last counts."""
+    from lycosa.cli.training import label as run
+
+    run(directory, urls, relevant=relevant)
+
+
 @app.command()
 def doctor(json: Json = False) -> None:
     """Say what is installed, what is missing, and what that costs."""
@@ -313,11 +442,27 @@ def doctor(json: Json = False) -> None:
 
 
 @app.command()
-def strategies(json: Json = False) -> None:
-    """List the strategies that --strategy accepts."""
-    from lycosa.cli.showing import list_strategies
+def strategies(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Tell all about this one.", autocompletion=_strategies)
+    ] = "",
+    json: Json = False,
+) -> None:
+    """List the strategies that --strategy accepts, or tell what one does and what can be set."""
+    from lycosa.cli.topics import strategies as run
 
-    list_strategies(json=json)
+    run(name, json=json)
+
+
+@app.command()
+def topics(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Tell all about this one.", autocompletion=_judges)] = "",
+    json: Json = False,
+) -> None:
+    """List the ways to judge pages that --judge accepts, or tell what one does and what can be set."""
+    from lycosa.cli.topics import topics as run
+
+    run(name, json=json)
 
 
 @app.command()

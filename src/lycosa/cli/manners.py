@@ -72,6 +72,37 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Training(Commands):
+    """The commands of `lycosa train`: what is none of their names is a source of pages."""
+
+    usual = "pages"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is not the name of another command is a source, also a directory that is called like the usual one."""
+        if args and (args[0] == self.usual or args[0] not in self.commands) and args[0] not in ("-h", "--help"):
+            args = [self.usual, *args]
+        found: list[str] = super().parse_args(ctx, args)
+        return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The usual command has no name of its own."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return "" if name == self.usual else name, command, rest
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """As it is nearly always used."""
+        formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options of the usual command, then the others."""
+        usual = self.get_command(ctx, self.usual)
+        if usual is not None:
+            records = [record for item in usual.get_params(ctx) if (record := item.get_help_record(ctx)) is not None]
+            with formatter.section("Options"):
+                formatter.write_dl(records)
+        self.format_commands(ctx, formatter)
+
+
 @contextmanager
 def _as_long_as_wanted() -> Iterator[None]:
     """Where nobody reads the output any more (`lycosa show DIR | head`), a command has done its work."""

@@ -1,4 +1,4 @@
-"""Commands that read: `lycosa show`, `lycosa strategies`."""
+"""Commands that read: `lycosa show`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -148,19 +147,3 @@ def _curve(console: Console, summary: Summary) -> None:
         console.print(f"{label:>5} │[green]{cells}[/]", highlight=False)
     console.print(f"      └{'─' * width}", highlight=False)
     console.print(f"       harvest rate along {summary.pages} pages", style="dim", highlight=False)
-
-
-def list_strategies(*, json: bool) -> None:
-    """All strategies with one line each."""
-    from lycosa.estimators import STRATEGIES
-
-    if json:
-        rows: list[dict[str, Any]] = [{"name": name, "summary": entry.summary} for name, entry in STRATEGIES.items()]
-        print(jsonlib.dumps(rows))
-        return
-    table = Table(box=None, padding=(0, 2), show_edge=False)
-    table.add_column("strategy", style="bold", no_wrap=True)
-    table.add_column("what it fetches next")
-    for name, entry in STRATEGIES.items():
-        table.add_row(name, entry.summary)
-    output().print(table)

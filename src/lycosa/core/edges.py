@@ -54,7 +54,10 @@ class Edges:
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, alphas: NDArray[np.float32]) -> None:
-        """The edges of a page, each child once. Those of an earlier visit of it stay, but are no longer its own."""
+        """The edges of a page, each child once. Those of an earlier visit of it stay, but are no longer its own.
+
+        A visit that brought no links changes nothing.
+        """
         if not len(children):
             return
         begin, end = self._size, self._size + len(children)
@@ -92,10 +95,16 @@ class Edges:
         """The rows that link to a row, in order of discovery."""
         return self._parent[self.into(row)]
 
+    def leaving(self, rows: Rows) -> NDArray[np.int64]:
+        """The edges that leave some rows, one row's after the other, as indices of `child` and `alpha`."""
+        count = self.out_degree(rows)
+        first = fit(self._first, 1 + int(rows.max(initial=0)))[rows]
+        ends = np.cumsum(count, dtype=np.int64)
+        return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + count, count)
+
     def out_degree(self, rows: Rows) -> NDArray[np.int32]:
         """How many links each row has; 0 for those not visited."""
-        self._count = fit(self._count, 1 + int(rows.max(initial=0)))
-        return self._count[rows]
+        return fit(self._count, 1 + int(rows.max(initial=0)))[rows]
 
     def _own(self, row: int) -> slice:
         if row >= len(self._count):

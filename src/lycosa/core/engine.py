@@ -156,10 +156,12 @@ class Engine:
         if visit.outcome not in ("ok", "redirect"):
             tally.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         step = self.table.absorb(visit)
-        if step is not None:
-            self.strategy.learn(step, self.table, self.frontier)
+        if step is not None and visit.is_page:
+            self.frontier.lane(int(self.table.lane[step.row])).pages += 1
         if self.warden is not None:
             self.frontier.hold(*self.warden.learn(visit, step, self.table))
+        if step is not None:  # last, as a strategy may want to know whether there is a row left to fetch
+            self.strategy.learn(step, self.table, self.frontier)
         if visit.kind == "sitemap":
             tally.sources += 1
             tally.sourced += len(visit.links)
@@ -172,8 +174,6 @@ class Engine:
         if visit.is_page:
             tally.pages += 1
             tally.relevant += visit.is_find(self.topic.threshold)
-            if step is not None:
-                self.frontier.lane(int(self.table.lane[step.row])).pages += 1
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
@@ -209,6 +209,8 @@ class Engine:
         """What the log keeps of a run's end."""
         held = self.held_back()
         told = {"reason": self.ending, "pages": self.tally.pages}
+        if pruned := self.frontier.pruned():
+            told["pruned"] = pruned
         return {
             **told,
             "held": sum(group.addresses for group in held),

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows
+from lycosa.core.types import Rows, Scores
 
 READY, WAITING, PARKED, IDLE = range(4)
 
@@ -43,7 +43,12 @@ PRUNED = -1e301
 Ready = Callable[[str], tuple[float, str]]
 
 Entry = tuple[int, float, int]
-"""Level, negative score and number of a row: the smallest comes first."""
+"""Level, negative score and place of a row: the smallest comes first."""
+
+Order = Callable[[Rows], NDArray[np.int64]]
+"""The places of rows among others of the same score. The row's number is the lower half, and all of it by default."""
+
+_ROW = (1 << 32) - 1
 
 SPENT = "host budget"
 
@@ -86,6 +91,7 @@ class Frontier:
         lane_budget: int = 0,
         patience: float = 300.0,
         choosy: float = 0.0,
+        order: Order | None = None,
     ) -> None:
         self.table = table
         self.ready = ready
@@ -95,12 +101,14 @@ class Frontier:
         self._worth_waiting = min(WORTH_WAITING, patience)
         self.choosy = choosy
         """Share of the best resting lane's score that a row must have; less, and it is better to wait for that lane."""
+        self.order = order
         self.score = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
         self.taken: dict[int, bool] = {}
         """The rows in flight, and whether each was free when it was picked."""
         self.lanes: list[Lane] = []
         self._free_taken = 0
+        self._witness = -1  # a row that was left when `left` was last asked
         self._again = math.inf  # when to look again although nothing has happened
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
@@ -110,16 +118,20 @@ class Frontier:
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
         self._fit()
+        scores = self._seeds_first(rows, scores)
+        before = self.score[rows]
+        self.score[rows] = scores
+        # Only a row that got better needs a new entry: one that got worse still has an entry above it.
+        self._push_all(rows[scores > before])
+
+    def _seeds_first(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Scores:
         if not np.isfinite(scores).all():  # no number, or none that can be compared: last, but not lost
             scores = np.where(np.isfinite(scores), scores, LAST)
         is_seed = self.table.is_seed[rows]
         if is_seed.any():
             scores = np.where(is_seed, math.inf, scores)
             self.level[rows[is_seed]] = FREE
-        before = self.score[rows]
-        self.score[rows] = scores
-        # Only a row that got better needs a new entry: one that got worse still has an entry above it.
-        self._push_all(rows[scores > before])
+        return scores.astype(np.float64, copy=False)
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
         """Hold rows back, or let them go. Seeds are never held."""
@@ -134,10 +146,11 @@ class Frontier:
 
     def _push_all(self, rows: Rows) -> None:
         rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] < SHUT) & (self.score[rows] > PRUNED)]
-        columns = (rows, self.level[rows], self.score[rows], self.table.lane[rows])
-        for row, level, score, lane in zip(*(column.tolist() for column in columns), strict=True):
-            if row not in self.taken:
-                self._push((level, -score, row), lane)
+        places = rows if self.order is None else self.order(rows)
+        columns = (places, self.level[rows], self.score[rows], self.table.lane[rows])
+        for place, level, score, lane in zip(*(column.tolist() for column in columns), strict=True):
+            if place & _ROW not in self.taken:
+                self._push((level, -score, place), lane)
 
     def _push(self, entry: Entry, number: int) -> None:
         lane = self.lane(number)
@@ -167,12 +180,7 @@ class Frontier:
 
     def take(self, now: float) -> int:
         """Take the best row of the ready lanes, or -1: none is ready, or a better one is worth waiting for."""
-        self._again = math.inf
-        while self._waiting and self._waiting[0][0] <= now:
-            until, number = heappop(self._waiting)
-            lane = self.lanes[number]
-            if lane.status == WAITING and lane.until == until:
-                self._offer(lane, self._top(lane))
+        self._end_rests(now)
         while self._ready:
             entry = heappop(self._ready)
             lane = self.lanes[entry[3]]
@@ -189,18 +197,87 @@ class Frontier:
             if until > now:
                 self._wait(lane, until, why)
                 continue
-            level, worst, row = top
+            level, worst, place = top
             if self._free_soon(now) if level else self.choosy > 0 and -worst < self.choosy * self._best_resting(now):
                 self._offer(lane, top)
                 return -1
             heappop(lane.heap)
-            lane.in_flight += 1
+            row = place & _ROW
             lane.since = now
-            self.taken[row] = not level
-            self._free_taken += not level
+            self.lend(row, free=not level)
             self._offer(lane, self._top(lane))
             return row
         return -1
+
+    def take_this(self, row: int, now: float) -> None:
+        """Take a given row, one of `candidates`, whatever its score."""
+        self.lane(int(self.table.lane[row])).since = now
+        self.lend(row, free=bool(self.level[row] == FREE))
+
+    def candidates(self, level: int, least: float, now: float) -> Rows:
+        """All rows of a level that could be taken now and score at least so much, by number. Looks at every row."""
+        rows = self._worth(level, least)
+        numbers = self.table.lane[rows]
+        usable = np.zeros(len(self.table.lanes), np.bool_)
+        for number in np.unique(numbers).tolist():
+            lane = self.lane(number)
+            resting = lane.status in (WAITING, PARKED) or self._spent(lane)
+            usable[number] = not resting and self.ready(lane.name)[0] <= now
+        return rows[usable[numbers]]
+
+    def _worth(self, level: int, least: float) -> Rows:
+        n = len(self.table)
+        self._fit()
+        score = self.score[:n]
+        rows = np.flatnonzero(
+            (score >= least) & (score > PRUNED) & (self.level[:n] == level) & (self.table.state[:n] == OPEN)
+        ).astype(np.int32)
+        return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
+
+    def left(self) -> bool:
+        """Whether a row is ranked, open, and may ever be taken, those in flight among them.
+
+        It depends on nothing but what was learned: not on the time, nor on what is in flight. One such row is
+        remembered, so that all are looked at only when that one has gone.
+        """
+        if self._witness < 0 or not self._is_left(np.array([self._witness])).any():
+            rows = np.arange(len(self.table))
+            rows = rows[self._is_left(rows)]
+            self._witness = int(rows[self.score[rows].argmin()]) if len(rows) else -1  # the worst stays longest
+        return self._witness >= 0
+
+    def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        self._fit()
+        left: NDArray[np.bool_] = (
+            (self.table.state[rows] == OPEN) & (self.level[rows] < SHUT) & (self.score[rows] > PRUNED)
+        )
+        if self.lane_budget and left.any():
+            pages = np.array([self.lane(number).pages for number in range(len(self.table.lanes))])
+            left &= pages[self.table.lane[rows]] < self.lane_budget
+        return left
+
+    def pruned(self) -> int:
+        """How many open rows their estimator wants not fetched, and that never were. Looks at every row."""
+        n = len(self.table)
+        self._fit()
+        score = self.score[:n]
+        never = (self.table.state[:n] == OPEN) & (self.table.attempts[:n] == 0)
+        return int(np.count_nonzero(never & (score <= PRUNED) & (score > -math.inf)))
+
+    def _end_rests(self, now: float) -> None:
+        """Lanes whose time has come may be used again."""
+        self._again = math.inf
+        while self._waiting and self._waiting[0][0] <= now:
+            until, number = heappop(self._waiting)
+            lane = self.lanes[number]
+            if lane.status == WAITING and lane.until == until:
+                self._offer(lane, self._top(lane))
+
+    def lend(self, row: int, *, free: bool) -> None:
+        """The row is in flight, whoever took it: from here, or from another frontier of the same rows."""
+        self.lane(int(self.table.lane[row])).in_flight += 1
+        self.taken[row] = free
+        self._free_taken += free
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
@@ -318,13 +395,13 @@ class Frontier:
         heap, state, levels, scores = lane.heap, self.table.state, self.level, self.score
         while heap:
             entry = heap[0]
-            row = entry[2]
+            row = entry[2] & _ROW
             level = int(levels[row])
             score = float(scores[row])
             if state[row] != OPEN or row in self.taken or level == SHUT or score <= PRUNED:
                 heappop(heap)
                 continue
-            true = (level, -score, row)
+            true = (level, -score, entry[2])
             if entry == true:
                 return entry
             if entry < true:

@@ -73,7 +73,8 @@ class Options:
     )
     threshold: float = option(
         0.0,
-        "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .25, patterns .5).",
+        "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .2, patterns and"
+        " models .5, word-frequency 1, keyword .69).",
         group="Topic",
     )
     seeds: list[str] = option(

@@ -26,11 +26,12 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     given: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
+        key = key.replace("-", "_")
         if not equals or not key:
             raise InputError(f"cannot read {pair!r} in {text!r}: write a name, then key=value, with commas in between")
         if key in given:
             raise InputError(f"{key} is given twice in {text!r}")
-        given[key.replace("-", "_")] = value
+        given[key] = value
     return name, given
 
 
@@ -39,10 +40,15 @@ def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
     What a person can't type (arrays, callables) and what is private or learned (`priority_`) is left out.
     """
-    hints = typing.get_type_hints(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
+    try:
+        hints = typing.get_type_hints(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
+    except NameError:  # of a class whose annotations name what is not there when it runs: go by the defaults
+        hints = {}
     found = {}
     for name, parameter in inspect.signature(maker).parameters.items():
-        kind = hints.get(name, str)
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        kind = hints.get(name, type(parameter.default) if isinstance(parameter.default, int | float) else str)
         if not name.startswith("_") and not name.endswith("_") and _can_be_typed(kind):
             found[name] = (kind, parameter.default)
     return found
@@ -80,18 +86,19 @@ def describe_type(kind: Any) -> str:
     >>> describe_type(float), describe_type(Literal["max", "sum"]), describe_type(tuple[str, ...])
     ('number', 'max or sum', 'names with + in between')
     """
+    kind = _plain(kind)
     if typing.get_origin(kind) is Literal:
         return " or ".join(map(str, typing.get_args(kind)))
     if typing.get_origin(kind) is tuple:
         return "names with + in between"
-    return {float: "number", int: "whole number", bool: "yes or no", str: "text"}.get(_plain(kind), "text")
+    return {float: "number", int: "whole number", bool: "yes or no", str: "text"}.get(kind, "text")
 
 
 def _plain(kind: Any) -> Any:
-    """`float | None` is a float that may be left out."""
+    """`float | None` is a float that may be left out; `str | Something` is typed as text, the name of a file."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         kinds = [option for option in typing.get_args(kind) if option is not type(None)]
-        return kinds[0] if len(kinds) == 1 else None
+        return kinds[0] if len(kinds) == 1 else str if str in kinds else None
     return kind
 
 
@@ -103,10 +110,10 @@ def _can_be_typed(kind: Any) -> bool:
 def _typed(text: str, kind: Any, what: str) -> Any:
     kind = _plain(kind)
     if typing.get_origin(kind) is Literal:
-        choices = typing.get_args(kind)
+        choices = {str(choice): choice for choice in typing.get_args(kind)}
         if text not in choices:
             raise InputError(f"{what} is {text!r}: it has to be {describe_type(kind)}")
-        return text
+        return choices[text]
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:

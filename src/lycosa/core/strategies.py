@@ -1,44 +1,76 @@
-"""A strategy decides which row to take, given what its estimator thinks of them."""
+"""A strategy decides which row to take, given what its estimator thinks of them.
+
+`Greedy` takes the best. `Altered` now and then takes another good one, `Batched` looks at the scores of some pages ago;
+the two go together. `steer` makes the one that some parameters ask for.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lycosa.core.frontier import Frontier, Ready
+from lycosa.core.frontier import Frontier, Order, Ready
+from lycosa.core.pool import is_linear
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.types import Pick, Step
+from lycosa.core.scan import ScanFrontier
+from lycosa.core.types import Pick, Rows, Step
 
 if TYPE_CHECKING:
     from lycosa.core.table import Table
 
+Ties = Literal["first", "random"]
+
 
 class Greedy:
-    """Always the row with the highest score among the lanes that are ready (Gouriten et al. 2014, strategy 1)."""
+    """Always the row with the highest score among the lanes that are ready (Gouriten et al. 2014, strategy 1).
 
-    def __init__(self, estimator: Estimator, name: str = "") -> None:
+    Of equal scores the row discovered first; with `ties="random"` the one with the smallest hash of (seed, row).
+    An estimator with `sweeping = True` gets a frontier that looks through its scores, all others get heaps.
+    """
+
+    def __init__(self, estimator: Estimator, name: str = "", seed: int = 0, ties: Ties = "first") -> None:
         self.estimator = estimator
         self.name = name
+        self.seed = seed
+        self.ties = ties
         self.proportional = bool(getattr(estimator, "proportional", False))
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Heaps, one for each lane."""
-        return Frontier(table, ready, lane_budget, patience, choosy)
+        """Heaps, one for each lane; or columns, which are not choosy."""
+        order = shuffled(self.seed) if self.ties == "random" else None
+        if getattr(self.estimator, "sweeping", False):
+            lines = len(self.estimator.weights) if is_linear(self.estimator) else 0
+            return ScanFrontier(table, ready, lane_budget, patience, order, lines)
+        return Frontier(table, ready, lane_budget, patience, choosy, order)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit, and rank the rows it says have changed."""
-        rows = self.estimator.learn(step, table)
-        if len(rows):
-            frontier.rank(rows, self.estimator.score(rows, table))
+        self.refresh(self.estimator.learn(step, table), table, frontier)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         """A seed joins the frontier."""
-        rows = np.array([row], np.int32)
-        frontier.rank(rows, self.estimator.score(rows, table))
+        self.rank(np.array([row], np.int32), table, frontier)
+
+    def rank(self, rows: Rows, table: Table, frontier: Frontier) -> None:
+        """Tell the frontier what rows are worth."""
+        if not len(rows):
+            return
+        if isinstance(frontier, ScanFrontier) and frontier.linear and is_linear(self.estimator):
+            frontier.describe(rows, self.estimator.features(rows, table))
+        else:
+            frontier.rank(rows, self.estimator.score(rows, table))
+
+    def refresh(self, rows: Rows, table: Table, frontier: Frontier) -> None:
+        """Tell the frontier what rows that have changed are worth; all others, too, if scores come by weights."""
+        self.rank(rows, table, frontier)
+        if isinstance(frontier, ScanFrontier) and frontier.linear and is_linear(self.estimator):
+            frontier.weigh(self.estimator.weights, self.estimator.intercept)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """The best row, if any is ready."""
@@ -46,15 +78,146 @@ class Greedy:
         return Pick(row, self.name, float(frontier.score[row]) if row >= 0 else 0.0)
 
 
+class Altered(Greedy):
+    """With probability q the best row, else any that scores at least zeta times as much, each as likely.
+
+    Chosen from are the rows that could be taken now: of lanes that are ready, and held ones only where no free one is
+    left. Seeds come first as ever. Scores may be negative: the bar is max - (1 - zeta) * |max|, which is zeta * max
+    for a positive maximum; for a negative one it is below it by as much. With zeta = 1 only ties are drawn from.
+
+    Chance is drawn from (seed, number of the pick). An exploring pick looks at every row, which takes some
+    milliseconds when there are a million.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 6.1, strategy 2. q is the probability of the best.
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        name: str = "",
+        seed: int = 0,
+        ties: Ties = "first",
+        q: float = 1.0,
+        zeta: float = 0.0,
+    ) -> None:
+        super().__init__(estimator, name, seed, ties)
+        self.q = q
+        self.zeta = zeta
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """The best row or, now and then, another good one."""
+        best = super().pick(number, frontier, now)
+        explore, which = np.random.default_rng((self.seed % 2**64, number)).random(2).tolist()
+        if best.row < 0 or explore < self.q or best.score == math.inf:
+            return best
+        least = best.score - (1.0 - self.zeta) * abs(best.score)
+        frontier.untake(best.row)
+        rows = frontier.candidates(int(frontier.level[best.row]), least, now)
+        row = int(rows[int(which * len(rows))]) if len(rows) else best.row
+        frontier.take_this(row, now)
+        return Pick(row, self.name, float(frontier.score[row]))
+
+
+class Batched:
+    """Scores are looked at, and newly found rows join, only after every so many pages.
+
+    What counts is the log: visits that close a row (pages, redirects, failures that are not tried again), in the order
+    in which they were recorded. Picks don't count, as several are in flight and a resumed crawl has none.
+
+    A batch ends early when no row that is ranked is left to be fetched. Rows in flight are left: they are open until
+    their visit is recorded. So the batch ends with the visit that closes the last one, and a replayed log, which knows
+    nothing of what was in flight, ends it with the same visit. Rows that are shut or pruned, and those of hosts whose
+    budget is spent, are not left. (The paper then picks at random.)
+
+    What only the clock knows is not in the log: if all that is left belongs to hosts that want to be left alone for
+    longer than our patience, what was found since joins at once, but still counts as found during this batch.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 6.2.
+    """
+
+    def __init__(self, greedy: Greedy, batch: int) -> None:
+        self.greedy = greedy
+        self.batch = batch
+        self.name = greedy.name
+        self.proportional = greedy.proportional
+        self.wants = greedy.wants
+        self._pages = 0  # of the present batch
+        self._changed: list[Rows] = []  # rows that were found or have changed since it began
+        self._table: Table | None = None
+
+    def frontier(
+        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+    ) -> Frontier:
+        """That of the strategy within."""
+        self._table = table
+        return self.greedy.frontier(table, ready, lane_budget, patience, choosy)
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        """Let the estimator see a visit; rank at the end of the batch."""
+        rows = self.greedy.estimator.learn(step, table)
+        if len(rows):
+            self._changed.append(rows)
+            if sum(map(len, self._changed)) > 2 * len(table):
+                self._changed = [self._rows()]
+        self._pages += not step.visit.retry_at
+        if self._pages >= self.batch or not frontier.left():
+            self.greedy.refresh(self._rows(), table, frontier)
+            self._pages, self._changed = 0, []
+
+    def _rows(self) -> Rows:
+        return np.unique(np.concatenate(self._changed)) if self._changed else np.zeros(0, np.int32)
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        """A seed joins the frontier, and does not wait."""
+        self.greedy.admit(row, table, frontier)
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """What the strategy within picks."""
+        picked = self.greedy.pick(number, frontier, now)
+        stuck = picked.row < 0 and not frontier.taken and frontier.next_ready() > now + frontier.patience
+        if stuck and self._changed and self._table is not None:
+            self.greedy.refresh(self._rows(), self._table, frontier)
+            picked = self.greedy.pick(number, frontier, now)
+        return picked
+
+
+def shuffled(seed: int) -> Order:
+    """Places among equals by a hash of (seed, row), splitmix64; the row itself is the lower half of its place.
+
+    >>> np.argsort(shuffled(1)(np.arange(6))).tolist(), np.argsort(shuffled(2)(np.arange(6))).tolist()
+    ([1, 4, 0, 5, 3, 2], [0, 5, 3, 4, 2, 1])
+    """
+    start = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
+
+    def order(rows: Rows) -> NDArray[np.int64]:
+        x = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+        return ((x >> np.uint64(33)).astype(np.int64) << 32) | rows
+
+    return order
+
+
 def steer(
     estimator: Estimator,
     name: str = "",
     seed: int = 0,
     *,
-    batch: int = 1,
+    batch: int | None = None,
     q: float = 1.0,
     zeta: float = 0.0,
-    ties: Literal["first", "random"] = "first",
+    ties: Ties = "first",
 ) -> Strategy:
-    """Greedy over an estimator, or one of its variants."""
-    return Greedy(estimator, name)
+    """Greedy over an estimator, or one of its variants. An estimator may ask for a `batch` of its own."""
+    size = int(getattr(estimator, "batch", 1)) if batch is None else batch
+    if size < 1:
+        raise ValueError(f"batch is {size}: it has to be 1 (rank after every page) or more")
+    if not 0 <= q <= 1:
+        raise ValueError(f"q is {q}: it has to be from 0 to 1, the probability of the best row")
+    if not 0 <= zeta <= 1:
+        raise ValueError(f"zeta is {zeta}: it has to be from 0 to 1, a share of the best score")
+    if ties not in ("first", "random"):
+        raise ValueError(f"ties is {ties!r}: it has to be first or random")
+    greedy = Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)
+    return Batched(greedy, size) if size > 1 else greedy

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -178,7 +179,7 @@ STRATEGIES: dict[str, Entry] = {
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": Entry(
-        "link_score", "LinkScore", {"least": 1.5}, "link-score without the links that score below a threshold",
+        "link_score", "LinkScore", {"least": 1.1}, "link-score without the links that score below a threshold",
         PERSONALISED, TOPIC,
     ),
     "nb-links": Entry(
@@ -197,6 +198,10 @@ PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
 
 STEERING = ("batch", "q", "zeta", "ties")
 """Parameters of every strategy that is greedy over an estimator."""
+
+
+_NAMED = ("kind", "level", "policy")
+"""Arguments that tell entries of the same class apart, so that nobody has to type them."""
 
 
 def estimator(text: str, **known: Any) -> Estimator:
@@ -232,16 +237,20 @@ def strategy(text: str, **known: Any) -> Strategy:
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a strategy by name, each with its type and its default."""
     fixed = STRATEGIES[name].arguments
+    hidden = {*_NAMED, "seed", "budget", "threshold"} | ({"targets"} if name != "rules" else set())
     return {
         key: (kind, fixed.get(key, default))
         for key, (kind, default) in parameters(_maker(name)).items()
-        if key not in ("seed", "budget", "threshold")
+        if key not in hidden
     }
 
 
 def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     maker = _maker(name)
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
+    for key in _NAMED:
+        if key in given and key in fixed:
+            raise InputError(f"{name} has no parameter {key!r}: the name says it already")
     try:
         return build(maker, given, name, **{**known, **fixed})
     except TypeError as error:
@@ -256,8 +265,10 @@ def _maker(name: str) -> Any:
         return getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)
     module, colon, attribute = name.partition(":")
     if not colon:
+        near = difflib.get_close_matches(name, STRATEGIES, 4, 0.4)
+        hint = f"do you mean {' or '.join(near)}? " if near else ""
         raise InputError(
-            f"unknown strategy {name!r}: choose one of {', '.join(STRATEGIES)}, or name your own as module:Class"
+            f"unknown strategy {name!r}: {hint}'lycosa strategies' lists all; your own is named as module:Class"
         )
     try:
         return getattr(import_module(module), attribute)

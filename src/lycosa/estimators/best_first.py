@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-
-Merge = Literal["max", "sum", "mean", "last"]
+from lycosa.estimators.parents import Merge, Parents
 
 
 @dataclass
@@ -38,30 +35,20 @@ class BestFirst:
     page: float = 0.5
     anchor: float = 0.5
     merge: Merge = "max"
-    priority_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    parents_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    priority_: Parents = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if min(self.page, self.anchor) < 0 or self.page + self.anchor <= 0:
+            raise ValueError(
+                f"page={self.page:g} and anchor={self.anchor:g} are weights: give none below 0, and not both 0"
+            )
+        self.priority_ = Parents(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this parent says into what the others said."""
-        self.priority_ = fit(self.priority_, len(table))
-        self.parents_ = fit(self.parents_, len(table))
-        rows = step.children
-        if step.visit.kind == "redirect":  # the target inherits what was said of the source
-            value, parents = np.full(len(rows), self.priority_[step.row]), self.parents_[step.row]
-        else:
-            value, parents = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64), 1.0
-        if self.merge == "max":
-            self.priority_[rows] = np.maximum(self.priority_[rows], value)
-        elif self.merge == "last":
-            self.priority_[rows] = value
-        else:
-            self.priority_[rows] += value
-        self.parents_[rows] += parents
-        return rows
+        said = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
+        return self.priority_.tell(step, table, said)
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The merged priority; 0 for a row nobody has linked to."""
-        priority = fit(self.priority_, len(table))[rows]
-        if self.merge == "mean":
-            priority = priority / np.maximum(fit(self.parents_, len(table))[rows], 1.0)
-        return priority
+        return self.priority_.score(rows, table)

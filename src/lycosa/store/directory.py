@@ -1,7 +1,11 @@
-"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, and a lock while someone writes."""
+"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, a copy of the model it hunts with if there is one,
+and a lock while someone writes.
+"""
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
@@ -10,7 +14,7 @@ from lycosa.core.options import Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.warc import WarcArchive
 
-CONFIG = "crawl.toml"
+CONFIG, MODEL = "crawl.toml", "topic.model"
 
 
 class Directory:
@@ -39,10 +43,12 @@ class Directory:
         lock = Lock(path)
         directory = cls(path, options, lock)
         try:
+            directory._keep_model()
             directory.save()
         except LycosaError:  # leave nothing half-written
             lock.release()
-            lock.path.unlink(missing_ok=True)
+            for file in (lock.path, path / MODEL):
+                file.unlink(missing_ok=True)
             if new:
                 path.rmdir()
             raise
@@ -62,6 +68,17 @@ class Directory:
                 f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
             )
         return Options.load(path / CONFIG)
+
+    def _keep_model(self) -> None:
+        """Copy the model, so that the directory stands on its own: it may be moved, and the model changed or lost."""
+        if not self.options.model:
+            return
+        try:
+            with open(self.options.model, "rb") as source, replacing(self.path / MODEL) as copy:
+                shutil.copyfileobj(source, copy)
+        except OSError as error:
+            raise StoreError(f"cannot copy {self.options.model} to {self.path}: {error.strerror}; make room") from error
+        self.options = replace(self.options, model=MODEL)
 
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""

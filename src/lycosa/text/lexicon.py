@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from lycosa.text.tokens import LONGEST
 
-_BITS = 20
-_SHIFT = np.uint64(64 - _BITS)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 """Masks that keep the first n bytes of a word of eight."""
@@ -24,20 +22,27 @@ _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 _LONGEST_BYTES = 4 * LONGEST
 _PAD = b" " * (_LONGEST_BYTES + 16)
 _MOST_TOKENS = 1_000_000
+_BITS = 20
 
 
 class Lexicon:
     """Remembers the id of every raw token; `look_up` is asked for those it has not met.
+
+    It has 2^`bits` slots, 12 bytes each, and forgets everything when it knows `most` tokens (a million if not given).
 
     >>> lexicon = Lexicon(look_up=lambda tokens: [len(token) for token in tokens])
     >>> lexicon.ids(b"coral reef bleaching coral").tolist()
     [5, 4, 9, 5]
     """
 
-    def __init__(self, look_up: Callable[[list[bytes]], list[int]]) -> None:
+    def __init__(
+        self, look_up: Callable[[list[bytes]], list[int]], *, bits: int = _BITS, most: int | None = None
+    ) -> None:
         self._look_up = look_up
-        self._keys = np.zeros(1 << _BITS, np.uint64)
-        self._ids = np.zeros(1 << _BITS, np.int32)
+        self._most = most if most is not None else _MOST_TOKENS
+        self._shift = np.uint64(64 - bits)
+        self._keys = np.zeros(1 << bits, np.uint64)
+        self._ids = np.zeros(1 << bits, np.int32)
         self._known: dict[bytes, int] = {}
 
     def ids(self, folded: bytes) -> NDArray[np.int32]:
@@ -47,7 +52,7 @@ class Lexicon:
         edges = np.flatnonzero(letters[1:] != letters[:-1]) + 1
         starts, ends = edges[0::2], edges[1::2]
         keys = _keys(buffer, starts, ends - starts)
-        slots = ((keys * _MIX) >> _SHIFT).astype(np.intp)
+        slots = ((keys * _MIX) >> self._shift).astype(np.intp)
         ids = self._ids[slots]
         strange = np.flatnonzero(self._keys[slots] != keys)
         if len(strange):
@@ -63,7 +68,7 @@ class Lexicon:
     def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
         """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
         known = self._known
-        if len(known) >= _MOST_TOKENS:
+        if len(known) >= self._most:
             known.clear()
             self._keys[:] = 0
         tokens = [buffer[start:end] for start, end in zip(starts, ends, strict=True)]

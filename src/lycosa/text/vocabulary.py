@@ -2,22 +2,32 @@
 
 The lexicon remembers the id of every raw token, which stands in for stop list, stemmer and vocabulary. Ids are given
 in the order in which the log met the terms, so the vocabulary is a fold over the log like everything else.
+
+A page is read in the language it declares, each by a lexicon of its own. The terms are common to all: a stem has one
+id, whatever language it came from. The log keeps stems, so a replay need not know the languages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.text.fingerprint import Signs
+from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem_all
 
 SKIP, OPENS, CLOSES = -1, -2, -3
 """Ids of what is not a term: stop words and single letters, the start of a link, its end."""
+
+LEXICONS = 8
+"""Languages, beside the vocabulary's own, whose tokens are remembered: 3 MB and at most 131,072 tokens each."""
+
+_BITS, _MOST_TOKENS = 18, 1 << 17
 
 _MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES}
 
@@ -30,6 +40,8 @@ class Reading:
     terms: Terms
     simhash: int
     vocabulary: Vocabulary
+    language: str = ENGLISH
+    """Whose stop words and stemmer were used; empty: none, words are as they stand. `stems` takes it as it is."""
 
     def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where each link's words begin and end in `ids`, by the link's position on the page.
@@ -58,21 +70,31 @@ class Vocabulary:
     >>> starts, ends = reading.spans()
     >>> [words.terms[i] for i in reading.ids[starts[0] : ends[0]]]
     ['bleach', 'reef']
+
+    `language` is that of pages which do not say theirs. One without a stemmer leaves their words as they are.
+
+    >>> page = Page("ok", marked="Die Häuser am Riff", language="de-AT")
+    >>> [words.terms[i] for i in words.read(page).terms.ids]
+    ['haus', 'riff']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
+        self.language = code_of(language, ENGLISH)
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
         self.pages = 0
         self.frequency = np.zeros(4096, np.uint32)
         """In how many pages of the log each term occurs."""
-        self._lexicon = Lexicon(self._numbers)
+        self._lexicon = Lexicon(partial(self._numbers, self.language))
+        self._others: dict[str, Lexicon] = {}
         self._signs = Signs()
 
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         known = len(self.terms)
-        ids = self._lexicon.ids(fold(f"{page.title} {page.marked}"))
+        language = code_of(page.language, self.language)
+        lexicon = self._lexicon if language == self.language else self._other(language)
+        ids = lexicon.ids(fold(f"{page.title} {page.marked}", language))
         words = ids[ids >= 0]
         words.sort()
         bag = Terms()
@@ -89,7 +111,7 @@ class Vocabulary:
             )
         self._fit()
         self._signs.extend(self.terms)
-        return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self)
+        return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self, language)
 
     def learn(self, visit: Visit) -> None:
         """Take in a recorded visit: the words it was the first to use, and which words it has."""
@@ -106,11 +128,21 @@ class Vocabulary:
         """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
         return np.log((self.pages + 1) / (self.frequency[ids] + 0.5)) + 1.0
 
-    def _numbers(self, tokens: list[bytes]) -> list[int]:
+    def _other(self, language: str) -> Lexicon:
+        """The lexicon of another language, moved to the end: the one at the front has not been used for longest."""
+        lexicon = self._others.pop(language, None)
+        if lexicon is None:
+            lexicon = Lexicon(partial(self._numbers, language), bits=_BITS, most=_MOST_TOKENS)
+            if len(self._others) >= LEXICONS:
+                del self._others[next(iter(self._others))]
+        self._others[language] = lexicon
+        return lexicon
+
+    def _numbers(self, language: str, tokens: list[bytes]) -> list[int]:
         """The ids of raw tokens, for the lexicon to remember; a new stem gets the next free one."""
         id_of, terms = self.id_of, self.terms
         numbers = []
-        for token, term in zip(tokens, stem_all(tokens), strict=True):
+        for token, term in zip(tokens, stem_all(tokens, language), strict=True):
             number = id_of.get(term) if term else _MARKS.get(token, SKIP)
             if number is None:
                 number = id_of[term] = len(terms)

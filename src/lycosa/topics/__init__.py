@@ -1,11 +1,16 @@
 """Topics: anything that can judge. beta of a page, alpha of each of its links.
 
-`TOPICS` names what `--judge` accepts: where it lives, what it needs and whose it is.
+`TOPICS` names what `--judge` accepts: where it lives, what it needs and whose it is. `describe(name)` tells its
+parameters; making.py makes one from the options of a crawl.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from lycosa.core.errors import InputError
+from lycosa.core.spec import parameters
 
 
 class Entry(NamedTuple):
@@ -43,3 +48,27 @@ TOPICS: dict[str, Entry] = {
         "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
     ),
 }  # fmt: skip
+
+TOLD = ("words", "expression", "model", "targets", "stemmed", "background")
+"""Parameters that a topic gets from options of their own, not after its name."""
+
+
+def maker(name: str) -> Any:
+    """The class of a judge by name, or of one's own as `module:Class`."""
+    entry = TOPICS.get(name)
+    if entry is not None:
+        return getattr(import_module(f"lycosa.topics.{entry.module}"), entry.attribute)
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise InputError(
+            f"there is no judge {name!r}: choose one of {', '.join(TOPICS)}, or name your own as module:Class"
+        )
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"cannot load the topic {name!r}: {error}; write module:Class, on PYTHONPATH") from error
+
+
+def describe(name: str) -> dict[str, tuple[Any, Any]]:
+    """The parameters of a judge that can be set after its name, each with its type and its default."""
+    return {key: told for key, told in parameters(maker(name)).items() if key not in TOLD}

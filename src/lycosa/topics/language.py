@@ -20,6 +20,16 @@ class InLanguage:
         self.topic = topic
         self.threshold = topic.threshold
 
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """Those of the topic inside."""
+        return getattr(self.topic, "facets", ())
+
+    @facets.setter
+    def facets(self, names: tuple[str, ...]) -> None:
+        if hasattr(self.topic, "facets"):
+            self.topic.facets = names
+
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
         judgement = self.topic.judge(page, reading)

@@ -17,10 +17,14 @@ READ = 200_000
 class Pattern:
     """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
+    A facet ("context", "url") is 1 for a match in the 20 words around the link, or in the address as it is written.
+
     >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
     >>> round(Pattern(r"10\\.\\d{4}/\\d+").judge(page, None).beta, 3)
     0.667
     """
+
+    facets: tuple[str, ...] = ()
 
     def __init__(self, expression: str, threshold: float = 0.5) -> None:
         self.threshold = threshold
@@ -42,7 +46,12 @@ class Pattern:
             ],
             np.float32,
         )
-        return Judgement(matches / (matches + 1), alphas)
+        facets = {
+            name: np.array([1.0 if find(text) else 0.0 for text in texts], np.float32)
+            for name, texts in (("context", links.contexts), ("url", links.urls))
+            if name in self.facets
+        }
+        return Judgement(matches / (matches + 1), alphas, facets=facets)
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""

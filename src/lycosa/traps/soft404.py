@@ -70,7 +70,7 @@ class Soft404:
 
 def _bag(node: str, reading: Reading) -> Bag:
     """The words that stand outside the links and are not in the address, and how often."""
-    quoted = [reading.vocabulary.id_of.get(stem, -1) for stem in stems(node)]
+    quoted = [reading.vocabulary.id_of.get(stem, -1) for stem in stems(node, reading.language)]
     words = reading.unlinked()
     ids, counts = np.unique(words[~np.isin(words, quoted)], return_counts=True)
     return ids.astype(np.int32), counts.astype(np.float64)

@@ -1,0 +1,157 @@
+"""What a step costs with each strategy, at frontiers of a thousand to a million rows.
+
+All strategies watch the same crawl: pages of some 40 links, half of them new. For each page the time is taken for what
+the strategy has to do: learn from it, rank what changed, and say what it would fetch next. Beside it stands what a
+straightforward version would do after each page: score the whole frontier again, and look for the maximum.
+
+    python benchmarks/estimators.py [--sizes 1000,10000,100000,1000000] [--steps 300] [--only fl_n,lr_fl]
+
+CPU time of one core, in milliseconds: the median over the steps, and the 99th percentile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from lycosa.core.protocols import Strategy
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Step, Visit
+from lycosa.estimators import STRATEGIES, strategy
+from lycosa.estimators.rulebook import RuleBook
+
+LINKS = 40
+WORDS = "coral reef bleaching ocean heat fish algae tourism weather train timetable ticket contact imprint".split()
+CLASSES = ("Science/Biology", "Science/Climate", "Travel", "Law")
+
+
+class Stream:
+    """Pages as they might come in, always the same."""
+
+    def __init__(self) -> None:
+        self.chance = random.Random(3)
+        self.known = 0
+        self.picks = 0
+
+    def page(self, node: str, links: int, new: float) -> Visit:
+        """A page with so many links, a share of them to addresses nobody has seen."""
+        chance = self.chance
+        names, anchors = [], []
+        for _ in range(links):
+            if self.known == 0 or chance.random() < new:
+                self.known += 1
+                number = self.known
+            else:
+                number = chance.randrange(self.known)
+            names.append(f"http://example.test/{number % 97}/{number}")
+            anchors.append(" ".join(chance.sample(WORDS, 3)))
+        found = Links.to(*names, anchors=anchors)
+        found.contexts = [f"{anchor} and {chance.choice(WORDS)}" for anchor in anchors]
+        relevant = np.array([chance.random() < 0.15 for _ in names])
+        found.alphas = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
+        found.facets = {"context": found.alphas * 0.5, "url": found.alphas * 0.25}
+        self.picks += 1
+        beta = chance.random() if chance.random() < 0.3 else 0.0
+        classes = [[chance.choice(CLASSES), 0.8]]
+        return Visit(
+            node, "page", "ok", self.picks, beta=beta, links=found, data={"classes": classes, "target": beta > 0.5}
+        )
+
+
+class Contestant:
+    """A strategy, its frontier, and the time it has taken."""
+
+    def __init__(self, name: str, made: Strategy, table: Table) -> None:
+        self.name, self.strategy, self.table = name, made, table
+        self.frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+        self.took: list[float] = []
+        self.naive: list[float] = []
+
+    def step(self, step: Step, number: int) -> None:
+        """Learn, rank, pick; the pick is given back, as the stream says what is fetched."""
+        begun = time.process_time_ns()
+        self.strategy.learn(step, self.table, self.frontier)
+        picked = self.strategy.pick(number, self.frontier, 0.0)
+        self.took.append((time.process_time_ns() - begun) / 1e6)
+        if picked.row >= 0:
+            self.frontier.untake(picked.row)
+
+    def rescan(self) -> None:
+        """The straightforward way: all open rows scored again."""
+        scorers = getattr(self.strategy, "estimators", None) or [self.strategy.estimator]  # type: ignore[attr-defined]
+        begun = time.process_time_ns()
+        rows = self.table.rows()
+        for scorer in scorers:
+            np.argmax(scorer.score(rows, self.table))
+        self.naive.append((time.process_time_ns() - begun) / 1e6)
+
+
+def main() -> None:
+    """Run it, and print a table for each size."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    names = asked.only.split("+") if "=" in asked.only else [name for name in asked.only.split(",") if name]
+    for size in map(int, asked.sizes.split(",")):
+        measure(size, asked.steps, names or list(STRATEGIES))
+
+
+def measure(size: int, steps: int, names: list[str]) -> None:
+    """One frontier size: fill it, then take the time of some steps."""
+    table, stream = Table(), Stream()
+    table.add_seed("seed")
+    contestants = [Contestant(name, _make(name), table) for name in names]
+    node = "seed"
+    while table.open_rows < size:  # filled by pages with many links
+        step = table.absorb(stream.page(node, min(2000, size // 4), 1.0))
+        assert step is not None
+        for one in contestants:
+            one.strategy.learn(step, table, one.frontier)
+        node = table.nodes[stream.chance.choice(step.children.tolist())]
+    gc.collect()
+    gc.freeze()
+    for number in range(steps):
+        step = table.absorb(stream.page(node, LINKS, 0.5 if size > 50_000 else 1 / LINKS))  # small ones stay small
+        assert step is not None
+        for one in contestants:
+            one.step(step, number + 1)
+            if number % 30 == 0:
+                one.rescan()
+        node = table.nodes[int(table.rows()[stream.chance.randrange(table.open_rows)])]
+    print(f"\n{table.open_rows:,} rows in the frontier, {steps} steps of {LINKS} links: ms a step")
+    print(f"{'':22}{'median':>9}{'p99':>9}{'rescan':>10}{'ratio':>9}")
+    for one in contestants:
+        median, worst = np.percentile(one.took, [50, 99])
+        naive = float(np.median(one.naive))
+        print(f"{one.name:22}{median:9.3f}{worst:9.3f}{naive:10.3f}{naive / median:8.1f}x")
+    sys.stdout.flush()
+
+
+def _make(name: str) -> Strategy:
+    """A strategy by name, with the files that some of them need."""
+    if name == "rules":
+        book = RuleBook()
+        for source in CLASSES:
+            for to in CLASSES:
+                book.add(source, to)
+        path = Path(tempfile.mkdtemp()) / "rules.tsv"
+        book.save(path)
+        name = f"rules,file={path}"
+    if name == "oracle":
+        path = Path(tempfile.mkdtemp()) / "scores.tsv"
+        path.write_text("http://example.test/1/1\t1\n")
+        name = f"oracle,scores={path}"
+    return strategy(name, seed=1, budget=10_000, threshold=0.5, targets=("Science",))
+
+
+if __name__ == "__main__":
+    main()

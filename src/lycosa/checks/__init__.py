@@ -1,0 +1,89 @@
+"""Does a topic, estimator, strategy or space of your own behave? Run it through the checks that Lycosa's own pass.
+
+    from lycosa.checks import check_estimator, check_space, check_strategy, check_topic
+
+    check_topic(lambda: MyTopic("coral"))           # a callable that makes a fresh one
+    check_estimator(MyEstimator)
+    check_strategy(lambda: MyBandit(seed=1))
+    check_space(MySpace(), "a node it knows")       # two dozen visits, some at once: use a host of yours
+
+Each returns the names of the checks that passed, or raises CheckFailed, whose message says which check,
+on what input, what went wrong and what to do. `CHECKS` lists them, each with a sentence on what it asks for.
+
+>>> from lycosa.estimators.breadth_first import BreadthFirst
+>>> check_estimator(BreadthFirst)[0]
+'scores_have_one_number_per_row'
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from lycosa.checks.estimators import ESTIMATOR_CHECKS
+from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
+from lycosa.checks.spaces import SPACE_CHECKS
+from lycosa.checks.strategies import STRATEGY_CHECKS
+from lycosa.checks.topics import TOPIC_CHECKS
+from lycosa.core.protocols import Estimator, Strategy, Topic
+
+if TYPE_CHECKING:
+    from lycosa.core.protocols import Space
+
+__all__ = [
+    "CHECKS",
+    "GROWTH",
+    "SECONDS",
+    "CheckFailed",
+    "check_estimator",
+    "check_space",
+    "check_strategy",
+    "check_topic",
+]
+
+MakeTopic: TypeAlias = Callable[[], Topic]
+MakeEstimator: TypeAlias = Callable[[], Estimator]
+MakeStrategy: TypeAlias = Callable[[], Strategy]
+
+
+def check_topic(make: MakeTopic) -> list[str]:
+    """Run all checks for topics; `make` gives a fresh topic at each call."""
+    return [passed(check, make) for check in TOPIC_CHECKS]
+
+
+def check_estimator(make: MakeEstimator) -> list[str]:
+    """Run all checks for estimators; `make` gives a fresh estimator at each call."""
+    return [passed(check, make) for check in ESTIMATOR_CHECKS]
+
+
+def check_strategy(make: MakeStrategy) -> list[str]:
+    """Run all checks for whole strategies (bandits, variants of greedy); `make` gives a fresh one at each call."""
+    return [passed(check, make) for check in STRATEGY_CHECKS]
+
+
+def check_space(space: Space, node: str) -> list[str]:
+    """Run all checks for spaces, on a node that the space knows; the space is closed at the end.
+
+    Links are expected to be the same at every visit, unless the space has a true attribute `changes`.
+    """
+
+    async def run() -> list[str]:
+        try:
+            return [await passed_async(check, space, node) for check in SPACE_CHECKS]
+        finally:
+            await space.close()
+
+    return asyncio.run(run())
+
+
+CHECKS: dict[str, dict[str, str]] = {
+    kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
+    for kind, checks in (
+        ("topic", TOPIC_CHECKS),
+        ("estimator", ESTIMATOR_CHECKS),
+        ("strategy", STRATEGY_CHECKS),
+        ("space", SPACE_CHECKS),
+    )
+}
+"""Every check by kind and name, and the sentence that says what it asks for."""

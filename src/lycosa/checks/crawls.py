@@ -1,0 +1,106 @@
+"""Whole crawls of the trial graph: run, broken off, resumed; and what all of that weighs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import pickle
+import tracemalloc
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Any
+
+from lycosa.checks.failing import want
+from lycosa.checks.trials import START, Judge, Shuffled
+from lycosa.core.engine import Engine
+from lycosa.core.protocols import Strategy
+from lycosa.core.types import Event, Pick, Seed, Visit
+from lycosa.store.log import MemoryLog
+
+IN_FLIGHT = 8
+
+
+def engine(strategy: Strategy, space: Shuffled, events: Iterable[Event] = (), host_budget: int = 0) -> Engine:
+    """A crawl of the graph, at where those events end."""
+    log = MemoryLog()
+    made = Engine(
+        space, Judge(), strategy, log, clock=lambda: 0.0, concurrency=IN_FLIGHT, host_budget=host_budget, patience=10.0
+    )
+    for event in events or [Seed(START)]:
+        log.append(event)
+        made.fold(event)
+    return made
+
+
+def run(made: Engine, most: int = 0) -> list[Event]:
+    """Let it crawl, for so many visits at most: its log. What is in flight at the end is abandoned."""
+
+    async def crawl() -> None:
+        left = most
+        async with aclosing(made.run()) as visits:
+            async for _ in visits:
+                left -= 1
+                if left == 0:
+                    break
+
+    asyncio.run(crawl())
+    return list(made.log)
+
+
+def visits_of(events: Iterable[Event]) -> list[Visit]:
+    """The visits among the events."""
+    return [event for event in events if isinstance(event, Visit)]
+
+
+def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
+    """What an engine would fetch from here on, if nothing was learned on the way; all of it is given back."""
+    number = max((visit.pick for visit in visits_of(made.log)), default=0)
+    found: list[tuple[str, Pick]] = []
+    while len(found) < most:
+        pick = made.strategy.pick(number + len(found) + 1, made.frontier, 0.0)
+        if pick.row < 0:
+            break
+        found.append((made.table.nodes[pick.row], pick))
+    for _, pick in found:
+        made.frontier.untake(pick.row)
+    return found
+
+
+def resumes_alike(make: Callable[[], Strategy], after: int, advice: str, *, trouble: bool = False) -> None:
+    """Break a crawl off after so many visits: its next picks are those of one that only has its log."""
+    live = engine(make(), Shuffled(trouble=trouble))
+    log = run(live, after)
+    resumed = engine(make(), Shuffled(trouble=trouble), log)
+    expected, actual = picks(live), picks(resumed)
+    differ = [pair for pair in zip(expected, actual, strict=False) if pair[0] != pair[1]]
+    want(
+        expected == actual,
+        f"after {live.tally.pages} pages the live crawl goes on with {len(expected)} rows and the resumed one with "
+        f"{len(actual)}; first difference {differ[:1]}: {advice}",
+    )
+
+
+def state(thing: Any) -> bytes:
+    """All that an estimator or a strategy is; empty for one that can't be pickled."""
+    try:
+        return pickle.dumps(thing)
+    except (TypeError, AttributeError, pickle.PicklingError):
+        return b""
+
+
+def growth(again: Callable[[], None], warm: int, rounds: int) -> int:
+    """The bytes that are kept of so many rounds, once it is warm."""
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    try:
+        sizes = []
+        for times in (warm, rounds):
+            for _ in range(times):
+                again()
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+    return sizes[1] - sizes[0]

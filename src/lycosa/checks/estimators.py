@@ -1,0 +1,254 @@
+"""Checks for estimators: the form of what they say, and that all they know is a fold over what they saw."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.checks.crawls import growth, resumes_alike, state
+from lycosa.checks.failing import GROWTH, SECONDS, shape, want
+from lycosa.checks.trials import START, page_visit, steps
+from lycosa.core.protocols import Estimator
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Rows, Visit
+
+MakeEstimator: TypeAlias = Callable[[], Estimator]
+
+
+def _taught(make: MakeEstimator) -> tuple[Estimator, Table]:
+    """A fresh estimator that has learned the visits, and the table they made."""
+    estimator, table = make(), Table()
+    for step in steps(table):
+        estimator.learn(step, table)
+    return estimator, table
+
+
+def _all(table: Table) -> Rows:
+    return np.arange(len(table), dtype=np.int32)
+
+
+def scores_have_one_number_per_row(make: MakeEstimator) -> None:
+    """score(rows) is an array with one float per row, also for no rows and before anything is learned."""
+    estimator, table = make(), Table()
+    table.add_seed(START)
+    none = np.zeros(0, np.int32)
+    for rows, what in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
+        _right_shape(estimator.score(rows, table), len(rows), what)
+    estimator, table = _taught(make)
+    for rows, what in (
+        (_all(table), "all rows"),
+        (_all(table)[::-3], "some rows, last first"),
+        (none, "no rows"),
+    ):
+        _right_shape(estimator.score(rows, table), len(rows), what)
+
+
+def _right_shape(scores: object, rows: int, what: str) -> None:
+    want(
+        isinstance(scores, np.ndarray) and scores.shape == (rows,) and np.issubdtype(scores.dtype, np.floating),
+        f"score() gave {shape(scores)} for {what} ({rows} of them): return one float per row, as a numpy array",
+    )
+
+
+def scores_are_finite(make: MakeEstimator) -> None:
+    """No score is ever NaN or infinite: such a row would never be picked, or before the seeds."""
+    estimator, table = make(), Table()
+    for step in steps(table):
+        estimator.learn(step, table)
+        scores = estimator.score(_all(table), table)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        want(
+            not len(bad),
+            f"row {bad[:1]} scores {scores[bad[:1]]} after pick {step.visit.pick}: guard against dividing by 0",
+        )
+
+
+def scoring_is_pure(make: MakeEstimator) -> None:
+    """score() changes neither estimator nor table, and a row's score doesn't depend on the rows around it."""
+    estimator, table = _taught(make)
+    rows = _all(table)
+    columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.alpha_sum, table.beta_sum]
+    before = [column.copy() for column in columns]
+    known = state(estimator)
+    first = np.array(estimator.score(rows, table))
+    turned = np.array(estimator.score(rows[::-1], table))[::-1]
+    again = np.array(estimator.score(rows, table))
+    want(
+        np.array_equal(first, again),
+        "the same rows scored differently the second time: draw chance from (seed, row), change state in learn() only",
+    )
+    want(
+        np.array_equal(first, turned),
+        "scores depend on the order in which rows are asked for: score row by row",
+    )
+    want(known == state(estimator), "score() changed the estimator's attributes: change them in learn() only")
+    want(
+        all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True)),
+        "score() changed the table, which all share: copy a column before you change it",
+    )
+
+
+def learned_rows_are_in_the_table(make: MakeEstimator) -> None:
+    """learn() returns whole numbers, each of a row that the table has."""
+    estimator, table = make(), Table()
+    for step in steps(table):
+        rows = np.asarray(estimator.learn(step, table))
+        want(
+            rows.ndim == 1 and (not len(rows) or np.issubdtype(rows.dtype, np.integer)),
+            f"learn() returned {shape(rows)} of {rows.dtype}: return row numbers as an integer array",
+        )
+        wrong = rows[(rows < 0) | (rows >= len(table))]
+        want(
+            not len(wrong),
+            f"learn() returned row {wrong[:1]} of a table with {len(table)} rows: return rows of "
+            "step.children, "
+            "or others that exist already",
+        )
+
+
+def new_links_are_returned(make: MakeEstimator) -> None:
+    """learn() returns every new link: a row that is never returned is never ranked and never fetched."""
+    estimator, table = make(), Table()
+    returned: set[int] = {0}
+    for step in steps(table):
+        returned.update(np.asarray(estimator.learn(step, table)).tolist())
+        missing = [table.nodes[row] for row in step.children.tolist() if row not in returned]
+        want(
+            not missing,
+            f"after {step.visit.node}, learn() did not return its link {missing[:1]}: return step.children",
+        )
+
+
+def other_scores_stay(make: MakeEstimator) -> None:
+    """A row that learn() does not return keeps its score, unless `sweeping = True`: only the returned are ranked."""
+    estimator, table = make(), Table()
+    if getattr(estimator, "sweeping", False):  # its scores move all over the frontier, which asks for them all
+        return
+    before = np.zeros(0)
+    for step in steps(table):
+        rows = np.asarray(estimator.learn(step, table))
+        after = np.array(estimator.score(_all(table), table), np.float64)
+        changed = np.flatnonzero(before != after[: len(before)])
+        lost = sorted(set(changed.tolist()) - set(rows.tolist()) - {step.row})
+        want(
+            not lost,
+            f"after pick {step.visit.pick} the score of row {lost[:1]} changed, but learn() did not return it: return "
+            "every row whose score may have changed, or say sweeping = True if they change all over the frontier",
+        )
+        before = after
+
+
+def fresh_ones_score_alike(make: MakeEstimator) -> None:
+    """Two fresh estimators that learned the same visits give the same scores: chance is seeded."""
+    (one, table), (other, _) = _taught(make), _taught(make)
+    rows = _all(table)
+    want(
+        np.array_equal(one.score(rows, table), other.score(rows, table)),
+        "two of them, fed alike, score differently: take a seed as an argument, and draw from (seed, row or pick)",
+    )
+
+
+def a_crawl_can_be_resumed(make: MakeEstimator) -> None:
+    """Replaying the log gives the next picks of the live crawl, with 8 in flight and shuffled answers."""
+    resumes_alike(lambda: Greedy(make()), 150, "let learn() depend on its arguments and earlier learn() calls only")
+
+
+def a_redirect_hands_on_its_score(make: MakeEstimator) -> None:
+    """A redirect's target is worth what its source was (unless a score is drawn for the row number alone)."""
+    estimator, table = _taught(make)
+    row = int(table.rows()[0])
+    source = np.array([row], np.int32)
+    worth = float(estimator.score(source, table)[0])
+    step = table.absorb(Visit(table.nodes[row], "redirect", "redirect", 99, links=Links.to("target")))
+    assert step is not None
+    returned = np.asarray(estimator.learn(step, table)).tolist()
+    target = int(step.children[0])
+    want(target in returned, "learn() did not return the target of a redirect: return step.children")
+    got = float(estimator.score(step.children, table)[0])
+    want(
+        math.isclose(worth, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, worth),
+        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.kind "
+        "is 'redirect', "
+        "give the child what its source (step.row) had",
+    )
+
+
+def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
+    """Whether the score of a row is the same whatever has happened: then there is nothing to hand on."""
+    table = Table()
+    for number in range(row + 1):
+        table.add(f"node {number}", depth=number % 3)
+    return float(make().score(np.array([row], np.int32), table)[0]) == worth
+
+
+def a_page_without_any_links(make: MakeEstimator) -> None:
+    """An empty page teaches something or nothing, but works."""
+    _learn(make, page_visit("start", [], 0.0, []))
+
+
+def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
+    """A page with 10,000 links is learned and scored within SECONDS."""
+    begun = time.perf_counter()
+    _learn(
+        make,
+        page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))),
+    )
+    took = time.perf_counter() - begun
+    want(took < SECONDS, f"a page with 10,000 links took {took:.1f} s: use arrays, not a loop over rows")
+
+
+def links_that_say_nothing(make: MakeEstimator) -> None:
+    """Links without anchor on a page without words (all alphas and beta are 0) can be scored."""
+    _learn(make, page_visit("start", ["a", "b"], 0.0, [0.0, 0.0]))
+
+
+def _learn(make: MakeEstimator, visit: Visit) -> None:
+    """Let a fresh one learn a single visit, and score what came of it."""
+    estimator, table = make(), Table()
+    table.add_seed(visit.node)
+    step = table.absorb(visit)
+    assert step is not None
+    estimator.learn(step, table)
+    scores = estimator.score(_all(table), table)
+    _right_shape(scores, len(table), f"a page with {len(visit.links)} links")
+    want(np.isfinite(scores).all(), f"a score is not finite after a page with {len(visit.links)} links")
+
+
+def memory_is_bounded(make: MakeEstimator) -> None:
+    """State grows with the table, not with the visits: learning the same pages again adds nothing."""
+    estimator, table = make(), Table()
+    known = list(steps(table))
+
+    def again() -> None:
+        for step in known:
+            estimator.learn(step, table)
+
+    grown = growth(again, 3, 200)
+    want(
+        grown < GROWTH,
+        f"it grew by {grown} bytes while it learned the same {len(known)} visits 200 times: keep sums and columns "
+        "with one entry per row, not lists of what was seen",
+    )
+
+
+ESTIMATOR_CHECKS = (
+    scores_have_one_number_per_row,
+    scores_are_finite,
+    scoring_is_pure,
+    learned_rows_are_in_the_table,
+    new_links_are_returned,
+    other_scores_stay,
+    fresh_ones_score_alike,
+    a_crawl_can_be_resumed,
+    a_redirect_hands_on_its_score,
+    a_page_without_any_links,
+    a_page_with_ten_thousand_links,
+    links_that_say_nothing,
+    memory_is_bounded,
+)

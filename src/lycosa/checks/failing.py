@@ -1,0 +1,65 @@
+"""How a check fails: by its name, with what it was given, what went wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lycosa.core.protocols import Space
+
+SECONDS = 5.0
+"""What judging or learning one page may take at most, however large it is."""
+
+GROWTH = 32_768
+"""Bytes that an estimator or a strategy may grow by when it learns thousands of times what it knows already."""
+
+
+class CheckFailed(AssertionError):
+    """A check did not pass; `check` is its name."""
+
+    def __init__(self, message: str, check: str = "") -> None:
+        super().__init__(f"{check}: {message}" if check else message)
+        self.check = check
+
+
+def want(condition: object, message: str) -> None:
+    """Fail with a message unless the condition holds."""
+    if not condition:
+        raise CheckFailed(message)
+
+
+def passed(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
+    """Run one check; its name if it passes."""
+    name = check.__name__
+    try:
+        check(make)
+    except CheckFailed as failure:
+        raise CheckFailed(str(failure), name) from failure.__cause__
+    except Exception as error:
+        raise CheckFailed(_raised(check, error), name) from error
+    return name
+
+
+async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Space, node: str) -> str:
+    """Run one check of a space; its name if it passes."""
+    name = getattr(check, "__name__", "")
+    try:
+        await check(space, node)
+    except CheckFailed as failure:
+        raise CheckFailed(str(failure), name) from failure.__cause__
+    except Exception as error:
+        raise CheckFailed(_raised(check, error), name) from error
+    return name
+
+
+def shape(value: object) -> str:
+    """What a value is, for a message."""
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+
+
+def _raised(check: Callable[..., object], error: Exception) -> str:
+    asked = (check.__doc__ or "").strip()
+    return f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"

@@ -1,0 +1,135 @@
+"""Checks for spaces: lanes, errands, visits and links."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import get_args
+
+from lycosa.checks.failing import CheckFailed, want
+from lycosa.core.protocols import Space
+from lycosa.core.types import Kind, Links, Outcome, Page, Task
+
+
+async def lanes_are_stable(space: Space, node: str) -> None:
+    """lane(node) is a string, the same at every call."""
+    first, second = space.lane(node), space.lane(node)
+    want(
+        isinstance(first, str) and first == second,
+        f"lane({node!r}) is {first!r}, then {second!r}: derive it from the node's name alone",
+    )
+
+
+async def ready_says_when_and_why(space: Space, node: str) -> None:
+    """ready(lane) is a time, not NaN, and a reason."""
+    answer = space.ready(space.lane(node))
+    want(
+        isinstance(answer, tuple)
+        and len(answer) == 2
+        and isinstance(answer[0], float | int)
+        and not math.isnan(answer[0])
+        and isinstance(answer[1], str),
+        f"ready({space.lane(node)!r}) is {answer!r}: return (seconds since the epoch, what the lane waits for)",
+    )
+
+
+async def errands_are_of_three_kinds(space: Space, node: str) -> None:
+    """errand(node) is a Task to be run first, an outcome with its reason, or None."""
+    errand = space.errand(node)
+    refusal = isinstance(errand, tuple) and len(errand) == 2 and errand[0] in get_args(Outcome)
+    want(
+        errand is None or isinstance(errand, Task) or (refusal and isinstance(errand[1], str)),
+        f"errand({node!r}) is {errand!r}: return a Task, (outcome, reason) or None",
+    )
+
+
+async def a_visit_gives_a_page(space: Space, node: str) -> None:
+    """visit(Task(node)) gives a Page with an outcome and a kind that Lycosa knows."""
+    page = await _visited(space, node)
+    want(
+        page.kind in get_args(Kind),
+        f"the page of {node!r} is of kind {page.kind!r}: use one of core.types.Kind",
+    )
+
+
+async def _visited(space: Space, node: str) -> Page:
+    page = await space.visit(Task(node))
+    want(isinstance(page, Page), f"visit({node!r}) gave {page!r}: return a Page")
+    want(
+        page.outcome in get_args(Outcome),
+        f"the page of {node!r} has the outcome {page.outcome!r}: use one of core.types.Outcome",
+    )
+    return page
+
+
+async def links_are_columns(space: Space, node: str) -> None:
+    """The columns of page.links are of equal length; alphas may be left to the topic."""
+    links = (await _visited(space, node)).links
+    want(
+        isinstance(links, Links),
+        f"the links of {node!r} are a {type(links).__name__}: use Links, or Links.to(...)",
+    )
+    columns = {name: len(getattr(links, name)) for name in ("urls", "anchors", "contexts", "rels", "positions")}
+    want(
+        len(set(columns.values())) == 1,
+        f"the links of {node!r} have columns of lengths {columns}: fill them all",
+    )
+    want(
+        len(links.alphas) in (0, len(links)),
+        f"the links of {node!r} have {len(links.alphas)} alphas for {len(links)} links: leave them out, or give all",
+    )
+    wrong = [url for url in links.urls if not isinstance(url, str)]
+    want(not wrong, f"a link of {node!r} is {wrong[:1]}: nodes are strings")
+
+
+async def links_can_be_visited(space: Space, node: str) -> None:
+    """Each link has a lane, so that it can join the frontier."""
+    for url in (await _visited(space, node)).links.urls:
+        want(isinstance(space.lane(url), str), f"lane({url!r}) of a link of {node!r} is not a string")
+
+
+async def failures_are_outcomes(space: Space, node: str) -> None:
+    """Visiting a node that does not exist gives a page that says so, not an exception."""
+    stranger = f"{node}-no-such-node"
+    try:
+        await _visited(space, stranger)
+    except CheckFailed:
+        raise
+    except Exception as error:
+        raise CheckFailed(
+            f"visit({stranger!r}) raised {type(error).__name__}: {error}: return Page('gone'), or another outcome"
+        ) from error
+
+
+async def visits_repeat(space: Space, node: str) -> None:
+    """Visiting a node twice gives the same links, unless the space has `changes = True`."""
+    first, second = await _visited(space, node), await _visited(space, node)
+    want(
+        getattr(space, "changes", False) or first.links.urls == second.links.urls,
+        f"{node!r} had {len(first.links)} links, then {len(second.links)} or others: sort them, or set changes = True",
+    )
+
+
+async def eight_at_once(space: Space, node: str) -> None:
+    """Eight visits can be under way at the same time, and none mixes with another."""
+    names = [node, f"{node}-no-such-node"]
+    alone = [(await _visited(space, name)).links.urls for name in names]
+    together = await asyncio.gather(*(_visited(space, name) for name in names * 4))
+    for name, expected, page in zip(names * 4, alone * 4, together, strict=True):
+        want(
+            getattr(space, "changes", False) or page.links.urls == expected,
+            f"{name!r} had other links when eight visits ran at once: keep nothing of a visit on the space",
+        )
+
+
+SPACE_CHECKS = (
+    lanes_are_stable,
+    ready_says_when_and_why,
+    errands_are_of_three_kinds,
+    a_visit_gives_a_page,
+    links_are_columns,
+    links_can_be_visited,
+    failures_are_outcomes,
+    visits_repeat,
+    eight_at_once,
+)

@@ -1,0 +1,233 @@
+"""Checks for whole strategies: what they pick, that they pick it all, and that a crawl can be broken off anywhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from typing import TypeAlias
+
+import numpy as np
+
+from lycosa.checks.crawls import engine, growth, picks, resumes_alike, run, state, visits_of
+from lycosa.checks.failing import GROWTH, SECONDS, want
+from lycosa.checks.trials import START, Shuffled, page_visit, steps
+from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier
+from lycosa.core.protocols import Strategy
+from lycosa.core.table import DONE, Table
+from lycosa.core.types import Links, Pick, Visit
+
+MakeStrategy: TypeAlias = Callable[[], Strategy]
+
+BREAKS = (1, 9, 40, 97, 150)
+"""Visits after which a crawl is broken off."""
+
+
+def _frontier(strategy: Strategy, table: Table) -> Frontier:
+    return strategy.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+
+
+def _pruned(frontier: Frontier, row: int) -> bool:
+    """Whether every ranking of the row says that it is not to be fetched."""
+    rankings = getattr(frontier, "arms", [frontier])
+    return all(row < len(one.score) and -math.inf < one.score[row] <= PRUNED for one in rankings)  # -inf: not ranked
+
+
+def it_says_what_it_wants(make: MakeStrategy) -> None:
+    """`wants` is a tuple of facets' names, and `proportional` is true or false."""
+    strategy = make()
+    wants, proportional = getattr(strategy, "wants", None), getattr(strategy, "proportional", None)
+    want(
+        isinstance(wants, tuple) and all(isinstance(facet, str) for facet in wants),
+        f"wants is {wants!r}: make it a tuple of names, () if alphas will do",
+    )
+    want(isinstance(proportional, bool), f"proportional is {proportional!r}: say True or False")
+
+
+def an_empty_frontier(make: MakeStrategy) -> None:
+    """With nothing to pick, pick() gives row -1, before the first seed and after a page without links."""
+    strategy, table = make(), Table()
+    frontier = _frontier(strategy, table)
+    for number, node in enumerate((START, "another seed", "a third"), 1):
+        pick = strategy.pick(number, frontier, 0.0)
+        want(isinstance(pick, Pick) and pick.row == -1, f"pick() gave {pick!r} with nothing there: return Pick(-1)")
+        want(frontier.next_ready() == math.inf, "next_ready() tells a time although nothing waits: return infinity")
+        row = table.add_seed(node)
+        strategy.admit(row, table, frontier)
+        seed = strategy.pick(number, frontier, 0.0)
+        want(seed.row == row, f"pick() gave {seed!r} when a seed was all there was: admit() has to rank it")
+        step = table.absorb(Visit(node, "page", "ok", number, arm=seed.arm))
+        assert step is not None
+        strategy.learn(step, table, frontier)
+        frontier.untake(row)
+
+
+def all_that_can_be_reached_is_picked(make: MakeStrategy) -> None:
+    """A crawl without a budget visits every page there is to reach, each once (pruned ones excepted)."""
+    _picks_all(make, Shuffled(), breaks=0)
+
+
+def failures_and_redirects(make: MakeStrategy) -> None:
+    """Pages that fail, that have to be tried again and that redirect are each settled once, and all are."""
+    _picks_all(make, Shuffled(lanes=3, trouble=True), breaks=0)
+
+
+def broken_off_again_and_again(make: MakeStrategy) -> None:
+    """A crawl that is broken off every 50 visits, and resumed from its log, loses nothing and repeats nothing."""
+    _picks_all(make, Shuffled(200, lanes=2, trouble=True), breaks=50)
+
+
+def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
+    crawl = engine(make(), space)
+    events = run(crawl, breaks)
+    while breaks and picks(crawl, 1):
+        before = len(visits_of(events))
+        crawl = engine(make(), space, events)
+        events = run(crawl, breaks)
+        want(len(visits_of(events)) > before, f"resumed after {before} visits, it picks nothing more")
+    table = crawl.table
+    settled = Counter(visit.node for visit in visits_of(events) if not visit.retry_at)
+    twice = [node for node, times in settled.items() if times > 1]
+    want(
+        not twice, f"{twice[:1]} was picked {settled[twice[0]] if twice else 0} times: pick what frontier.take() gives"
+    )
+    left = [row for row in table.rows().tolist() if not _pruned(crawl.frontier, row)]
+    want(
+        not left,
+        f"{len(left)} rows were never picked, {table.nodes[left[0]] if left else ''!r} among them: learn() has to rank "
+        "every new link, and pick() to end up with every row",
+    )
+
+
+def fresh_ones_pick_alike(make: MakeStrategy) -> None:
+    """Two fresh strategies crawl alike: chance is drawn from a seed and the pick's number."""
+    one, other = (visits_of(run(engine(make(), Shuffled()), 120)) for _ in range(2))
+    differ = [
+        (a.pick, a.node, b.node)
+        for a, b in zip(one, other, strict=True)
+        if (a.node, a.arm, a.score) != (b.node, b.arm, b.score)
+    ]
+    want(not differ, f"two crawls of the same graph differ, first {differ[:1]}: draw from (seed, pick number)")
+
+
+def picking_is_pure(make: MakeStrategy) -> None:
+    """pick() changes nothing that is learned: given back, a pick is picked again under the same number."""
+    strategy = make()
+    crawl = engine(strategy, Shuffled())
+    run(crawl, 70)
+    before = state(strategy)
+    first, again = picks(crawl, 60), picks(crawl, 60)
+    differ = [(a, b) for a, b in zip(first, again, strict=False) if a != b]
+    want(
+        first == again, f"given back and picked again, it differs: first {differ[:1]}: count in learn(), not in pick()"
+    )
+    want(before == state(strategy), "pick() changed the strategy's attributes: change them in learn() only")
+
+
+def a_strategy_can_be_resumed(make: MakeStrategy) -> None:
+    """Broken off anywhere, with 8 in flight and shuffled answers, the log alone gives the next picks."""
+    for visits in BREAKS:
+        advice = "let learn() depend on its arguments and earlier learn() calls only, and pick() on that and its number"
+        resumes_alike(make, visits, advice, trouble=visits % 2 == 0)
+
+
+def host_budgets_hold(make: MakeStrategy) -> None:
+    """No host gets more pages than its budget, however many are in flight, and each gets what it may."""
+    space = Shuffled(lanes=6)
+    crawl = engine(make(), space, host_budget=7)
+    pages = Counter(space.lane(visit.node) for visit in visits_of(run(crawl)) if visit.is_page)
+    over = {lane: got for lane, got in pages.items() if got > 7}
+    want(not over, f"hosts got more than 7 pages: {over}. Take rows from the frontier made with this lane_budget")
+    open_rows = [row for row in crawl.table.rows().tolist() if not _pruned(crawl.frontier, row)]
+    idle = {space.lane(crawl.table.nodes[row]) for row in open_rows} - {lane for lane, got in pages.items() if got == 7}
+    want(not idle, f"{sorted(idle)} had rows and budget left when the crawl ended as {crawl.ending!r}")
+
+
+def what_is_held_back_comes_last(make: MakeStrategy) -> None:
+    """Rows that are held back are picked after all free ones, and shut ones never."""
+    strategy, table = make(), Table()
+    frontier = _frontier(strategy, table)
+    strategy.admit(table.add_seed(START), table, frontier)
+    for step in steps(table):
+        strategy.learn(step, table, frontier)
+    rows = table.rows()
+    levels = (rows % 3).astype(np.uint8)
+    frontier.hold(rows, levels)
+    found = []
+    for number in count(61):
+        row = strategy.pick(number, frontier, 0.0).row
+        if row < 0:
+            break
+        found.append((row % 3, row))
+        table.state[row] = DONE
+        frontier.untake(row)
+    order = [level for level, _ in found]
+    want(SHUT not in order, "a row that is shut was picked: take rows from the frontier only")
+    want(order == sorted(order), "a row that is held back was picked before a free one")
+    expected = {row for row in rows.tolist() if row % 3 in (FREE, HELD) and not _pruned(frontier, row)}
+    want({row for _, row in found} == expected, f"of {len(expected)} rows that are not shut {len(found)} were picked")
+
+
+def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
+    """A page with 10,000 links is learned, and a hundred of them are picked and learned, within SECONDS."""
+    strategy, table = make(), Table()
+    frontier = _frontier(strategy, table)
+    strategy.admit(table.add_seed("start"), table, frontier)
+    begun = time.perf_counter()
+    targets = [f"link {n}" for n in range(10_000)]
+    visit = page_visit("start", targets, 0.5, (n % 100 / 100 for n in range(10_000)))
+    seen = {0: strategy.pick(1, frontier, 0.0).row}
+    for number in range(2, 102):
+        step = table.absorb(visit)
+        assert step is not None
+        strategy.learn(step, table, frontier)
+        frontier.untake(step.row)
+        pick = strategy.pick(number, frontier, 0.0)
+        want(pick.row >= 0, f"pick {number} gave nothing, although {table.open_rows} rows are open")
+        seen[number] = pick.row
+        visit = Visit(table.nodes[pick.row], "page", "ok", number, arm=pick.arm, beta=0.1, links=Links())
+    took = time.perf_counter() - begun
+    want(len(set(seen.values())) == len(seen), "a row was picked twice among the links of one page")
+    want(took < SECONDS, f"a page with 10,000 links and 100 picks took {took:.1f} s: use arrays, not a loop over rows")
+
+
+def a_strategy_does_not_grow(make: MakeStrategy) -> None:
+    """State grows with the table, not with the visits: learning the same pages again adds nothing."""
+    strategy, table = make(), Table()
+    known = list(steps(table))
+    numbers, arms = count(1), [""]
+
+    def again() -> None:
+        frontier = _frontier(strategy, table)  # which grows with what changes, and is not the strategy's
+        for step in known:
+            step.visit.arm = arms[-1]
+            strategy.learn(step, table, frontier)
+        pick = strategy.pick(next(numbers), frontier, 0.0)  # each round is another arm's, where there are several
+        if pick.row >= 0:
+            frontier.untake(pick.row)
+        arms[:] = [pick.arm]
+
+    grown = growth(again, 20, 30)
+    want(
+        grown < GROWTH,
+        f"it grew by {grown} bytes while it learned the same {len(known)} visits 30 times: keep sums and columns with "
+        "one entry per row, not lists of what was seen",
+    )
+
+
+STRATEGY_CHECKS = (
+    it_says_what_it_wants,
+    an_empty_frontier,
+    all_that_can_be_reached_is_picked,
+    failures_and_redirects,
+    fresh_ones_pick_alike,
+    picking_is_pure,
+    a_strategy_can_be_resumed,
+    broken_off_again_and_again,
+    host_budgets_hold,
+    what_is_held_back_comes_last,
+    a_page_of_ten_thousand_links,
+    a_strategy_does_not_grow,
+)

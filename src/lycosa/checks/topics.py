@@ -1,0 +1,239 @@
+"""Checks for topics: what they say of all kinds of pages, and that judging changes nothing."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
+from lycosa.checks.trials import visits
+from lycosa.core.protocols import Topic
+from lycosa.core.types import Judgement, Links, Page, Place, Visit
+from lycosa.store import codec
+from lycosa.text.vocabulary import Vocabulary
+
+MakeTopic: TypeAlias = Callable[[], Topic]
+
+FACETS = ("context", "url")
+"""All that a strategy may want to know of a link, beside its alpha."""
+
+
+def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, title: str = "A page") -> Page:
+    """A page with a text and links, marked as a space would; with the scores that graphs carry."""
+    anchors = list(anchors)
+    if marked is None:
+        marked = " ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)])
+    links = Links.to(*(f"http://example.test/{n}" for n in range(len(anchors))), anchors=anchors)
+    links.contexts = [f"around {anchor}" for anchor in anchors]
+    return Page("ok", 200, title=title, marked=marked, links=links, data={"beta": 0.5, "alpha": [0.25] * len(anchors)})
+
+
+_REEF = "Coral reefs bleach when the sea is too warm for too long."
+
+
+def _judged(topic: Topic, page: Page, what: str) -> Judgement:
+    """Judge a page and look at the form of the judgement."""
+    judgement = topic.judge(page, Vocabulary().read(page))
+    want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
+    beta, alphas = judgement.beta, judgement.alphas
+    want(
+        isinstance(beta, float | int) and math.isfinite(beta),
+        f"beta is {beta!r} ({type(beta).__name__}) for {what}: it has to be a finite Python float; write float(beta)",
+    )
+    want(
+        isinstance(alphas, np.ndarray) and alphas.shape == (len(page.links),),
+        f"alphas are {shape(alphas)} for {what}, which has {len(page.links)} links: return one number "
+        "per link, "
+        "as a numpy array in the order of page.links",
+    )
+    want(
+        np.issubdtype(alphas.dtype, np.floating),
+        f"alphas are of type {alphas.dtype} for {what}: make them np.float32",
+    )
+    wrong = np.flatnonzero(~np.isfinite(alphas)).tolist()
+    want(not wrong, f"alpha {wrong[:1]} is not finite for {what}: guard against dividing by 0")
+    if hasattr(topic, "facets"):
+        _right_facets(topic, page, judgement, what)
+    return judgement
+
+
+def _right_facets(topic: Any, page: Page, plain: Judgement, what: str) -> None:
+    """Judge it again with every facet that a strategy may want: finite, one per link, and nothing else changes."""
+    before = topic.facets
+    topic.facets = FACETS
+    try:
+        judgement = topic.judge(page, Vocabulary().read(page))
+    finally:
+        topic.facets = before
+    for name in FACETS:
+        column = judgement.facets.get(name)
+        want(
+            isinstance(column, np.ndarray)
+            and column.shape == (len(page.links),)
+            and np.issubdtype(column.dtype, np.floating),
+            f"with topic.facets = {FACETS}, facet {name!r} is {shape(column)} for {what}, which has "
+            f"{len(page.links)} links: put np.float32 numbers, one per link, into Judgement.facets",
+        )
+        wrong = np.flatnonzero(~np.isfinite(column)).tolist()
+        want(not wrong, f"facet {name!r} is not finite for link {wrong[:1]} of {what}: guard against dividing by 0")
+    want(_same(plain, judgement), f"beta, alphas or data of {what} change when facets are wanted: only add them")
+
+
+def _same(a: Judgement, b: Judgement) -> bool:
+    return a.beta == b.beta and np.array_equal(a.alphas, b.alphas) and a.data == b.data
+
+
+def threshold_is_a_number(make: MakeTopic) -> None:
+    """A topic has a threshold, a finite number."""
+    value = getattr(make(), "threshold", None)
+    want(
+        isinstance(value, float | int) and math.isfinite(value),
+        f"threshold is {value!r}: give the topic an attribute `threshold`, from which on a page counts as found",
+    )
+
+
+def a_page_with_links(make: MakeTopic) -> None:
+    """beta is a finite float, and there is one finite alpha per link."""
+    _judged(make(), _page(_REEF, ["coral bleaching", "the weather", "Coral"]), "a page with three links")
+
+
+def an_empty_page(make: MakeTopic) -> None:
+    """A page with neither text nor links can be judged."""
+    _judged(make(), _page("", title=""), "an empty page")
+
+
+def a_page_without_links(make: MakeTopic) -> None:
+    """A page without links can be judged, and gets no alphas."""
+    _judged(make(), _page(_REEF), "a page without links")
+
+
+def ten_thousand_links(make: MakeTopic) -> None:
+    """A page with 10,000 links is judged within SECONDS."""
+    _in_time(make(), _page(_REEF, (f"coral number {n}" for n in range(10_000))), "a page with 10,000 links")
+
+
+def links_without_anchors(make: MakeTopic) -> None:
+    """Links without a single word in them get an alpha, too."""
+    _judged(make(), _page(_REEF, ["", " ", "", "coral"]), "a page whose links have no anchor text")
+
+
+def other_scripts(make: MakeTopic) -> None:
+    """Text in Japanese, Arabic, Cyrillic and of no script at all can be judged."""
+    for name, text in {
+        "Japanese": "サンゴ礁の白化現象は、海水温の上昇によって起こる。珊瑚",
+        "Arabic": "تبيض الشعاب المرجانية عندما ترتفع حرارة البحر",
+        "Cyrillic": "Обесцвечивание коралловых рифов вызвано потеплением моря",
+        "emoji and control characters": "🪸🐠 \x00\x07\x1b\x1f \u200f\ufeff\ufffd",
+    }.items():
+        _judged(make(), _page(text, [text, "coral"]), f"a page in {name}")
+
+
+def a_very_long_page(make: MakeTopic) -> None:
+    """A page of 200,000 words is judged within SECONDS."""
+    words = " ".join(f"coral{n % 5000} reef" for n in range(100_000))
+    _in_time(make(), _page(words, ["coral", "reef"]), "a page of 200,000 words")
+
+
+def _in_time(topic: Topic, page: Page, what: str) -> None:
+    _judged(topic, page, what)
+    reading = Vocabulary().read(page)
+    begun = time.perf_counter()
+    topic.judge(page, reading)
+    took = time.perf_counter() - begun
+    want(took < SECONDS, f"{what} took {took:.1f} s: nothing else runs meanwhile, stay below {SECONDS:.0f} s")
+
+
+def markers_that_do_not_pair(make: MakeTopic) -> None:
+    """A page whose text has fewer, more or broken link markers is judged all the same."""
+    for marked in (
+        "coral",
+        "\x01coral",
+        "coral\x02",
+        "\x02coral\x01",
+        "\x01a\x01coral\x02b\x02 \x02",
+    ):
+        page = _page("", ["coral", "reef"], marked=marked)
+        _judged(make(), page, f"a page with two links and the text {marked!r}")
+    for marked in ("\x01coral\x02", "coral \x01reef\x02 \x01coral\x02"):  # links that lead nowhere are not kept
+        _judged(make(), _page("", marked=marked), f"a page without links and the text {marked!r}")
+
+
+def judging_is_pure(make: MakeTopic) -> None:
+    """Judging changes nothing: the same page gets the same judgement until something is learned."""
+    topic = make()
+    page, other = _page(_REEF, ["coral", "weather"]), _page("Trains and coral", ["timetable"])
+    before = copy.deepcopy(page)
+    first = _judged(topic, page, "a page")
+    for _ in range(3):
+        _judged(topic, other, "another page")
+    again = _judged(topic, page, "the same page")
+    want(
+        _same(first, again),
+        f"the same page got {first} and, after judging others, {again}: learn in learn(visit), not in judge()",
+    )
+    same = (page.title, page.marked, page.data) == (before.title, before.marked, before.data)
+    want(
+        same and page.links.urls == before.links.urls and page.links.anchors == before.links.anchors,
+        "judge() changed the page: leave it as it is, put what is to be kept into Judgement.data",
+    )
+
+
+def fresh_ones_agree(make: MakeTopic) -> None:
+    """Two fresh topics that learned the same visits judge alike: no chance, no time, no hash order."""
+    topics, page = (make(), make()), _page(_REEF, ["coral", "weather"])
+    results = []
+    for topic in topics:
+        words = Vocabulary()
+        for visit in visits():
+            topic.learn(visit)
+            words.learn(visit)
+        results.append(topic.judge(page, words.read(page)))
+    want(
+        _same(*results),
+        f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets",
+    )
+    told = [repr(getattr(topic, "weights", "")) for topic in topics]
+    want(told[0] == told[1], f"their `weights` differ, {told[0]} and {told[1]}: they name the topic in the log")
+
+
+def any_visit_can_be_learned(make: MakeTopic) -> None:
+    """learn() takes failed visits, redirects and robots.txt as well as pages."""
+    topic = make()
+    for visit in [
+        *visits(),
+        Visit("http://example.test/robots.txt", "robots", "ok", 0, origin="http://example.test/"),
+    ]:
+        topic.learn(visit)
+
+
+def data_can_be_stored(make: MakeTopic) -> None:
+    """What a topic remembers of a page comes back from the log as it was."""
+    data = _judged(make(), _page(_REEF, ["coral"]), "a page").data
+    advice = "use dictionaries with string keys, lists, strings, bytes, bool, int and float (no numpy, no tuples)"
+    try:
+        stored = codec.decode_visit(codec.encode_visit(Visit("n", "page", "ok", 1, data=data)), Place()).data
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CheckFailed(f"Judgement.data is {data!r}, which the log can't keep ({error}): {advice}") from error
+    want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")
+
+
+TOPIC_CHECKS = (
+    threshold_is_a_number,
+    a_page_with_links,
+    an_empty_page,
+    a_page_without_links,
+    ten_thousand_links,
+    links_without_anchors,
+    other_scripts,
+    a_very_long_page,
+    markers_that_do_not_pair,
+    data_can_be_stored,
+    judging_is_pure,
+    fresh_ones_agree,
+    any_visit_can_be_learned,
+)

@@ -1,0 +1,150 @@
+"""What estimators and strategies are tried on: a small graph with all that links and pages may have, or lack."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.table import Table
+from lycosa.core.types import Judgement, Links, Page, Step, Task, Visit
+from lycosa.spaces.graph import Given, GraphSpace
+
+START = "n0"
+
+ANCHORS = (
+    ("", ""),  # a picture
+    ("coral reefs", "the bleaching of coral reefs in warm seas"),
+    ("サンゴ礁の白化", "海水温の上昇によるサンゴ礁の白化"),
+    ("Korallenbleiche in der Südsee", ""),
+    ("الشعاب المرجانية", "تبيض الشعاب المرجانية"),
+    (" ", "read more about it here " * 20),
+    ("обесцвечивание", "обесцвечивание кораллов"),
+)
+"""Anchors and contexts in several languages, and none at all."""
+
+
+def name(number: int) -> str:
+    """Nodes are names of any kind, addresses among them."""
+    if number % 3 == 0:
+        return f"n{number}"
+    return f"http://site{number % 5}.example/{'reef/' * (number % 4)}{number}.html{'?q=café' * (number % 2)}"
+
+
+def graph(nodes: int = 120) -> GraphSpace:
+    """A small random graph with scores, always the same."""
+    chance = random.Random(7)
+    names = [name(n) for n in range(nodes)]
+    links = {node: chance.sample(names, chance.randrange(1, 8)) for node in names}
+    beta = {node: round(chance.random(), 3) for node in names if chance.random() < 0.6}
+    alpha = {(a, b): round(chance.random(), 3) for a in names for b in links[a]}
+    return GraphSpace(links, beta, alpha)
+
+
+def said(node: str, beta: float) -> dict[str, Any]:
+    """What a classifier may have said of a page: nothing, an empty list, or its best classes."""
+    turn = sum(node.encode()) % 4
+    if turn == 0:
+        return {}
+    if turn == 1:
+        return {"classes": [], "target": False}
+    classes = [["science/marine biology", beta], ["sport", (1 - beta) / 2], ["news/the rest", (1 - beta) / 2]]
+    return {"classes": sorted(classes, key=lambda pair: -float(pair[1])), "target": beta >= 0.5}
+
+
+def written(targets: Iterable[str]) -> Links:
+    """Links with anchors and contexts of all kinds."""
+    links = Links.to(*targets)
+    texts = [ANCHORS[sum(url.encode()) % len(ANCHORS)] for url in links.urls]
+    links.anchors, links.contexts = [anchor for anchor, _ in texts], [context for _, context in texts]
+    return links
+
+
+def facets(node: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    """What a topic may have said of a page's links beside alphas: nothing, one thing, or two."""
+    columns = {"context": alphas[::-1].copy(), "url": alphas * np.float32(0.5)}
+    return {facet: columns[facet] for facet in ("context", "url")[: sum(node.encode()) % 3]}
+
+
+def page_visit(node: str, targets: Iterable[str], beta: float, alphas: Iterable[float], pick: int = 1) -> Visit:
+    """The visit of a page that was judged."""
+    links = written(targets)
+    links.alphas = np.array(list(alphas), np.float32)
+    links.facets = facets(node, links.alphas)
+    return Visit(node, "page", "ok", pick, beta=beta, links=links, data=said(node, beta))
+
+
+def visits() -> Iterator[Visit]:
+    """Sixty visits of the graph, breadth first, with a failure, a retry and a redirect on the way."""
+    space = graph()
+    queue, seen = [START], {START}
+    for pick in range(1, 61):
+        node = queue.pop(0)
+        if pick == 20:
+            yield Visit(node, "page", "unreachable", pick, retry_at=1.0)
+        if pick == 10:
+            yield Visit(node, "page", "gone", pick, status=404)
+        elif pick == 30:
+            yield Visit(node, "redirect", "redirect", pick, status=301, links=Links.to("moved"))
+        else:
+            targets = space.links[node]
+            alphas = [space.alpha[node, target] for target in targets]
+            yield page_visit(node, targets, space.beta.get(node, 0.0), alphas, pick)
+            queue += [target for target in dict.fromkeys(targets) if target not in seen]
+            seen.update(targets)
+
+
+def steps(table: Table) -> Iterator[Step]:
+    """The same as an estimator sees them, while the table fills."""
+    table.add_seed(START)
+    for visit in visits():
+        step = table.absorb(visit)
+        assert step is not None
+        yield step
+
+
+class Shuffled(GraphSpace):
+    """A graph whose answers come back in another order than they were asked for; some fail, some redirect."""
+
+    def __init__(self, nodes: int = 400, lanes: int = 1, trouble: bool = False) -> None:
+        space = graph(nodes)
+        super().__init__(space.links, space.beta, space.alpha)
+        self.lanes = lanes
+        self.trouble = trouble
+        self.chance = random.Random(11)
+
+    def lane(self, node: str) -> str:
+        """As many lanes as wanted, by the name alone."""
+        return f"lane {sum(node.encode()) % self.lanes}"
+
+    async def visit(self, task: Task) -> Page:
+        """The node's page, after a while."""
+        for _ in range(self.chance.randrange(12)):
+            await asyncio.sleep(0)
+        turn = sum(task.node.encode()) % 13 if self.trouble and task.node != START else 0
+        if turn == 5 or (turn == 7 and task.attempt == 2):
+            return Page("gone", 404)
+        if turn == 7:  # comes to nothing the second time
+            return Page("unreachable", retry_at=1e-9)
+        if turn == 9 and task.attempt < 3:
+            return Page("busy", 503, retry_at=1e-9)
+        if turn == 11:
+            return Page("redirect", 301, "redirect", links=Links.to(self.links[task.node][0]))
+        page = await super().visit(task)
+        page.links = written(page.links.urls)
+        page.data.update(said(task.node, min(1.0, page.data["beta"])))
+        return page
+
+
+class Judge(Given):
+    """The judge of such graphs, who sometimes says more of a link than its alpha."""
+
+    def judge(self, page: Page, reading: object) -> Judgement:
+        """Read the scores off the page."""
+        judgement = super().judge(page, reading)
+        judgement.facets = facets("x" * len(page.links), judgement.alphas)
+        return judgement

@@ -1,0 +1,229 @@
+"""`lycosa train` and `lycosa label`: make a model of labelled pages, and say how good it is."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from lycosa.cli.manners import lively, output
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Label, Visit
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME
+from lycosa.topics.model import Model
+from lycosa.training.fetching import fetched
+from lycosa.training.pages import Trained, train
+from lycosa.training.quality import TABLE, WORST, Quality
+from lycosa.training.sources import IRRELEVANT, RELEVANT, Tell, recorded
+from lycosa.web.urls import canonical
+
+ENDING = ".model"
+
+PLAIN_EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+MOST_ROWS = 60
+"""Classes that the report lists; all of them are in --json and in the model."""
+
+NARROW = 60
+"""Below this width there is room for a class, its pages and its F1 only."""
+
+
+def run(
+    sources: Sequence[str],
+    out: Path | None,
+    pages: Path | None,
+    options: Options,
+    *,
+    quiet: bool,
+    json: bool,
+    **how: Any,
+) -> None:
+    """Train, and report."""
+    options.check()
+    out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}{ENDING}")
+    with _progress(quiet or json) as tell:
+        done = train(sources, out, recorded(pages) if pages else fetched(options), tell=tell, **how)
+    if json:
+        told = {
+            "model": str(done.out),
+            "kind": done.model.classifier.kind,
+            "pages": sum(done.model.counts),
+            "classes": dict(zip(done.model.classes, done.model.counts, strict=True)),
+            "terms": len(done.model.terms),
+            "left_out": dict(done.left_out),
+            "notes": done.notes,
+            "quality": done.quality.as_dict() if done.quality else None,
+        }
+        print(jsonlib.dumps(told))
+    elif not quiet:
+        report(done)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Tell]:
+    """A bar on a terminal, a line now and then elsewhere."""
+    console = Console(stderr=True)
+    last = time.monotonic()
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[far]}"),
+        console=console,
+        transient=True,
+        disable=quiet or not lively(console),
+    ) as progress:
+        task = progress.add_task("", total=None, far="")
+
+        def tell(what: str, done: int, total: int) -> None:
+            nonlocal last
+            far = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
+            progress.update(task, description=what, completed=done, total=total or None, far=far)
+            if not quiet and not lively(console) and time.monotonic() - last >= PLAIN_EVERY:
+                last = time.monotonic()
+                print(f"{what} {far}".rstrip(), file=sys.stderr, flush=True)
+
+        yield tell
+
+
+def report(done: Trained) -> None:
+    """What was learned from what, how good it is, and what to do with it."""
+    console = output()
+    model, quality = done.model, done.quality
+    console.print(
+        f"[bold]{escape(str(done.out))}[/]: {model.classifier.name}, {len(model.classes)} classes, "
+        f"{sum(model.counts):,} pages, {len(model.terms):,} terms",
+        highlight=False,
+    )
+    if quality is None:
+        console.print("Nothing was held out, so nothing is known of how good it is.", highlight=False)
+    else:
+        _measured(console, quality, sum(model.counts))
+    left = ", ".join(f"{count:,} {why}" for why, count in done.left_out.most_common())
+    if left:
+        console.print(f"Left out: {escape(left)}.", highlight=False)
+    for note in done.notes:
+        console.print(f"note: {escape(note)}", highlight=False)
+    name, target = shlex.quote(str(done.out)), shlex.quote(_likely(model))
+    print(f"Crawl with it: lycosa crawl --model {name} --target {target} --seed URL")
+
+
+def _likely(model: Model) -> str:
+    return RELEVANT if RELEVANT in model.classes else model.classes[0]
+
+
+def _measured(console: Console, quality: Quality, pages: int) -> None:
+    console.print(
+        f"Measured on {quality.pages:,} pages held out, by a model of the others; the one that was written has learned "
+        f"from all {pages:,}.\n"
+        f"[bold]{quality.accuracy:.1%}[/] are classified rightly; always saying the largest class would be right for "
+        f"{quality.majority:.1%}. Stated probabilities are off by {quality.gap:.1%} on average.",
+        highlight=False,
+    )
+    if quality.top:
+        console.print(
+            f"On the first level ({quality.top['classes']} classes): [bold]{quality.top['accuracy']:.1%}[/], largest "
+            f"class {quality.top['majority']:.1%}.",
+            highlight=False,
+        )
+    columns = {"pages": "pages", "held_out": "held out", "precision": "precision", "recall": "recall", "f1": "F1"}
+    if console.width < NARROW:
+        columns = {"pages": "pages", "f1": "F1"}
+    table = Table(box=None, padding=(0, 1), show_edge=False)
+    table.add_column("class", overflow="fold")
+    for title in columns.values():
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in quality.classes[:MOST_ROWS]:
+        table.add_row(escape(row["name"]), *(_number(row[name]) for name in columns))
+    console.print(table)
+    if len(quality.classes) > MOST_ROWS:
+        console.print(f"and {len(quality.classes) - MOST_ROWS} more classes: --json lists all", highlight=False)
+    if not quality.confusions:
+        return
+    if len(quality.classes) <= TABLE and console.width >= NARROW:
+        console.print(_confusions(quality))
+    else:
+        console.print("[bold]most often mistaken[/]", highlight=False)
+        for true, said, count in quality.confusions[:WORST]:
+            console.print(f"{count:>5} {escape(true)} taken for {escape(said)}", highlight=False)
+
+
+def _number(value: float | int | None) -> str:
+    """A count or a share.
+
+    >>> _number(1234), _number(0.5), _number(None)
+    ('1,234', '0.50', '-')
+    """
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+
+def _confusions(quality: Quality) -> Table:
+    """What each class was taken for."""
+    names = [row["name"] for row in quality.classes]
+    wrong = {(true, said): count for true, said, count in quality.confusions}
+    table = Table(
+        box=None, padding=(0, 1), show_edge=False, title="taken for", title_justify="left", title_style="bold"
+    )
+    table.add_column("class", overflow="fold")
+    for name in names:
+        table.add_column(escape(name), justify="right", overflow="fold")
+    for row in quality.classes:
+        true = row["name"]
+        right = row["held_out"] - sum(count for (of, _), count in wrong.items() if of == true)
+        table.add_row(
+            escape(true),
+            *(str(right if said == true else wrong.get((true, said), 0) or "·") for said in names),
+        )
+    return table
+
+
+def label(directory: Path, urls: Sequence[str], *, relevant: bool) -> None:
+    """Write a person's word on some pages into the crawl's log."""
+    if Directory.read_options(directory) and not (directory / NAME).exists():
+        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+    opened = Directory.open(directory)
+    try:
+        log = opened.log()
+        try:
+            nodes = [_known(directory, log, url) for url in urls]
+            now = time.time()
+            with log.together():
+                for node in nodes:
+                    log.append(Label(node, relevant, now))
+            given = {event.node: event.relevant for event in log.events("kind = 'label'") if isinstance(event, Label)}
+        finally:
+            log.close()
+    finally:
+        opened.close()
+    good = sum(given.values())
+    told = f"{len(nodes)} labelled as {RELEVANT if relevant else IRRELEVANT}; now {good} yes, {len(given) - good} no."
+    output().print(told, highlight=False)
+    if good >= 3 and len(given) - good >= 3:
+        print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
+
+
+def _known(directory: Path, log: Any, url: str) -> str:
+    """The page as the crawl knows it."""
+    node = canonical(url) or url
+    visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
+    if any(visit.is_page for visit in visits):
+        return node
+    for visit in visits:
+        if visit.outcome == "redirect" and visit.links.urls:
+            raise InputError(f"{node} redirects to {visit.links.urls[0]}: label that page")
+    if visits:
+        raise InputError(f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled")
+    raise InputError(f"the crawl in {directory} has not fetched {node}: see what it has with 'lycosa show {directory}'")

@@ -1,0 +1,170 @@
+"""Rows side by side in an array, with the features that their scores are made of: to be looked through as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores
+
+SMALL = 4096
+"""A pool with fewer rows than that is looked through whole; of a larger one that many scores are drawn to divide it."""
+
+SHARE = 8
+"""So many of those drawn are above the line that divides the short list from the rest."""
+
+LONG = 16384
+"""A short list may grow to this length until it is made again."""
+
+Features = NDArray[np.float32]
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """An estimator with score = weights * features + intercept; its `learn` returns rows whose *features* changed."""
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """One for each feature."""
+        ...
+
+    @property
+    def intercept(self) -> float:
+        """Added to each score."""
+        ...
+
+    def features(self, rows: Rows, table: Table) -> Features:
+        """A line for each feature, a column for each row."""
+        ...
+
+
+def is_linear(estimator: object) -> TypeGuard[Linear]:
+    """Whether an estimator says how its scores are made, so that they can be made all at once."""
+    return isinstance(estimator, Linear)
+
+
+def linear_scores(features: Features, weights: NDArray[np.float32], intercept: float) -> Scores:
+    """Weights times features, plus intercept: in double precision and feature by feature, so that a row's score does
+    not depend on the rows around it, and rows with the same features have the same score.
+
+    >>> linear_scores(np.array([[1, 2], [0, 4]], np.float32), np.array([.5, .25], np.float32), 1.0).tolist()
+    [1.5, 3.0]
+    """
+    total = np.full(features.shape[1], 0.0)
+    for line, weight in zip(features, weights.tolist(), strict=True):
+        total += line.astype(np.float64) * weight
+    return total + intercept
+
+
+class Pool:
+    """Rows side by side, in no order: one that leaves is replaced by the last.
+
+    `best` is exact. Single precision is good for finding candidates only (and a product's last digits depend on where
+    in the matrix a row stands), so those that could be the best, given the rounding, are scored in double precision.
+
+    Most takes do not look at the whole matrix: when they do, a short list is made of the rows above some line. While
+    weights drift, a row that is not on the list gains no more than the drift times the largest feature; as long as the
+    list's best is above the line by more than that, it is the best of all.
+    """
+
+    def __init__(self, lines: int) -> None:
+        self.size = 0
+        self.rows = np.zeros(1024, np.int32)
+        self.lanes = np.zeros(1024, np.int32)
+        self.matrix = np.zeros((lines, 1024), np.float32)
+        self.high, self.low = np.zeros(lines), np.zeros(lines)
+        """The largest and smallest feature there ever was, line by line."""
+        self.short: Rows | None = None
+        """The short list; None if there is none. Some of its rows may have left since."""
+        self._product = np.zeros(1024, np.float32)
+        self._line = 0.0
+        self._before = np.zeros(lines, np.float32)  # the weights when the list was made
+
+    def add(self, rows: Rows, lanes: NDArray[np.int32], features: Features) -> slice:
+        """Rows join; returns their slots."""
+        end = self.size + len(rows)
+        if end > len(self.rows):
+            self.rows, self.lanes, self._product = fit(self.rows, end), fit(self.lanes, end), np.zeros(0, np.float32)
+            grown = np.zeros((len(self.matrix), len(self.rows)), np.float32)
+            grown[:, : self.size] = self.matrix[:, : self.size]
+            self.matrix = grown
+        slots = slice(self.size, end)
+        self.rows[slots], self.lanes[slots] = rows, lanes
+        self.size = end
+        self.put(slots, rows, features)
+        return slots
+
+    def put(self, slots: Any, rows: Rows, features: Features) -> None:
+        """Rows that are here get new features."""
+        if not len(rows):
+            return
+        self.matrix[:, slots] = features
+        np.maximum(self.high, features.max(axis=1), out=self.high)
+        np.minimum(self.low, features.min(axis=1), out=self.low)
+        if self.short is None:
+            return
+        if len(rows) + len(self.short) > LONG:
+            self.short = None
+            return
+        above = linear_scores(features, self._before, 0.0) > self._line
+        if above.any():
+            self.short = np.concatenate([self.short, rows[above]])
+
+    def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
+        """Rows leave; returns those that were moved into their places, and the places."""
+        left = self.size - len(slots)
+        gaps = slots[slots < left]
+        if len(slots) == 1:
+            last = np.arange(left, left + len(gaps))
+        else:
+            stays = np.ones(len(slots), np.bool_)
+            stays[slots[slots >= left] - left] = False
+            last = left + np.flatnonzero(stays)
+        self.rows[gaps], self.lanes[gaps] = self.rows[last], self.lanes[last]
+        self.matrix[:, gaps] = self.matrix[:, last]
+        self.size = left
+        return self.rows[gaps], gaps
+
+    def scan(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Weights times features, in single precision."""
+        if len(weights) == 1 and weights[0] == 1.0:
+            return self.matrix[0, : self.size]
+        if len(self._product) < self.size:
+            self._product = np.zeros(len(self.rows), np.float32)
+        return np.dot(weights, self.matrix[:, : self.size], out=self._product[: self.size])
+
+    def rounding(self, weights: NDArray[np.float32], intercept: float) -> float:
+        """What a product in single precision may be wrong by, at most: n roundings of 2^-24, and two to spare."""
+        reach = np.abs(weights.astype(np.float64)) @ np.maximum(self.high, -self.low)
+        return 2.0**-24 * (len(weights) + 2) * float(reach) + 1e-12 * abs(intercept)
+
+    def divide(
+        self,
+        product: NDArray[np.float32],
+        usable: NDArray[np.float32],
+        slack: float,
+        weights: NDArray[np.float32],
+    ) -> Rows | None:
+        """Make the short list: all rows above a line that is well below the best usable one; None if it gets long."""
+        self.short = None
+        if self.size < SMALL:
+            return None
+        drawn = usable[:: self.size // SMALL]
+        quantile = np.partition(drawn, len(drawn) - SHARE)[len(drawn) - SHARE]
+        top = usable.max()
+        line = min(quantile, np.float32(float(top) - 4 * slack))
+        above = np.flatnonzero(product > line)
+        if line < top and len(above) <= LONG // 2:
+            self.short = self.rows[above]
+            self._line, self._before = float(line) + slack, weights
+        return self.short
+
+    def ceiling(self, weights: NDArray[np.float32], intercept: float) -> float:
+        """No row that isn't on the short list scores more."""
+        drift = weights.astype(np.float64) - self._before
+        gain = float(np.maximum(drift * self.high, drift * self.low).sum())
+        return self._line + gain + intercept + 1e-12 * (abs(gain) + abs(self._line) + abs(intercept))

@@ -1,0 +1,242 @@
+"""Bandits: several estimators take turns, those that found good pages more often."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import Frontier, Ready
+from lycosa.core.frontiers import Frontiers
+from lycosa.core.protocols import Estimator
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Pick, Step, Visit
+from lycosa.estimators import PAPERS_ARMS, estimator
+
+if TYPE_CHECKING:
+    from lycosa.core.table import Table
+
+Policy = Literal["epsilon", "first", "reset", "var", "window"]
+
+HORIZON = 10_000
+"""The budget that `first` reckons with when a crawl has none."""
+
+WINDOW = 1000
+RESET = {"reset": 1000, "var": 200}
+EPSILON = {"var": 0.2}
+MEANS_TO = {"reset": ("reset", "var"), "window": ("window",), "literal": ("epsilon", "window")}
+"""The policies that each parameter says something to."""
+
+
+@dataclass
+class Bandit:
+    """Each arm is an estimator that ranks the whole frontier; to pull one is to fetch the row it ranks first.
+
+    A pull's reward is beta of the page. With N pulls to come and the arms' mean rewards, the `policy` is one of
+
+        epsilon   with probability epsilon any arm, otherwise the one with the best mean
+        first     any arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without one)
+        reset     `first` again and again, each time with N = reset and all means forgotten; the last one is shorter
+        var       `reset` with epochs of reset * (p + 1) pulls: p is how many times in a row the best arm at the end
+                  of an epoch's exploration was that of the epoch before
+        window    `epsilon` with means over the last `window` rewards
+
+    Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000. The arms are
+    names as `estimator` takes them, or estimators; `threshold` and `targets` are handed to those that ask.
+
+    Steps are pulls that were recorded for good: what is in flight does not count yet. A failed page is a reward of 0,
+    and so is a copy of a page we have. A redirect is no pull, nor is a visit that will be repeated: the arm is paid
+    once the page is there, or known not to be. Seeds are no arm's merit. An arm without rewards has a mean of 0; of
+    equal means the arm named first is the best. If an arm has no row to give (it prunes), the next best is pulled.
+
+    Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. Of mab_epsilon the paper says that the *best* arm is
+    used with probability epsilon, which with its epsilon of .1 would be nine random pulls out of ten; epsilon is the
+    exploration rate in the work it builds on, and so it is here. `literal` keeps the paper's wording (epsilon, window).
+
+    >>> bandit = Bandit(arms=("fl_deg", "fl_n"), policy="first", epsilon=.5, budget=4)
+    >>> for arm, reward in ((1, .5), (0, .25)): bandit.reward(arm, reward)      # two of four pulls explore
+    >>> bandit.explores(number=3), bandit.best()
+    (False, 1)
+    """
+
+    arms: tuple[str | Estimator, ...] = PAPERS_ARMS
+    policy: Policy = "var"
+    epsilon: float | None = None
+    reset: int | None = None
+    window: int | None = None
+    literal: bool = False
+    seed: int = 0
+    budget: int = 0
+    threshold: float = 0.1
+    targets: tuple[str, ...] = ()
+    greedy_: list[Greedy] = field(init=False, repr=False, compare=False)
+    pulls_: list[int] = field(init=False, repr=False, compare=False)
+    rewards_: list[Fraction] = field(init=False, repr=False, compare=False)  # exact: nothing stays of what leaves
+    means_: list[Fraction] = field(init=False, repr=False, compare=False)
+    recent_: deque[tuple[int, float]] = field(default_factory=deque, init=False, repr=False, compare=False)
+    step_: int = field(default=0, init=False, repr=False, compare=False)  # of the epoch
+    begun_: int = field(default=0, init=False, repr=False, compare=False)  # the pulls before it
+    repeats_: int = field(default=0, init=False, repr=False, compare=False)  # p
+    champion_: int = field(default=-1, init=False, repr=False, compare=False)  # of this epoch's exploration
+    winner_: int = field(default=-1, init=False, repr=False, compare=False)  # of the epoch before
+
+    def __post_init__(self) -> None:
+        self._check()
+        self.proportional = False  # the scores of several arms can't be compared
+        self.greedy_ = _arms(
+            self.arms, seed=self.seed, budget=self.budget, threshold=self.threshold, targets=self.targets
+        )
+        self.wants = tuple(dict.fromkeys(facet for arm in self.greedy_ for facet in arm.wants))
+        self._number = {arm.name: number for number, arm in enumerate(self.greedy_)}
+        self._forget()
+
+    def frontier(
+        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+    ) -> Frontier:
+        """A ranking for each arm."""
+        return Frontiers([arm.frontier(table, ready, lane_budget, patience, choosy) for arm in self.greedy_])
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        """All arms see the visit; the one that was pulled for it is paid."""
+        assert isinstance(frontier, Frontiers)
+        for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
+            arm.learn(step, table, ranking)
+        visit = step.visit
+        arm_number = self._number.get(visit.arm)
+        if arm_number is not None and _is_settled(visit) and not table.is_seed[step.row]:
+            self.reward(arm_number, visit.beta if visit.is_page and not visit.same_as else 0.0)
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        """A seed joins every arm's ranking."""
+        assert isinstance(frontier, Frontiers)
+        for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
+            arm.admit(row, table, ranking)
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """The top row of the arm that the policy chooses."""
+        assert isinstance(frontier, Frontiers)
+        arm = self.best()
+        if self.explores(number):
+            arm = random.Random(f"arm {self.seed} {number}").randrange(len(self.greedy_))
+        arm, row = frontier.first(self._order(arm), now)
+        return Pick(row, self.greedy_[arm].name, float(frontier.score[row]) if row >= 0 else 0.0)
+
+    def explores(self, number: int) -> bool:
+        """Whether the pick of this number is of any arm; chance is drawn from the seed and the number."""
+        if self.policy in ("epsilon", "window"):
+            chance = random.Random(f"explore {self.seed} {number}").random() < self._epsilon
+            return chance != self.literal
+        return self.step_ < self._exploration()
+
+    def mean(self, arm: int) -> Fraction:
+        """The mean reward that the arm is credited with at present."""
+        return self.means_[arm]
+
+    def best(self) -> int:
+        """The arm with the best mean, the first of several."""
+        return self.means_.index(max(self.means_))
+
+    def _order(self, first: int) -> Iterator[int]:
+        """The arm that is to be pulled, and the others in case it has nothing to give: by their means."""
+        yield first
+        yield from sorted((arm for arm in range(len(self.greedy_)) if arm != first), key=lambda arm: -self.means_[arm])
+
+    def reward(self, arm: int, reward: float) -> None:
+        """A pull was recorded: count it, and begin a new epoch if this one is over."""
+        self._credit(arm, 1, Fraction(reward))
+        if self.policy == "window":
+            self.recent_.append((arm, reward))
+            if len(self.recent_) > (WINDOW if self.window is None else self.window):
+                left, gone = self.recent_.popleft()
+                self._credit(left, -1, -Fraction(gone))
+        self.step_ += 1
+        if self.step_ == self._exploration():
+            self.champion_ = self.best()
+        if self.policy in ("reset", "var") and self.step_ == self.length():
+            self._next_epoch()
+
+    def length(self) -> int:
+        """Pulls of the present epoch: N of this epsilon-first."""
+        if self.policy not in ("reset", "var"):
+            return self.budget or HORIZON
+        reset = RESET[self.policy] if self.reset is None else self.reset
+        length = reset * (self.repeats_ + 1) if self.policy == "var" else reset
+        left = self.budget - self.begun_
+        return min(length, left) if left > 0 else length  # no budget; or failures, which are pulls and no pages
+
+    def _next_epoch(self) -> None:
+        champion = max(self.champion_, 0)  # without exploration: all means are 0, and the first arm is the best
+        self.repeats_ = self.repeats_ + 1 if champion == self.winner_ else 0
+        self.winner_, self.champion_ = champion, -1
+        self.begun_ += self.step_
+        self.step_ = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self.pulls_ = [0] * len(self.greedy_)
+        self.rewards_ = [Fraction(0)] * len(self.greedy_)
+        self.means_ = [Fraction(0)] * len(self.greedy_)
+
+    def _credit(self, arm: int, pulls: int, reward: Fraction) -> None:
+        self.pulls_[arm] += pulls
+        self.rewards_[arm] += reward
+        self.means_[arm] = self.rewards_[arm] / self.pulls_[arm] if self.pulls_[arm] else Fraction(0)
+
+    @property
+    def _epsilon(self) -> float:
+        return EPSILON.get(self.policy, 0.1) if self.epsilon is None else self.epsilon
+
+    def _exploration(self) -> int:
+        """The pulls of the present epoch that explore."""
+        return math.floor(self._epsilon * self.length() + 1e-9)  # .29 * 100 is 28.999...
+
+    def _check(self) -> None:
+        if not 0 <= self._epsilon <= 1:
+            raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
+        for name, policies in (
+            ("reset", ("reset", "var")),
+            ("window", ("window",)),
+            ("literal", ("epsilon", "window")),
+        ):
+            value = getattr(self, name)
+            if value and self.policy not in policies:
+                told = " and ".join(f"mab_{policy}" for policy in policies)
+                raise ValueError(f"{name} means nothing to mab_{self.policy}: leave it out, or take {told}")
+            if name != "literal" and value is not None and value < 1:
+                raise ValueError(f"{name} is {value}: it counts pulls, make it 1 or more")
+
+
+def _is_settled(visit: Visit) -> bool:
+    """Whether it is known what the pull has brought: a page, or that there is none."""
+    return visit.kind == "page" and not visit.retry_at
+
+
+def _arms(arms: Sequence[str | Estimator], **known: object) -> list[Greedy]:
+    """The arms, each greedy over its estimator, under names that differ."""
+    if not arms:
+        raise ValueError(f"a bandit needs arms: write arms={'+'.join(PAPERS_ARMS)}, or others")
+    if isinstance(arms, str):
+        raise ValueError(f"arms is the text {arms!r}: give a tuple of names")
+    found: dict[str, Greedy] = {}
+    told = []
+    for arm in arms:
+        try:
+            made = estimator(arm, **known) if isinstance(arm, str) else arm
+        except InputError as error:
+            raise InputError(f"arm {arm!r} of a bandit: {error}") from error
+        if hasattr(made, "pick"):
+            raise ValueError(f"arm {arm!r} is itself a strategy that picks: arms are estimators, as fl_n or best-first")
+        if not isinstance(made, Estimator):
+            raise ValueError(f"arm {arm!r} has no learn() and score(): arms are names of estimators, or estimators")
+        if repr(made) in told:
+            raise ValueError(f"arm {arm!r} is there twice: name each once, it would share its rewards with itself")
+        told.append(repr(made))
+        name = arm if isinstance(arm, str) else type(arm).__name__
+        name = name if name not in found else f"{name}-{len(found) + 1}"
+        found[name] = Greedy(made, name)
+    return list(found.values())

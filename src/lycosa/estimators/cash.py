@@ -1,0 +1,253 @@
+"""Cash that pages hand on to their links: what OPIC and OTIE share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table
+from lycosa.core.types import Rows, Scores, Step
+
+BLOCK = 1024
+"""Rows that share one bound on their riches."""
+
+MOST = 2.0**400
+"""Cash that moves at once; beyond it, all cash is counted in larger coins."""
+
+PERIOD = 10
+"""Steps from one second giving to the next. Our choice: the papers say no more than that there is a period."""
+
+NOWHERE = -1
+
+
+def follow(moved: NDArray[np.int32], rows: Rows) -> Rows:
+    """Where rows have moved to, over redirects of redirects; a circle ends at any of its rows.
+
+    >>> follow(np.array([-1, 2, 3, -1], np.int32), np.array([0, 1], np.int32)).tolist()
+    [0, 3]
+    """
+    for _ in range(MAX_HOPS):
+        to = moved[rows]
+        if to.max(initial=NOWHERE) == NOWHERE:
+            break
+        rows = np.where(to == NOWHERE, rows, to)
+    return rows
+
+
+@dataclass(kw_only=True)
+class CashFlow:
+    """Cash in the hands of rows, and in a common pool. It is moved; only `revise` makes or destroys any.
+
+    Seeds. All cash there is comes from the seeds, the same from each. It is counted in seed's shares: a seed has 1,
+    whether it is known from the start or added to a crawl under way, so that no score has to change when another seed
+    comes. `share` gives the same as a part of 1. Seeds that redirect to the same page are one seed.
+
+    Dead ends. Pages without links that may be followed, pages that fail for good, and links to such pages pay into the
+    pool. It is dealt out as all cash was in the beginning, in equal shares to the seeds (those fetched, with links),
+    whenever a page gives for a second time. It restarts there like the random surfer of a PageRank that is personalised
+    to the seeds, it costs the same however large the frontier is, and no score of an open row changes by it.
+
+    Giving again. A page that was fetched keeps what it is given later on. Every `period` steps (0: never) the richest
+    of them that has links gives all it has to them. Redirects hand on to their target, also what comes later. A visit
+    that has to be tried again moves nothing.
+
+    Invariant: rows + pool + shares of seeds not yet fetched = number of seeds + sum of the revisions.
+    """
+
+    period: int = PERIOD
+    refetch: bool = False
+    cash_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    giver_: NDArray[np.bool_] = field(
+        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
+    )
+    """Fetched, and has links."""
+    paid_: NDArray[np.bool_] = field(
+        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
+    )
+    """Has had its share as a seed, or has handed the claim to it to the target of its redirect."""
+    moved_: NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
+    )
+    most_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    """Of each block of rows, a bound on the cash of its givers."""
+    seeds_: Rows = field(default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False)
+    """The seeds among the givers."""
+    pool_: float = field(default=0.0, init=False, repr=False, compare=False)
+    unit_: float = field(default=1.0, init=False, repr=False, compare=False)
+    """What a seed brings."""
+    brought_: float = field(default=0.0, init=False, repr=False, compare=False)
+    """What the seeds fetched so far have brought."""
+    revised_: float = field(default=0.0, init=False, repr=False, compare=False)
+    """The sum of all revisions."""
+    coins_: int = field(default=0, init=False, repr=False, compare=False)
+    """How often larger coins were taken."""
+    steps_: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.period < 0:
+            raise ValueError(f"period is {self.period}: it has to be a number of steps, or 0 for never")
+        if self.refetch:
+            raise ValueError(
+                "refetch=yes needs pages to be visited again, which a crawl does not do; revisits come with refresh. "
+                "Leave it out: the links that are known are used again"
+            )
+
+    # -- what OPIC and OTIE do in their own ways ---------------------------------------------------------------
+
+    def note(self, step: Step, table: Table) -> None:
+        """See a visit before any cash moves."""
+
+    def revise(self, row: int, cash: float) -> float:
+        """What the cash of a page becomes before it is given away."""
+        return cash
+
+    def weights(self, rows: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
+        """In which proportions rows receive; `step` is the visit that found the links, None for a second giving."""
+        return np.ones(len(rows))
+
+    # -- the flow ----------------------------------------------------------------------------------------------
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Move the cash of the page that was visited, and now and then that of a rich one."""
+        size = len(table)
+        self.cash_, self.giver_, self.paid_ = fit(self.cash_, size), fit(self.giver_, size), fit(self.paid_, size)
+        self.moved_, self.most_ = fit(self.moved_, size, NOWHERE), fit(self.most_, size // BLOCK + 1)
+        coins = self.coins_
+        self.note(step, table)
+        received = step.children
+        if step.visit.kind == "redirect":
+            received = self._move(step, table)
+        elif not step.visit.retry_at:
+            received = self._crawled(step, table)
+        changed = [step.children] if received is step.children else [step.children, received]
+        self.steps_ += 1
+        if self.period and self.steps_ % self.period == 0:
+            changed.append(self._give_again(table))
+        if self.coins_ != coins:  # all is counted anew
+            changed.append(np.arange(size, dtype=np.int32))
+        return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The cash of each row, a seed's share being 1."""
+        size = len(table)
+        return fit(self.cash_, size)[rows] + self.unit_ * (table.is_seed[rows] & ~fit(self.paid_, size)[rows])
+
+    def total(self, table: Table) -> float:
+        """All cash there is."""
+        size = len(table)
+        owed = np.count_nonzero(table.is_seed[:size] & ~fit(self.paid_, size)[:size])
+        return float(self.cash_.sum()) + self.pool_ + self.unit_ * owed
+
+    def share(self, rows: Rows, table: Table) -> Scores:
+        """The cash of each row as a part of all cash: at the start, 1 divided by the number of seeds for each seed."""
+        total = self.total(table)
+        return self.score(rows, table) / total if total > 0 else np.zeros(len(rows))
+
+    def ends(self, rows: Rows) -> Rows:
+        """The rows, or the targets of those that are redirects."""
+        return follow(self.moved_, rows)
+
+    def _crawled(self, step: Step, table: Table) -> Rows:
+        row = step.row
+        if len(step.children):
+            if table.is_seed[row] and not self.giver_[row]:
+                self.seeds_ = np.append(self.seeds_, np.int32(row))
+            self.giver_[row] = True
+        cash = self._take(row, table)
+        if step.visit.is_page:
+            cash = self._revised(row, cash)
+        return self._give(cash, step.children, table, step)
+
+    def _move(self, step: Step, table: Table) -> Rows:
+        """A redirect hands all it has, and the claim to its share as a seed, to its target."""
+        row = step.row
+        if not len(step.children):  # to nowhere
+            return self._give(self._take(row, table), step.children, table, step)
+        self.moved_[row] = target = int(step.children[0])
+        end = int(self.ends(step.children)[0])
+        if table.is_seed[row] and not self.paid_[row]:
+            if table.state[target] == OPEN or self.paid_[end]:  # a seed by now, as the table says, or one before
+                self.paid_[row] = True
+            else:
+                self.paid_[end] = True
+        return self._receive(step.children, np.array([self._take(row, table)]), table)
+
+    def _take(self, row: int, table: Table) -> float:
+        cash = float(self.cash_[row])
+        self.cash_[row] = 0.0
+        if table.is_seed[row] and not self.paid_[row]:
+            self.paid_[row] = True
+            self.brought_ += self.unit_
+            cash += self.unit_
+        return cash
+
+    def _revised(self, row: int, cash: float) -> float:
+        after = self.revise(row, cash)
+        self.revised_ += after - cash
+        return after
+
+    def _give(self, cash: float, rows: Rows, table: Table, step: Step | None) -> Rows:
+        """Share cash out among rows; those whose cash has changed."""
+        if not len(rows):
+            self.pool_ += cash
+            return rows
+        weights = self.weights(rows, table, step)
+        heaviest = weights.max()
+        if heaviest > 0:
+            weights = weights / heaviest  # tiny ones would lose their digits in the sum
+            return self._receive(rows, cash * (weights / weights.sum()), table)
+        return self._receive(rows, np.full(len(rows), cash / len(rows)), table)
+
+    def _receive(self, rows: Rows, gains: NDArray[np.float64], table: Table) -> Rows:
+        """Put cash into rows' hands; what is meant for those that never will give any goes into the pool."""
+        ends = self.ends(rows)
+        gives = self.giver_[ends]
+        dead = ~gives & (table.state[ends] == DONE)
+        if dead.any():
+            self.pool_ += float(gains[dead].sum())
+            ends, gains, gives = ends[~dead], gains[~dead], gives[~dead]
+        np.add.at(self.cash_, ends, gains)
+        rich = ends[gives]
+        np.maximum.at(self.most_, rich // BLOCK, self.cash_[rich])
+        if gains.max(initial=0.0) > MOST:
+            self._larger_coins()
+        return ends
+
+    def _give_again(self, table: Table) -> Rows:
+        """Deal out the pool, then let the richest page give."""
+        changed = []
+        if len(self.seeds_) and self.pool_ > 0:
+            dealt, self.pool_ = self.pool_, 0.0
+            changed.append(self._receive(self.seeds_, np.full(len(self.seeds_), dealt / len(self.seeds_)), table))
+        row = self._richest()
+        if row >= 0:
+            cash = self._revised(row, float(self.cash_[row]))
+            self.cash_[row] = 0.0
+            changed += np.array([row], np.int32), self._give(cash, table.edges.children(row), table, None)
+        return np.concatenate(changed) if changed else np.zeros(0, np.int32)
+
+    def _richest(self) -> int:
+        """The giver with the most cash, -1 if none has any. Looks at one bound per block, and at few of the blocks."""
+        while True:
+            block = int(self.most_.argmax())
+            if self.most_[block] <= 0:
+                return -1
+            rows = slice(block * BLOCK, (block + 1) * BLOCK)
+            riches = self.cash_[rows] * self.giver_[rows]
+            row = int(riches.argmax())
+            if riches[row] >= self.most_[block]:
+                return block * BLOCK + row
+            self.most_[block] = riches[row]
+
+    def _larger_coins(self) -> None:
+        """Count all cash in coins of MOST: the proportions stay, and nothing ever gets too large for a number."""
+        self.coins_ += 1
+        self.cash_ /= MOST
+        self.most_ /= MOST
+        self.pool_ /= MOST
+        self.unit_ /= MOST
+        self.brought_ /= MOST
+        self.revised_ /= MOST

@@ -1,0 +1,76 @@
+"""Fish-search: fish that find food have more and stronger offspring, fish in dry waters die."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.frontier import PRUNED
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.astray import Astray
+
+
+@dataclass
+class FishSearch:
+    """Links of relevant pages first, a few links of irrelevant ones next, the rest last; dry ways are given up.
+
+    A page is relevant or not: beta >= threshold. Of the links of a relevant page the first `factor * width` (rounded
+    down) get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0 and are
+    fetched when nothing better is left. Equal potentials: first found, first fetched.
+
+    Each URL carries a depth. Links of a relevant page get `depth`, links of an irrelevant one the depth of that page
+    less 1; seeds have `depth`. What falls below 0 is pruned: so a URL of depth 0 is still fetched, but its links are
+    dropped unless it turns out to be relevant. A URL that is found again takes the larger potential, and the larger
+    depth: so a pruned one comes back when a relevant page links to it.
+
+    Paper: De Bra, Houben, Kornatzky, Post 1994, with the potentials of Hersovici et al. 1998, who wrote it down as a
+    queue with priorities. In De Bra's own list the links of a relevant page go to its very front (last in, first out),
+    links to other sites are preferred, and slow servers get depth 0. We keep page order and arrival order, and leave
+    slow servers to the rules for hosts. Links of a sitemap, which can't be relevant, rank like those of an irrelevant
+    page, but have the full depth.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table = Table(); _ = table.add_seed("a")
+    >>> visit = Visit("a", "page", "ok", pick=1, beta=.8, links=Links.to(*"bcdef"))
+    >>> fish = FishSearch(width=2, threshold=.5)
+    >>> fish.score(fish.learn(table.absorb(visit), table), table).tolist()      # 1.5 * 2 links are likely ones
+    [1.0, 1.0, 1.0, 0.0, 0.0]
+    """
+
+    width: int = 5
+    depth: int = 3
+    factor: float = 1.5
+    threshold: float = 0.1
+    potential_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.width < 0 or self.depth < 0:
+            raise ValueError(f"width={self.width} and depth={self.depth}: neither can be below 0")
+        if self.factor < 0:
+            raise ValueError(f"factor={self.factor:g} times the width is followed: it can't be below 0")
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Give the links their potential, and count how long there was no food."""
+        self.potential_ = fit(self.potential_, len(table))
+        rows = step.children
+        relevant = step.visit.beta >= self.threshold and step.visit.kind == "page"
+        potential = np.zeros(len(rows))
+        if step.visit.kind == "redirect":
+            potential[:] = self.potential_[step.row]
+        elif relevant:
+            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be a bit less than .3
+        else:
+            potential[: self.width] = 0.5
+        self.potential_[rows] = np.maximum(self.potential_[rows], potential)
+        self.astray_.learn(step, table, relevant=relevant)
+        return rows
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The potential, or PRUNED where the depth is used up."""
+        starved = self.astray_.of(rows, table) > self.depth
+        return np.where(starved, PRUNED, fit(self.potential_, len(table))[rows])

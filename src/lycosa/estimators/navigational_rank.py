@@ -1,0 +1,122 @@
+"""Navigational Rank: relevance spreads back to what leads to it, then forward to what is linked from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.redirects import Redirects
+
+
+@dataclass
+class NavigationalRank:
+    """A crawled page is worth its own relevance and, by halves, what it leads to; a node of the frontier is worth a
+    share of the pages that link to it:
+
+        NR1(v) = eta * beta(v) + (1 - eta) * average over links (v, u) of NR1(u) / d_i(u)     `iterations` times
+        NR2(v) = eta * NR1(v)  + (1 - eta) * average over links (u, v) of NR2(u) / d_o(u)     for v on the frontier
+
+    d_i and d_o are the numbers of known links to and from a node. The paper's text lacks the equals sign of the second
+    equation. What it leaves open: NR1 starts from beta; beta of what is not crawled is 0, and the average over no links
+    is 0; NR2 of a crawled page is its NR1. So NR1 of the frontier stays 0, and as all parents are crawled, one round of
+    NR2 is its fixed point: `iterations` is the number of rounds of NR1. The error shrinks by 1 - eta in each: with the
+    defaults (eta .5, 10 rounds) to a thousandth. A redirect hands the links that lead to it on to its target.
+
+    The paper computes both anew after each page, which is quadratic: hours for some thousand pages. With `period` it is
+    done at every so many visits; in between, a new page gets its NR1 from what is known of its children, and its links
+    their NR2 from that, at once. `period=1` is the paper's definition to the letter. Rounds of NR1 need the links
+    between crawled pages only, which are few. Measured with 30 links on each page among 100,000 nodes, and the default
+    period 10: .1 ms a page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer
+    period is due (with period 1: .7 ms over 1,000 and 9 ms over 10,000).
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.1, estimator 2; after Feng, Zhang, Xiong, Yao 2010.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table = Table(); _ = table.add_seed("u")
+    >>> visit = Visit("u", "page", "ok", pick=1, beta=.8, links=Links.to("v", "w"))
+    >>> nr = NavigationalRank()
+    >>> nr.score(nr.learn(table.absorb(visit), table)[-2:], table).tolist()     # NR1(u) = .4; of v: .5 * .4 / 2
+    [0.1, 0.1]
+    """
+
+    proportional: ClassVar[bool] = True
+    sweeping: ClassVar[bool] = True
+
+    eta: float = 0.5
+    iterations: int = 10
+    period: int = 10
+    steps_: int = field(default=0, init=False, repr=False, compare=False)
+    beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    crawled_: NDArray[np.bool_] = field(
+        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
+    )
+    nr1_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    into_: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False, compare=False
+    )
+    """d_i of each row."""
+    share_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    """Of each row the sum of NR1(u) / d_o(u) over the links (u, v) to it."""
+    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.eta <= 1:
+            raise ValueError(f"eta is {self.eta}: it has to lie between 0 and 1")
+        if self.iterations < 1 or self.period < 1:
+            raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Propagate from scratch at each `period` visits, and from this page to its links at the others."""
+        size = len(table)
+        self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
+        self.nr1_, self.into_, self.share_ = fit(self.nr1_, size), fit(self.into_, size), fit(self.share_, size)
+        self.redirects_.learn(step, table)
+        if step.visit.outcome == "ok":
+            self.beta_[step.row], self.crawled_[step.row] = step.visit.beta, True
+        self.steps_ += 1
+        if self.steps_ % self.period == 0:
+            self._propagate(table)
+            return np.arange(size, dtype=np.int32)
+        if step.visit.kind == "redirect":
+            for column in (self.into_, self.share_):
+                column[step.children] += column[step.row]
+            return step.children
+        return self._extend(step) if step.visit.outcome == "ok" else step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """NR2, which of a crawled page is its NR1."""
+        size = len(table)
+        nr1, into = fit(self.nr1_, size)[rows], np.maximum(fit(self.into_, size)[rows], 1)
+        nr2 = self.eta * nr1 + (1 - self.eta) * fit(self.share_, size)[rows] / into
+        return np.where(fit(self.crawled_, size)[rows], nr1, nr2)
+
+    def _propagate(self, table: Table) -> None:
+        size = len(table)
+        parent, child = self.redirects_.edges(table)
+        into, out = np.bincount(child, minlength=size), np.maximum(np.bincount(parent, minlength=size), 1)
+        known = self.crawled_[child]  # NR1 of all others is 0
+        source, target = parent[known], child[known]
+        fraction = 1.0 / (out[source] * into[target])
+        own = self.eta * self.beta_[:size]
+        nr1 = self.beta_[:size]
+        for _ in range(self.iterations):
+            nr1 = own + (1 - self.eta) * np.bincount(source, nr1[target] * fraction, size)
+        self.nr1_[:size], self.into_[:size] = nr1, into
+        self.share_[:size] = np.bincount(child, (nr1 / out)[parent], size)
+
+    def _extend(self, step: Step) -> Rows:
+        """One round for the page alone, and one for its links."""
+        links = self.redirects_.ends(step.children)
+        links = links[links != step.row]
+        out = max(1, len(links))
+        np.add.at(self.into_, links, 1)
+        worth = (self.nr1_[links] / self.into_[links]).sum() / out
+        self.nr1_[step.row] = self.eta * step.visit.beta + (1 - self.eta) * worth
+        np.add.at(self.share_, links, self.nr1_[step.row] / out)
+        return np.union1d(step.children, links) if self.redirects_.any_ else step.children

@@ -1,0 +1,94 @@
+"""The oracle: what a crawler could do that knew every score beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+
+
+@dataclass
+class Oracle:
+    """A row is worth its true score; one that the truth does not name is worth 0, or what redirected to it.
+
+    `scores` maps nodes to scores, as in `Oracle(graph.beta)`; or it names a file with a node, a tab and its score on
+    each line: `oracle,scores=FILE`. Only for graphs and recorded crawls, where the truth is known: greedy over the
+    oracle is the yardstick that other strategies are held against. It is not the best crawl there is (finding that is
+    NP-hard), because a poor node may hide rich ones.
+
+    Paper: Gouriten et al. 2014, section 6.
+
+    >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
+    >>> Oracle({"a": .2, "c": 1}).score(rows, table).tolist()
+    [0.2, 0.0, 1.0]
+    """
+
+    scores: Mapping[str, float] | str = field(default="", repr=False)
+    truth_: Mapping[str, float] = field(init=False, repr=False, compare=False)
+    handed_: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scores, str):
+            _check(self.scores)
+            self.truth_ = self.scores
+        elif self.scores:
+            self.truth_ = read_scores(Path(self.scores))
+        else:
+            raise InputError(
+                "the oracle needs the true score of every node: it is for graphs and recorded crawls. Write "
+                "oracle,scores=FILE (a node, a tab and its score on each line), or Oracle(graph.beta) in Python"
+            )
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Nothing is news; but a redirect's target may be one that the truth knows by its other name only."""
+        if step.visit.kind == "redirect":
+            for row in step.children.tolist():
+                if table.nodes[row] not in self.truth_:
+                    self.handed_[row] = self._worth(step.row, table)
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The true scores."""
+        return np.array([self._worth(row, table) for row in rows.tolist()], np.float64)
+
+    def _worth(self, row: int, table: Table) -> float:
+        known = self.truth_.get(table.nodes[row])
+        return float(known) if known is not None else self.handed_.get(row, 0.0)
+
+
+def _check(scores: Mapping[str, float]) -> None:
+    for node, score in scores.items():
+        if not math.isfinite(score):
+            raise ValueError(f"the score of {node!r} is {score}: scores are finite numbers")
+
+
+def read_scores(path: Path) -> dict[str, float]:
+    """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
+    try:
+        lines = path.read_bytes().split(b"\n")  # a node may have any other line break in its name
+    except OSError as error:
+        raise InputError(f"cannot read the scores {path}: {error.strerror or error}") from error
+    scores: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        line = line.removesuffix(b"\r")
+        if not line.strip():
+            continue
+        try:
+            node, tab, told = line.decode("utf-8").rpartition("\t")
+            score = float(told)
+        except ValueError:  # not UTF-8, or no number
+            node, tab, score = "", "", math.nan
+        if not tab or not node or not math.isfinite(score):
+            shown = line[:80].decode("utf-8", "backslashreplace")
+            raise InputError(f"{path}, line {number}: {shown!r} is not a node, a tab and a finite number, in UTF-8")
+        if node in scores and scores[node] != score:
+            raise InputError(f"{path}, line {number}: {node!r} was there before with another score, {scores[node]}")
+        scores[node] = score
+    return scores

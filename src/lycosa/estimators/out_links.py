@@ -1,0 +1,47 @@
+"""Out-link count: links of the pages with the most links come first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+
+
+@dataclass
+class OutLinks:
+    """The score is the number of links on the page where the node was found; the largest, if it was found on several.
+
+    The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are not
+    known before it is fetched, so we read "that page" as the one that links to it. Links are counted once for each
+    node within the scope of the crawl.
+
+    Paper: Batsakis 2007, section 2.2; Cho, Garcia-Molina, Page 1998.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, out_links = Table(), OutLinks()
+    >>> _ = table.add_seed("a")
+    >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", "c"))
+    >>> out_links.score(out_links.learn(table.absorb(visit), table), table).tolist()
+    [2.0, 2.0]
+    """
+
+    links_: NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
+    )
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Each link may have been found on a page with more links than those before."""
+        self.links_ = fit(self.links_, len(table))
+        redirected = step.visit.kind == "redirect"
+        links = int(self.links_[step.row]) if redirected else len(step.children)
+        self.links_[step.children] = np.maximum(self.links_[step.children], links)
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The number of links of the page with the most; 0 for a row nobody has linked to."""
+        return fit(self.links_, len(table))[rows].astype(float)

@@ -1,0 +1,66 @@
+"""What several pages say of the address they all link to, as one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+
+Merge = Literal["max", "sum", "mean", "last"]
+
+
+def _column() -> NDArray[np.float64]:
+    return np.zeros(0)
+
+
+@dataclass
+class Parents:
+    """The `max`, `sum` or `mean` over the pages that link to a row, or what the `last` of them said.
+
+    The papers leave open what a link found twice is worth; Gouriten's fl_ family is the `sum`.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, parents = Table(), Parents("mean")
+    >>> for pick, (node, value) in enumerate({"a": .8, "b": .2}.items()):
+    ...     _ = table.add_seed(node)
+    ...     rows = parents.tell(table.absorb(Visit(node, "page", "ok", pick, links=Links.to("c"))), table, value)
+    >>> parents.score(rows, table).tolist()
+    [0.5]
+    """
+
+    merge: Merge = "max"
+    value_: NDArray[np.float64] = field(default_factory=_column, repr=False, compare=False)
+    count_: NDArray[np.float64] = field(default_factory=_column, repr=False, compare=False)
+
+    def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
+        """What a page says of its links, one number for all or one for each; returns their rows.
+
+        The target of a redirect inherits what was said of its source.
+        """
+        self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
+        rows, parents = step.children, 1.0
+        if step.visit.kind == "redirect":
+            value, parents = float(self.value_[step.row]), float(self.count_[step.row])
+            if not parents:  # nobody has said anything of the source: a seed
+                return rows
+        if self.merge == "max":
+            self.value_[rows] = np.where(self.count_[rows] > 0, np.maximum(self.value_[rows], value), value)
+        elif self.merge == "last":
+            self.value_[rows] = value
+        else:
+            self.value_[rows] += value
+        self.count_[rows] += parents
+        return rows
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The merged value; 0 for a row nobody has linked to."""
+        value = fit(self.value_, len(table))[rows]
+        if self.merge == "mean":
+            value = value / np.maximum(fit(self.count_, len(table))[rows], 1.0)
+        return value

@@ -1,0 +1,66 @@
+"""Redirects, for estimators that walk the edges: a link to a page that moved is a link to where it moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Step
+
+_STAYS = -1
+
+
+@dataclass
+class Redirects:
+    """Where each row ends up. The table's edges lead to the addresses that were linked to; `edges` follows them.
+
+    Two links of one page that end at the same row are two edges. A link that ends at its own page is left out.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, redirects = Table(), Redirects()
+    >>> _ = table.add_seed("a")
+    >>> for visit in (
+    ...     Visit("a", "page", "ok", 1, links=Links.to("old")),
+    ...     Visit("old", "redirect", "redirect", 2, links=Links.to("new")),
+    ... ):
+    ...     redirects.learn(table.absorb(visit), table)
+    >>> [[table.nodes[row] for row in column] for column in redirects.edges(table)]
+    [['a'], ['new']]
+    """
+
+    goal_: NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
+    )
+    any_: bool = field(default=False, init=False, repr=False, compare=False)
+
+    def learn(self, step: Step, table: Table) -> None:
+        """Note a redirect; other visits say nothing."""
+        if step.visit.kind != "redirect" or not len(step.children):
+            return
+        self.any_ = True
+        self.goal_ = fit(self.goal_, len(table), _STAYS)
+        target = int(step.children[0])
+        if self.goal_[target] == step.row:  # a circle: it has to end somewhere
+            self.goal_[target] = _STAYS
+        end = target if self.goal_[target] == _STAYS else self.goal_[target]
+        self.goal_[self.goal_ == step.row] = end
+        self.goal_[step.row] = end
+
+    def ends(self, rows: Rows) -> Rows:
+        """The row where each one ends up: itself, unless it is a redirect."""
+        if not self.any_:
+            return rows
+        goal = fit(self.goal_, 1 + int(rows.max(initial=0)), _STAYS)[rows]
+        return np.where(goal == _STAYS, rows, goal)
+
+    def edges(self, table: Table) -> tuple[Rows, Rows]:
+        """Parent and child of every edge, redirects followed."""
+        parent, child = table.edges.parent, table.edges.child
+        if not self.any_:
+            return parent, child
+        child = self.ends(child)
+        return parent[child != parent], child[child != parent]

@@ -1,0 +1,116 @@
+"""Linear regression: what the pages crawled so far teach about the ones to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.pool import Features, linear_scores
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+
+if TYPE_CHECKING:
+    from lycosa.estimators.second_level import Siblings
+
+FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
+SECOND_LEVEL = ("n", "e", "ne")
+
+
+@dataclass
+class Regression:
+    """Predict a page's relevance from the sums that the fl_ and sl_ estimators use, by least squares.
+
+        score(v) = w * f(x(v)) + c       f(x) = log(1 + x), or x itself without `smooth`
+
+    x(v) are fl_deg, fl_n, fl_e and fl_ne (`level="fl"`: lr_fl), and sl_n, sl_e and sl_ne besides (`level="sl"`: lr_sl).
+    w and c minimise the squared errors over all pages crawled so far, plus `ridge` times |w|^2 + c^2. They are brought
+    up to date page by page (recursive least squares): with P the inverse of ridge * I + sum of x x', and a page x, y,
+
+        g = P x / (1 + x' P x),    w = w + g (y - w' x),    P = P - g (P x)'
+
+    A page's features are those before its visit: nothing that its own links or its own relevance brought is in them.
+    Failures and redirects teach nothing. Before the first page all scores are 0.
+
+    Every page changes every score, so `learn` returns the rows whose features changed, and the frontier multiplies
+    weights and features itself (core/scan.py). Both are rounded to single precision first, here as there, and the
+    products are added up in double precision, feature by feature: rows with the same features score the same.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 5. The ridge is ours: at the beginning features are
+    all alike, and plain least squares has no answer.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, lr = Table(), Regression("fl", smooth=False, ridge=1e-6)
+    >>> for node, beta, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
+    ...     _ = table.add_seed(node)
+    ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))), table)
+    >>> lr.score(np.arange(3, dtype=np.int32), table).round(2).tolist()
+    [1.0, 0.5, 0.9]
+    """
+
+    sweeping: ClassVar[bool] = True
+
+    level: Literal["fl", "sl"] = "fl"
+    smooth: bool = True
+    ridge: float = 1e-3
+    weights_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    """w, and c at the end."""
+    inverse_: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros((0, 0)), init=False, repr=False, compare=False
+    )
+    """P."""
+    siblings_: Siblings | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.level not in ("fl", "sl"):
+            raise ValueError(f"level is {self.level!r}: it has to be fl or sl")
+        if not 0 < self.ridge < float("inf"):
+            raise ValueError(f"ridge is {self.ridge}: it has to be above 0, for instance 0.001")
+        if self.level == "sl":
+            from lycosa.estimators.second_level import Siblings
+
+            self.siblings_ = Siblings()
+        size = 1 + len(FIRST_LEVEL) + (len(SECOND_LEVEL) if self.level == "sl" else 0)
+        self.weights_ = np.zeros(size)
+        self.inverse_ = np.eye(size) / self.ridge
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """w, as it is used."""
+        return self.weights_[:-1].astype(np.float32)
+
+    @property
+    def intercept(self) -> float:
+        """c."""
+        return float(self.weights_[-1])
+
+    def features(self, rows: Rows, table: Table) -> Features:
+        """A line for each feature, a column for each row."""
+        sums = [getattr(table, name)[rows] for name in FIRST_LEVEL]
+        if self.siblings_ is not None:
+            sums += [fit(getattr(self.siblings_, name), len(table))[rows] for name in SECOND_LEVEL]
+        lines = np.array(sums, np.float64)
+        return (np.log1p(np.maximum(lines, 0.0)) if self.smooth else lines).astype(np.float32)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Train with the page, before what it changes is known."""
+        if step.visit.is_page:
+            self._train(self.features(np.array([step.row], np.int32), table)[:, 0], step.visit.beta)
+        if self.siblings_ is not None:
+            return self.siblings_.learn(step, table)
+        return step.children
+
+    def _train(self, features: Features, beta: float) -> None:
+        x = np.append(features.astype(np.float64), 1.0)
+        along = self.inverse_ @ x
+        gain = along / (1.0 + x @ along)
+        self.weights_ = self.weights_ + gain * (beta - x @ self.weights_)
+        inverse = self.inverse_ - np.outer(gain, along)
+        self.inverse_ = (inverse + inverse.T) / 2.0  # rounding would make it lopsided in the long run
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The prediction."""
+        return linear_scores(self.features(rows, table), self.weights, self.intercept)

@@ -1,0 +1,187 @@
+"""Interclass rules: pages of class A link to pages of class B with probability p. Counted, chained, kept in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import replacing
+
+HEADER = "# Lycosa interclass rules, version 1"
+_COLUMNS = "from\tto\tprobability\tcount"
+
+DEEPEST = 5
+"""Links in a path at most; the number of paths grows by a factor with each."""
+
+Paths = Literal["sum", "max"]
+
+
+class Rule(NamedTuple):
+    """Pages of class `source` link to pages of class `to`, in so many of all cases; and how many cases were seen."""
+
+    source: str
+    to: str
+    probability: float
+    cases: float
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.to} ({self.probability:.3g})"
+
+
+class RuleBook:
+    """The rules of a taxonomy's classes.
+
+    `chain` tells how likely a page of each class leads to a target within a few links: every path to it that does not
+    turn in a circle, the product of its rules, merged by sum or max. The target is never on the way; that a page of the
+    target links to another counts for pages of the target itself.
+
+    Paper: Altingovde, Ulusoy 2004, tables 1 and 2, figures 2, 4 and 5.
+
+    >>> book = RuleBook()
+    >>> for to, count in {"CH": 8, "PH": 1, "SP": 1}.items(): book.add("DH", to, count)
+    >>> for to, count in {"DH": 2, "CH": 4, "PH": 4}.items(): book.add("CH", to, count)
+    >>> {name: round(score, 6) for name, score in book.chain({"PH"}, depth=2).items()}    # .1 + .8 * .4; .4 + .2 * .1
+    {'DH': 0.42, 'CH': 0.42}
+    """
+
+    def __init__(self) -> None:
+        self._count: dict[str, dict[str, float]] = {}
+        self._total: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._count.values()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RuleBook) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it can change
+
+    def __iter__(self) -> Iterator[Rule]:
+        """All rules, by the class they start from, the likeliest first."""
+        for source in sorted(self._count):
+            row = self._count[source]
+            for to in sorted(row, key=lambda name: (-row[name], name)):
+                yield Rule(source, to, self.probability(source, to), row[to])
+
+    @property
+    def classes(self) -> list[str]:
+        """Every class that a rule names, sorted."""
+        return sorted(self._count.keys() | {to for row in self._count.values() for to in row})
+
+    def add(self, source: str, to: str, count: float = 1.0) -> None:
+        """So many more pages of class `to` that a page of class `source` links to."""
+        row = self._count.setdefault(source, {})
+        row[to] = row.get(to, 0.0) + count
+        self._total[source] = self._total.get(source, 0.0) + count
+
+    def probability(self, source: str, to: str) -> float:
+        """Share of the pages that pages of `source` link to which are of class `to`."""
+        total = self._total.get(source, 0.0)
+        return self._count[source].get(to, 0.0) / total if total else 0.0
+
+    def members(self, targets: Iterable[str]) -> set[str]:
+        """The classes that are wanted: those named, and those below a branch that is named.
+
+        >>> book = RuleBook(); book.add("Science/Physics", "Science/Chemistry")
+        >>> sorted(book.members(["Science"]))
+        ['Science/Chemistry', 'Science/Physics']
+        """
+        return {name for name in self.classes for target in targets if name == target or name.startswith(target + "/")}
+
+    def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
+        """For each class from which the wanted ones can be reached in at most `depth` links: how likely.
+
+        Several wanted classes are merged into one.
+        """
+        found = {}
+        for source in self._count:
+            if source in wanted:
+                continue
+            reached = list(self._walk(source, wanted, depth, {source}))
+            if reached:
+                found[source] = math.fsum(reached) if paths == "sum" else max(reached)
+        inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
+        total = sum(all_ for _, all_ in inside)
+        loop = math.fsum(count for row, _ in inside for to, count in row.items() if to in wanted)
+        if loop:
+            found.update(dict.fromkeys(wanted, loop / total))
+        return found
+
+    def _walk(self, source: str, wanted: set[str], depth: int, trodden: set[str]) -> Iterator[float]:
+        """The product of the rules along each path from a class to a wanted one."""
+        row, total = self._count.get(source), self._total.get(source, 0.0)
+        if not row or not total:
+            return
+        direct = math.fsum(count for to, count in row.items() if to in wanted) / total
+        if direct:
+            yield direct
+        if depth > 1:
+            for to, count in row.items():
+                if to not in wanted and to not in trodden and count:
+                    for rest in self._walk(to, wanted, depth - 1, trodden | {to}):
+                        yield count / total * rest
+
+    # -- on disk -----------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write the rules as a table that can be read and edited: from, to, probability, count."""
+        lines = [HEADER, "# Edit the probabilities as you like: those of a class may not exceed 1 together.", _COLUMNS]
+        lines += [f"{rule.source}\t{rule.to}\t{rule.probability:.9g}\t{rule.cases:.9g}" for rule in self]
+        with replacing(path) as file:
+            file.write(("\n".join(lines) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: Path) -> RuleBook:
+        """Read such a table. The probability is what counts; the counts say how firmly it stands when refined."""
+        try:
+            lines = path.read_bytes().decode("utf-8-sig").split("\n")
+        except OSError as error:
+            raise InputError(f"cannot read the rules in {path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
+            ) from error
+        if not lines[0].startswith(HEADER.rpartition(" ")[0]):
+            raise InputError(f"{path} holds no rules: its first line should be '{HEADER}'")
+        if lines[0].strip() != HEADER:
+            raise InputError(
+                f"{path} was written by another version of Lycosa ({lines[0].strip()[2:]}): train it again"
+            )
+        book = cls()
+        rules = [_rule(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if _is_rule(line)]
+        if not rules:
+            raise InputError(f"{path} holds no rules: train them again with more pages")
+        stated: dict[str, dict[str, float]] = {}
+        for rule in rules:
+            if rule.to in stated.setdefault(rule.source, {}):
+                raise InputError(f"{path}: the rule {rule.source} -> {rule.to} is there twice")
+            stated[rule.source][rule.to] = rule.probability
+            book.add(rule.source, rule.to, rule.cases)
+        for source, row in stated.items():
+            if math.fsum(row.values()) > 1 + 1e-6:
+                raise InputError(
+                    f"{path}: the probabilities of {source} add up to {math.fsum(row.values()):.6g}, not 1"
+                )
+            total = book._total[source] = book._total[source] or 1.0
+            book._count[source] = {to: probability * total for to, probability in row.items()}
+        return book
+
+
+def _is_rule(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#") and line.strip("\r") != _COLUMNS
+
+
+def _rule(line: str, where: str) -> Rule:
+    fields = line.strip("\r").split("\t")
+    if len(fields) not in (3, 4) or not fields[0] or not fields[1]:
+        raise InputError(f"{where}: a rule is from, to, probability and count, with tabs in between")
+    try:
+        probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
+    except ValueError:
+        probability = count = math.nan
+    if not 0 <= probability <= 1 or not 0 <= count < math.inf:
+        raise InputError(f"{where}: {fields[2:]} has to be a probability between 0 and 1, and a count")
+    return Rule(fields[0], fields[1], probability, count)

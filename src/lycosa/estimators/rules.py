@@ -1,0 +1,114 @@
+"""Interclass rules: a link is worth how likely pages of its page's class lead to the target."""
+
+from __future__ import annotations
+
+import difflib
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.errors import InputError
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.parents import Merge, Parents
+from lycosa.estimators.rulebook import DEEPEST, Paths, RuleBook
+
+
+@dataclass
+class Rules:
+    """score of a link = chance that a page of its page's class leads to the target, over at most `depth` links.
+
+    The class of a page is the one that the classifier finds likeliest. Where no rules lead from it to the target, the
+    link is worth what soft focus would give it: the page's own score. `file` is what `lycosa train rules` has written;
+    `targets` are those of the crawl unless typed. `paths` merges several ways to the target (`sum` as in the paper, or
+    `max`), `merge` several pages that link to the same address.
+
+    With `refine=yes` the rules go on learning while the crawl does: each page tells its class to the classes of the
+    pages that link to it. The new rules count from the next `period` pages on, for links found then.
+
+    Paper: Altingovde, Ulusoy 2004, figure 4. `refine` is their future work. A page without classes (the topic is no
+    classifier) is scored by soft focus.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> book = RuleBook(); book.add("CH", "PH", 4); book.add("CH", "CH", 6)
+    >>> rules, table = Rules(book, ("PH",)), Table()
+    >>> _ = table.add_seed("u")
+    >>> visit = Visit("u", "page", "ok", 1, beta=.05, links=Links.to("v"), data={"classes": [["CH", .9], ["PH", .05]]})
+    >>> rules.score(rules.learn(table.absorb(visit), table), table).tolist()
+    [0.4]
+    """
+
+    proportional: ClassVar[bool] = True
+
+    file: str | RuleBook = ""
+    targets: tuple[str, ...] = ()
+    depth: int = 2
+    paths: Paths = "sum"
+    merge: Merge = "max"
+    refine: bool = False
+    period: int = 100
+    notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    """What a person should know before the crawl starts."""
+    book_: RuleBook = field(init=False, repr=False, compare=False)
+    chance_: dict[str, float] = field(init=False, repr=False, compare=False)
+    parents_: Parents = field(init=False, repr=False, compare=False)
+    class_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
+    names_: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    learned_: int = field(default=0, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= DEEPEST:
+            raise ValueError(f"depth is {self.depth}: a path has 1 to {DEEPEST} links")
+        if self.period < 1:
+            raise ValueError(f"period is {self.period}: it has to be 1 page or more")
+        if not self.file:
+            raise InputError("rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE")
+        # A book of someone else's is copied: it changes while it is refined.
+        self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
+        if not self.targets:
+            raise InputError("rules need a target: say which class is wanted with --target CLASS")
+        self._wanted = self.book_.members(self.targets)
+        if not self._wanted:
+            near = difflib.get_close_matches(self.targets[0], self.book_.classes, 3, 0.4) or self.book_.classes[:10]
+            raise InputError(f"no rule knows the class {', '.join(self.targets)}: there are {', '.join(near)} ...")
+        self.chance_ = self.book_.chain(self._wanted, self.depth, self.paths)
+        self.parents_ = Parents(self.merge)
+        if not self.chance_:
+            self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Find the page's class, and give its links what the rules say of it."""
+        visit = step.visit
+        name = _class_of(step)
+        if self.refine and visit.is_page:
+            self._refine(step.row, name, table)
+        return self.parents_.tell(step, table, self.chance_.get(name, visit.beta))
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """Merged over the pages that link to each row."""
+        return self.parents_.score(rows, table)
+
+    def _refine(self, row: int, name: str, table: Table) -> None:
+        """One more case for each class that links to this page; the chances are worked out anew now and then."""
+        self.class_ = fit(self.class_, len(table), -1)
+        if name:
+            known = list(self.names_)
+            for number in self.class_[table.edges.parents(row)].tolist():
+                if number >= 0:
+                    self.book_.add(known[number], name)
+            self.class_[row] = self.names_.setdefault(name, len(self.names_))
+        self.learned_ += 1
+        if self.learned_ % self.period == 0:
+            self._wanted = self.book_.members(self.targets)
+            self.chance_ = self.book_.chain(self._wanted, self.depth, self.paths)
+
+
+def _class_of(step: Step) -> str:
+    """The likeliest class of a page; empty if nobody has classified it."""
+    classes = step.visit.data.get("classes")
+    return str(classes[0][0]) if classes else ""

@@ -1,0 +1,155 @@
+"""Languages: which one a page says it is in, and how words are written, left out and stemmed in it.
+
+Snowball has stemmers for 34 languages (fewer in older versions of PyStemmer); each of them has stop words here. Words
+of any other language are folded, and kept as they are. A page is believed: one that says it is English is read as
+English. Words of another language on it go through the wrong stemmer, the same one on every page of that language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+
+import Stemmer
+
+from lycosa.text.stopwords import stop_words
+
+ENGLISH = "en"
+
+STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""Our code of each language, and Snowball's name for it."""
+
+_ALIASES = dict(
+    pair.split("=")
+    for pair in """
+    ara=ar arb=ar arm=hy baq=eu cat=ca ces=cs cze=cs dan=da deu=de dut=nl ekk=et ell=el eng=en epo=eo est=et eus=eu
+    fas=fa fin=fi fra=fr fre=fr ger=de gle=ga gre=el hin=hi hun=hu hye=hy in=id ind=id ita=it ji=yi lit=lt mo=ro mol=ro
+    nb=no nep=ne nld=nl nn=no nno=no nob=no nor=no npi=ne per=fa pes=fa pol=pl por=pt prs=fa ron=ro rum=ro rus=ru sh=sr
+    sot=st spa=es srp=sr swe=sv tam=ta tur=tr ydd=yi yid=yi
+    """.split()
+)
+"""Codes of three letters, old ones, and those of near relations; Bokmål and Nynorsk share a stemmer."""
+
+_CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
+_SAYS_NOTHING = frozenset({"und", "mul", "mis", "zxx"})
+_PRIMARY = re.compile(r"\s*([A-Za-z]+)")
+
+
+@lru_cache(maxsize=1024)
+def code_of(declared: str, default: str = "") -> str:
+    """The code of a declared language; empty for one that has no stemmer; the default where nothing is declared.
+
+    Of several languages the first counts. What cannot be a language says nothing.
+
+    >>> [code_of(declared, "en") for declared in ("de-AT", "PT_br", "nn", "de, en", "ja", "zh-Hans", "", "{{lang}}")]
+    ['de', 'pt', 'no', 'de', '', '', 'en', 'en']
+    """
+    found = _PRIMARY.match(declared[:40])
+    name = found[1].lower() if found else ""
+    if name in _CODES:
+        return _CODES[name]
+    return "" if 2 <= len(name) <= 3 and name not in _SAYS_NOTHING else default
+
+
+def _marks() -> dict[int, int | str | None]:
+    """Signs that most writers leave out: points of Hebrew, vowel signs of Arabic and its long lines, variants."""
+    ranges = "0591-05BD 05BF-05BF 05C1-05C2 05C4-05C5 05C7-05C7 0610-061A 0640-0640 064B-065F 0670-0670 06D6-06DC"
+    pairs = [pair.split("-") for pair in f"{ranges} 06DF-06E8 06EA-06ED FE00-FE0F".split()]
+    return {number: None for first, last in pairs for number in range(int(first, 16), int(last, 16) + 1)}
+
+
+_MARKS = _marks()
+
+_CYRILLIC = dict(
+    zip(
+        "абвгдђежзијклљмнњопрстћуфхцчџш",
+        "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š".split(),
+        strict=True,
+    )
+)
+
+_LETTERS: dict[str, dict[str, str | None]] = {
+    "ca": {"·": None},
+    "fa": {"ي": "ی", "ى": "ی", "ك": "ک", "ۀ": "ه"},
+    "fr": {"œ": "oe", "æ": "ae"},
+    "hy": {"՛": None, "՜": None, "՞": None},
+    "ro": {"ş": "ș", "ţ": "ț"},
+    "ru": {"ё": "е", "\u0301": None},
+    "sr": dict(_CYRILLIC),
+    "yi": {"װ": "וו", "ױ": "וי", "ײ": "יי"},
+}
+"""Letters that are written in two ways, or left out; how the stop words have them."""
+
+_TEXTS: list[tuple[str, str]] = [("\xad", ""), ("\u200d", ""), ("\ufeff", ""), ("\u05be", " ")]
+"""In every language but English: hyphens and joiners that are not seen, and the hyphen of Hebrew."""
+
+_DOTLESS = re.compile("I(?![\u0300-\u036f])")
+_FLYING_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
+
+
+@dataclass(slots=True)
+class Language:
+    """One language: what to do to a text before it is cut, to a word before it is looked up, and its stemmer."""
+
+    code: str
+    stop_words: frozenset[str]
+    stemmer: Stemmer.Stemmer | None = field(repr=False)
+    letters: dict[int, int | str | None] = field(repr=False)
+
+    def prepare(self, text: str) -> str:
+        """The text, with what would be cut or folded wrongly put right."""
+        for old, new in _TEXTS:
+            text = text.replace(old, new)
+        if self.code != "fa":  # there it is where a word's ending begins
+            text = text.replace("\u200c", "")
+        if self.code == "tr":
+            text = _DOTLESS.sub("ı", text)
+        elif self.code == "ca":
+            text = _FLYING_DOT.sub("", text)
+        return text
+
+    def tidy(self, word: str) -> str:
+        """A folded word, in the one way to write it."""
+        word = word.translate(self.letters)
+        if self.code == "el":  # capitals have no accents
+            word = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+            word = unicodedata.normalize("NFC", word)
+        elif self.code == "tr":
+            word = word.replace("i\u0307", "i")
+        return word
+
+    def stems(self, words: list[str]) -> list[str]:
+        """The stem of each tidy word; itself if nothing would be left."""
+        stems: list[str] = words if self.stemmer is None else self.stemmer.stemWords(words)
+        if self.code == "tr":  # foreign names have the other i, and not everyone has the keyboard
+            stems = [stem.replace("ı", "i") for stem in stems]
+        return [stem or word for stem, word in zip(stems, words, strict=True)]
+
+
+@cache
+def language(code: str) -> Language:
+    """What we know of a language, by a code that `code_of` gave.
+
+    >>> german = language("de")
+    >>> german.stems(["häuser", "straßen"]), "und" in german.stop_words
+    (['haus', 'strass'], True)
+    >>> language("").stems(["häuser"])
+    ['häuser']
+    """
+    name = STEMMERS.get(code, "")
+    letters = _MARKS | str.maketrans(_LETTERS.get(code, {}))
+    return Language(
+        code,
+        stop_words(code),
+        Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None,
+        letters,
+    )

@@ -1,0 +1,49 @@
+"""Leaving pages out in turn, to see what a classifier's scores are worth; and turning scores into probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+FOLDS = 3
+
+
+def folds(
+    labels: NDArray[np.intp], seed: int, count: int = FOLDS
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to train on and rows left out, `count` times; each class is dealt out evenly.
+
+    >>> [left_out.tolist() for _, left_out in folds(np.array([0, 1, 0, 1]), seed=0, count=2)]
+    [[0, 1], [2, 3]]
+    """
+    chance = np.random.default_rng([seed, 7])
+    dealt = np.zeros(len(labels), np.intp)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        dealt[chance.permutation(rows)] = (np.arange(len(rows)) + int(label)) % count
+    for number in range(count):
+        kept, left_out = np.flatnonzero(dealt != number), np.flatnonzero(dealt == number)
+        if len(kept) and len(left_out):
+            yield kept, left_out
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as probabilities: exp(score), in proportion.
+
+    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return found
+
+
+def log_loss(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+    """How surprised one is by the truth, on average: -log of the probability that was given to it.
+
+    >>> round(log_loss(np.array([[0.5, 0.5]]), np.array([1])), 3)
+    0.693
+    """
+    return float(-np.log(np.maximum(told[np.arange(len(labels)), labels], 1e-12)).mean())

@@ -1,0 +1,138 @@
+"""Naive Bayes: how likely a class is to write the words of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.topics.bags import Bags
+from lycosa.topics.folds import folds, log_loss, softmax
+
+SMOOTHINGS = (1.0, 0.1, 0.01)
+MOST_TRIED = 2000
+"""Pages of a fold that are looked at to choose between these: more would not change the choice."""
+
+ENOUGH = 0.01
+"""Log loss that is not worth being surer for. On classes that are never mistaken, certainty would always win."""
+
+LENGTHS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+
+
+@dataclass
+class NaiveBayes:
+    """Multinomial Naive Bayes with class priors, whose probabilities can be believed.
+
+    P(c | page) is in proportion to P(c) * prod over words of P(w | c)^n(w), with P(w | c) = (n(w, c) + a) / (n(c) + a
+    T) over the T terms of the model. n counts log2(1 + f) for a word that occurs f times, and every training page
+    weighs the same.
+
+    Words of a page are far from independent, so that the product over a long page is nearly always 0 or 1 (the rules
+    paper warns of such scores). Here a page of n words counts as n s / (n + s) words: an anchor of two words as nearly
+    two, a page of any length as s at most. On held-out pages of WebKB the mean gap between what is said and what is
+    true falls from .24 to .07, on Wikispeedia from .20 to .03; accuracy stays (.70 and .71, .80 and .80). s
+    (`length_`) and a (`smoothing_`: 1 is Laplace's, .1 better with large vocabularies) are those with the least log
+    loss on pages that were left out in turn; of those that are nearly as good, the shortest length.
+
+    Parameters: `smoothing` and `length`, to fix them; 0: choose as above. `length=inf` is the plain product.
+
+    >>> bags = Bags.of([([0, 1], [2, 1]), ([0], [1]), ([2], [3]), ([2, 1], [1, 1])])
+    >>> model = NaiveBayes.fit(bags, np.array([0, 0, 1, 1]), 2, 3, smoothing=1, length=8)
+    >>> model.probabilities(Bags.of([([0], [1]), ([1], [5]), ([], [])])).round(2).tolist()
+    [[0.78, 0.22], [0.44, 0.56], [0.5, 0.5]]
+
+    Paper: Altingovde and Ulusoy 2004 and Chakrabarti et al. 1999 (Rainbow's classifier). Departures: damped
+    frequencies, pages of equal weight, and the effective length.
+    """
+
+    kind: ClassVar[str] = "nb"
+    name: ClassVar[str] = "Naive Bayes"
+
+    log_theta: NDArray[np.float32] = field(repr=False)
+    """log P(w | c), a row for each term."""
+    log_prior: NDArray[np.float32]
+    length_: float
+    smoothing_: float = 1.0
+
+    @classmethod
+    def fit(
+        cls,
+        bags: Bags,
+        labels: NDArray[np.intp],
+        classes: int,
+        terms: int,
+        seed: int = 0,
+        smoothing: float = 0.0,
+        length: float = 0.0,
+    ) -> NaiveBayes:
+        """Count."""
+        smoothings = (smoothing,) if smoothing else SMOOTHINGS
+        lengths = (length,) if length else LENGTHS
+        best = (smoothings[0], lengths[0])
+        if len(smoothings) * len(lengths) > 1:
+            loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)
+            tried = 0
+            for kept, left_out in folds(labels, seed):
+                left_out = left_out[:: 1 + len(left_out) // MOST_TRIED]
+                tried += len(left_out)
+                for a in smoothings:
+                    model = cls._counted(bags.take(kept), labels[kept], classes, terms, a, 1.0)
+                    mean, words = model._means(bags.take(left_out))
+                    for s in lengths:
+                        told = model._posterior(mean, words, s)
+                        loss[a, s] += log_loss(told, labels[left_out]) * len(left_out)
+            good = min(loss.values()) + ENOUGH * tried
+            length, _, smoothing = min((s, told, a) for (a, s), told in loss.items() if told <= good)
+            best = (smoothing, length)
+        return cls._counted(bags, labels, classes, terms, *best)
+
+    @classmethod
+    def _counted(
+        cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, smoothing: float, length: float
+    ) -> NaiveBayes:
+        damped = np.log2(1.0 + bags.counts)
+        words = bags.totals(damped)
+        damped = damped * (words.mean() / np.where(words > 0, words, 1.0))[bags.rows()]
+        theta = np.full((terms, classes), smoothing, np.float32)
+        np.add.at(theta, (bags.columns, labels[bags.rows()]), damped.astype(np.float32))
+        theta /= theta.sum(axis=0, dtype=np.float64).astype(np.float32)
+        prior = (np.bincount(labels, minlength=classes) + 1.0) / (len(labels) + classes)
+        return cls(np.log(theta, out=theta), np.log(prior).astype(np.float32), length, smoothing)
+
+    def probabilities(self, bags: Bags) -> NDArray[np.float64]:
+        """P(c | words) for each bag; the priors for an empty one."""
+        return self._posterior(*self._means(bags), self.length_)
+
+    def _means(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean log-likelihood of a word of each bag under each class, and how many words it has."""
+        damped = np.log2(1.0 + bags.counts)
+        words = bags.totals(damped)[:, None]
+        return bags.times(damped, self.log_theta) / np.where(words > 0, words, 1.0), words
+
+    def _posterior(self, mean: NDArray[np.float64], words: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+        counted = words * length / (words + length) if np.isfinite(length) else words
+        return softmax(self.log_prior + mean * counted)
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """What has to be kept."""
+        return {
+            "log_theta": self.log_theta,
+            "log_prior": self.log_prior,
+            "fitted": np.array([self.length_, self.smoothing_], np.float32),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> NaiveBayes:
+        """The model that `arrays` was made of."""
+        length, smoothing = arrays["fitted"].tolist()
+        if not length > 0:
+            raise ValueError("the effective length of a page is not positive")
+        return cls(arrays["log_theta"], arrays["log_prior"], length, smoothing)
+
+    @staticmethod
+    def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
+        """The shape of each array; -1 stands for any size."""
+        return {"log_theta": (terms, classes), "log_prior": (classes,), "fitted": (2,)}

@@ -1,0 +1,203 @@
+"""A tree of classes: paths such as Science/Physics, and which of its nodes a classifier learns to tell apart."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from lycosa.core.errors import InputError
+
+LEAST = 150
+"""Pages that a leaf needs to be a class of its own, in the paper."""
+
+FEWEST = 3
+"""With fewer pages a class can't be learned and checked; it is left out."""
+
+WANTED = ("relevant", "yes", "positive", "1")
+"""Names of a class that need not be named as the target."""
+
+
+@dataclass
+class Classes:
+    """Which class the pages of each path go to, and what became of the rest."""
+
+    of: dict[str, str] = field(default_factory=dict)
+    """For each path the class it is part of; a path that is not there is left out."""
+    merged: dict[str, str] = field(default_factory=dict)
+    """Small paths, and the path that took their pages."""
+    inner: int = 0
+    """Pages of inner nodes, which are no classes unless the whole tree is asked for."""
+    tiny: dict[str, int] = field(default_factory=dict)
+    """Classes that were left out because they have hardly a page."""
+    least: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The classes, in alphabetical order."""
+        return sorted(set(self.of.values()))
+
+
+def path_of(text: str) -> str:
+    """A path in one spelling: no blanks around its parts, no empty ones, composed characters, nothing unprintable.
+
+    >>> path_of(" /Science // Physics/ ")
+    'Science/Physics'
+    """
+    composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+    parts = ("".join(filter(str.isprintable, " ".join(part.split()))) for part in composed.split("/"))
+    return "/".join(part for part in parts if part)
+
+
+def spellings(counts: Mapping[str, int]) -> dict[str, str]:
+    """For each path the most frequent of those that differ from it in upper and lower case only.
+
+    >>> spellings({"Art": 3, "art": 1, "ART/Music": 1})
+    {'Art': 'Art', 'art': 'Art', 'ART/Music': 'Art/Music'}
+    """
+    weight: Counter[str] = Counter()
+    for path, count in counts.items():
+        for prefix in _prefixes(path):
+            weight[prefix] += count
+    best: dict[str, str] = {}
+    for prefix in sorted(weight, key=lambda prefix: (-weight[prefix], prefix)):
+        best.setdefault(prefix.casefold(), prefix.rpartition("/")[2])
+    return {path: "/".join(best[prefix.casefold()] for prefix in _prefixes(path)) for path in counts}
+
+
+def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = False) -> Classes:
+    """The classes of a tree with so many pages at each path.
+
+    A leaf with fewer than `least` pages gives them to its parent and goes; that may make the parent a leaf, and so on
+    up to the first level, whose classes stay whatever their size. Then the leaves are the classes, and pages of inner
+    nodes are left out; with `whole_tree` inner nodes are classes, too, if they have enough pages of their own.
+
+    `least` 0: half the median size of a leaf, but not more than the paper's 150. So a tree of small classes stays as
+    it is, but for those far smaller than the others.
+
+    >>> found = classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=150)
+    >>> found.names, found.inner
+    (['Art', 'Science/Physics'], 20)
+    >>> classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
+    ['Art', 'Science/Biology', 'Science/Physics']
+
+    Paper: Altingovde and Ulusoy 2004, "Training set"; the whole tree is their future work. Ours: the first level stays.
+    """
+    counts = {path: count for path, count in counts.items() if count > 0}
+    if not counts:
+        raise InputError("there is no page with a class: name directories of pages, a table of addresses and classes, "
+                         "or a crawl with labels")  # fmt: skip
+    chosen = _merged(counts, least or _automatic(counts), whole_tree)
+    if len(chosen.names) < 2:
+        raise InputError(_one_class(counts, chosen, least, whole_tree))
+    return chosen
+
+
+def _automatic(counts: Mapping[str, int]) -> int:
+    inner = {prefix for path in counts for prefix in _prefixes(path)[:-1]}
+    return min(LEAST, int(median(count for path, count in counts.items() if path not in inner)) // 2)
+
+
+def _merged(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
+    own: dict[str, list[str]] = {path: [path] for path in counts}  # at each node the paths whose pages it has
+    children: Counter[str] = Counter()
+    nodes = sorted({prefix for path in counts for prefix in _prefixes(path)})
+    for node in nodes:
+        children[_parent(node)] += 1
+
+    def size(node: str) -> int:
+        return sum(counts[path] for path in own.get(node, ()))
+
+    result = Classes(least=least)
+    for node in sorted(nodes, key=lambda node: (-node.count("/"), node)):
+        parent = _parent(node)
+        leaf = not children[node]
+        if parent and size(node) < least and (leaf or whole_tree):
+            if own.get(node):
+                result.merged[node] = parent
+                own.setdefault(parent, []).extend(own.pop(node))
+            if leaf:
+                children[parent] -= 1
+        elif leaf or whole_tree:
+            if size(node) >= FEWEST:
+                result.of.update(dict.fromkeys(own.get(node, ()), node))
+            elif own.get(node):
+                result.tiny[node] = size(node)
+        else:
+            result.inner += size(node)
+    return result
+
+
+def _one_class(counts: Mapping[str, int], chosen: Classes, least: int, whole_tree: bool) -> str:
+    """Why there is nothing to tell apart, and what would help."""
+    for lower in sorted({*counts.values(), FEWEST}, reverse=True):
+        if lower < chosen.least:
+            other = _merged(counts, lower, whole_tree)
+            if len(other.names) > 1:
+                return (
+                    f"with --least {chosen.least}, all pages fall into {len(chosen.names)} class: "
+                    f"--least {lower} leaves {len(other.names)} classes"
+                )
+    if chosen.tiny and len(chosen.tiny) + len(chosen.names) > 1:
+        name, count = next(iter(chosen.tiny.items()))
+        return f"the class {name} has {count} page(s) only: a class needs {FEWEST} at least, and better 50"
+    if len(counts) > 1 and not whole_tree:
+        return "only one class has pages of its own: add --whole-tree, to take the upper levels as classes, too"
+    name = next(iter(chosen.names or counts))
+    return f"all pages are of one class, {name}: give pages of another class, too, to tell it from"
+
+
+def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
+    """The targets as the model spells them, and which classes they mean: a class itself, or all below a branch.
+
+    >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
+    (['Science'], [False, True, True])
+    """
+    known = {prefix.casefold(): prefix for path in classes for prefix in _prefixes(path)}
+    named: list[str] = []
+    for text in targets:
+        path = known.get(path_of(text).casefold())
+        if path is None:
+            raise InputError(f"the model has no class {text!r}: {_nearest(path_of(text), known)}")
+        named.append(path)
+    if not named:
+        likely = [path for path in classes if path.casefold() in WANTED]
+        if len(classes) != 2 or len(likely) != 1:
+            raise InputError(f"which class is wanted? Name it with --target: {_listed(classes)}")
+        named = likely
+    marks = [any(path == each or path.startswith(each + "/") for each in named) for path in classes]
+    if all(marks):
+        raise InputError(f"{', '.join(named)} is all that the model knows: name less with --target: {_listed(classes)}")
+    return list(dict.fromkeys(named)), marks
+
+
+def _nearest(path: str, known: Mapping[str, str]) -> str:
+    """Names that may have been meant."""
+    last = {folded.rpartition("/")[2]: folded for folded in known}
+    near = difflib.get_close_matches(path.casefold(), known, 4, 0.6)
+    near += [last[part] for part in difflib.get_close_matches(path.casefold().rpartition("/")[2], last, 3, 0.7)]
+    if near:
+        return f"did you mean {' or '.join(known[each] for each in dict.fromkeys(near))}?"
+    return f"it knows {_listed([name for name in known.values() if '/' not in name])}"
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(sorted(names)[:most]) + more
+
+
+def _prefixes(path: str) -> list[str]:
+    """A path's ancestors and itself, from the top.
+
+    >>> _prefixes("a/b/c")
+    ['a', 'a/b', 'a/b/c']
+    """
+    parts = path.split("/")
+    return ["/".join(parts[: n + 1]) for n in range(len(parts))]
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -1,0 +1,63 @@
+"""How often the search string is on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from lycosa.core.types import Judgement, Page, Visit
+from lycosa.topics.phrases import Match, Phrases, folded
+
+
+class WordFrequency:
+    """beta = the number of times the search string is repeated in the page; alpha = in the anchor.
+
+    The string is one phrase, looked for in title and text whatever its case. With several strings (a file of terms) it
+    is the sum of weight times number. The numbers are not scaled: 1 is one occurrence, so that the threshold of 1
+    means a page that has the string at all, and long pages score higher.
+
+    count: `occurrences`, or `lines` that contain the string, however often each does. A line is what the page shows as
+    one, before it is wrapped: a paragraph, a heading, a list item, a row of a table; the title is one more.
+    match: `words` takes the string as whole words only; `anywhere` also inside longer ones, "art" in "party".
+
+    >>> page = Page("ok", title="Corals", marked="A coral is not a rock. Coral grows.\\nNo coral, no reef.")
+    >>> WordFrequency("coral").judge(page, None).beta, WordFrequency("coral", count="lines").judge(page, None).beta
+    (3.0, 2.0)
+
+    Paper: Trivedi et al. 2014, III, Relevance Calculation. Its text counts occurrences, its pseudo-code lines of the
+    page's source that contain the string. We read the text that is shown, not the source: a string in markup or
+    scripts is no use to a reader. `contains` in the pseudo-code is `match=anywhere`; not the default, since short
+    words are inside of many others.
+    """
+
+    facets: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        words: str | Mapping[str, float],
+        threshold: float = 1.0,
+        *,
+        count: Literal["occurrences", "lines"] = "occurrences",
+        match: Match = "words",
+    ) -> None:
+        self.threshold = threshold
+        self.count, self.match = count, match
+        self.phrases = Phrases({words: 1.0} if isinstance(words, str) else words, match)
+        self.weights = self.phrases.weights
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Count in the page, and in each anchor."""
+        phrases, links = self.phrases, page.links
+        title, text = folded(page.title), folded(page.marked)
+        if self.count == "lines":
+            beta = sum(phrases.contained(line) for line in [title, *text.split("\n")])
+        else:
+            beta = phrases.count_folded(title) + phrases.count_folded(text)
+        alphas = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
+        found = phrases.links(links, self.facets)
+        return Judgement(beta, alphas, facets={name: counts.astype(np.float32) for name, counts in found.items()})
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""

@@ -1,0 +1,1 @@
+"""Learning from labelled pages: classifiers, and what else is learned before a crawl."""

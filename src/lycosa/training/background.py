@@ -1,0 +1,189 @@
+"""Count words in pages you have: the statistics that `--background` weighs words by.
+
+Each content counts once, however often it is there. Menus and footers would make their words look worthless (on every
+page of a site, "school" may stand in the footer): four words in a row that stand on a twentieth of the pages are
+taken for such, and not counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.collection.reading import INFLATED, Collection
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page
+from lycosa.replay.captures import RESPONSE
+from lycosa.replay.reader import ArchiveIterator
+from lycosa.store.log import NAME
+from lycosa.text.background import Background
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.web.html import Document, language_of, read_body
+from lycosa.web.inflate import BadEncoding, inflate
+
+TERMS = 30_000
+"""Stems kept, the most frequent; what is rarer counts as met once."""
+
+LEAST = 2
+"""Pages that there have to be: with one, every word is in all of them."""
+
+ROW, SHARE, FEWEST = 4, 0.05, 20
+"""Boilerplate: so many words in a row, on this share of the pages and on so many pages at least."""
+
+_SLOTS = 1 << 22
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_WARC = (".warc", ".warc.gz", ".warc.zst")
+_HTML, _TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
+
+
+def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
+    """`lycosa train background`: measure, write, and say what was found."""
+    _check(out)
+    found = measure(sources, terms)
+    found.save(out)
+    language = f"in language {found.language}" if found.language else "in languages without a stemmer"
+    print(
+        f"{out}: {len(found.frequency):,} words of {found.documents:,} pages {language}, {out.stat().st_size:,} bytes"
+    )
+    ranked = sorted(found.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
+    for what, some in (("most pages have", ranked[:8]), ("the rarest kept", ranked[-8:])):
+        print(f"  {what}: {', '.join(f'{stem} ({count:,})' for stem, count in some)}")
+    print(f"use it with: lycosa crawl TOPIC --background {out}")
+
+
+def _check(out: Path) -> None:
+    """Refuse to write where something else is, before anything is read."""
+    if out.is_dir():
+        raise InputError(f"--out {out} is a directory: name a file")
+    if not out.parent.is_dir():
+        raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+    if out.exists():
+        try:
+            Background.load(out)
+        except InputError as error:
+            raise InputError(
+                f"{out} exists and has no word statistics in it: it is left as it is; choose another --out"
+            ) from error
+
+
+def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Background:
+    """Document frequencies in WARC files, crawl directories, directories of HTML and text files, or single files.
+
+    Pages in another language than most are left out: the stems of two languages in one list say nothing of either.
+    """
+    if terms < 1:
+        raise InputError(f"{terms} terms are to be kept: keep 1 or more")
+    sources = list(sources)
+    words, seen = Vocabulary(), set()
+    pages: list[tuple[str, int]] = []
+    rows: dict[str, NDArray[np.uint32]] = {}
+    with tempfile.TemporaryFile() as spool:
+        for document in (document for name in sources for document in documents(Path(name))):
+            text = f"{document.title}\n{document.marked}"
+            digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+            if digest in seen:
+                continue
+            seen.add(digest)
+            language = document.language or language_of(document.marked[:1000])
+            reading = words.read(Page("ok", title=document.title, marked=document.marked, language=language))
+            ids = reading.ids[reading.ids >= 0].astype(np.int32)
+            if not len(ids):
+                continue
+            tongue = reading.language
+            spool.write(ids.tobytes())
+            pages.append((tongue, len(ids)))
+            if tongue not in rows:
+                rows[tongue] = np.zeros(_SLOTS, np.uint32)
+            rows[tongue][np.unique(_slots(ids))] += 1
+        told = ", ".join(sources)
+        if len(pages) < LEAST:
+            raise InputError(
+                f"{told or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's directory "
+                "or a directory of HTML or text files that has more"
+            )
+        language, counted_pages = Counter(tongue for tongue, _ in pages).most_common(1)[0]
+        spool.seek(0)
+        often = rows[language] >= max(FEWEST, SHARE * counted_pages)
+        frequency = np.zeros(len(words.terms), np.uint32)
+        for tongue, length in pages:
+            ids = np.frombuffer(spool.read(4 * length), np.int32)
+            if tongue == language:
+                frequency[np.unique(ids[~_boilerplate(ids, often)])] += 1
+    # The most frequent first, equals by name: the order in which pages were read does not matter.
+    ranked = sorted(
+        np.flatnonzero(frequency).tolist(), key=lambda number: (-int(frequency[number]), words.terms[number])
+    )
+    kept = {words.terms[number]: int(frequency[number]) for number in ranked[:terms]}
+    return Background(counted_pages, kept, language, source or ", ".join(Path(name).name for name in sources))
+
+
+def documents(source: Path) -> Iterator[Document]:
+    """The pages of a WARC file, a crawl's directory, a directory of HTML and text files, or of one such file."""
+    if source.is_dir() and (source / NAME).exists():
+        with Collection(source) as collection:
+            for _, visit in collection.pages():
+                yield collection.document(visit)
+    elif source.is_dir():
+        for path in sorted(path for path in source.rglob("*") if path.is_file()):
+            yield from _of_file(path)
+    elif source.exists():
+        if not source.name.endswith((*_WARC, *_HTML, *_TEXT)):
+            raise InputError(f"cannot read {source}: it is no WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
+        yield from _of_file(source)
+    else:
+        raise InputError(f"there is no {source}: name a WARC file, a crawl's directory, or a directory of pages")
+
+
+def _of_file(path: Path) -> Iterator[Document]:
+    """The pages in a file; none in one that has another ending."""
+    if path.name.endswith(_WARC):
+        yield from _of_warc(path)
+    elif path.name.lower().endswith((*_HTML, *_TEXT)):
+        kind = "text/html" if path.name.lower().endswith(_HTML) else "text/plain"
+        try:
+            yield read_body(path.read_bytes(), path.absolute().as_uri(), kind)
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _of_warc(path: Path) -> Iterator[Document]:
+    """The pages of a WARC file, in its order. What is damaged ends it, with an error that says where."""
+    try:
+        with open(path, "rb") as file:
+            for record in ArchiveIterator(file, parse_http=True, auto_decode="transfer"):
+                if int(record.record_type) != RESPONSE or record.http_headers is None:
+                    continue
+                headers, status = record.http_headers, record.http_headers.status_code
+                if status != 200:
+                    continue
+                try:
+                    body, _ = inflate(record.reader.read(), headers.get("content-encoding") or "", INFLATED)
+                except BadEncoding:
+                    continue
+                url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
+                yield read_body(body, url, headers.get("content-type") or "")
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path} as a WARC file: {error}") from error
+
+
+def _slots(ids: NDArray[np.int32]) -> NDArray[np.intp]:
+    """For each row of words the counter that is its own, or nearly: few share one."""
+    mixed = np.zeros(max(0, len(ids) - ROW + 1), np.uint64)
+    for place in range(ROW):
+        mixed = mixed * _MIX + ids[place : place + len(mixed)].astype(np.uint64) + np.uint64(1)
+    return ((mixed * _MIX) >> np.uint64(42)).astype(np.intp)
+
+
+def _boilerplate(ids: NDArray[np.int32], often: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which words of a page are part of a row that stands on many pages."""
+    starts = often[_slots(ids)]
+    part = np.zeros(len(ids), bool)
+    for place in range(ROW):
+        part[place : place + len(starts)] |= starts
+    return part

@@ -1,0 +1,148 @@
+"""Pages with a class, as bags of words: what a classifier is trained on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.types import Page, Terms
+from lycosa.text.fingerprint import NEAR, distance
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.bags import Bags
+from lycosa.topics.taxonomy import spellings
+
+MOST_TERMS = 50_000
+"""Terms of a model: those that are on most pages."""
+
+COMMON = 2
+"""Pages that a term has to be on."""
+
+_BLOCKS = NEAR + 1
+_LONG = 30
+"""Different words below which a page is alike another only if it has the same words."""
+
+
+@dataclass(slots=True)
+class Labelled:
+    """One page and its class."""
+
+    label: str
+    name: str
+    """Its address, or its file."""
+    terms: Terms
+    simhash: int
+
+
+@dataclass
+class Corpus:
+    """Labelled pages, and what was left out.
+
+    >>> corpus = Corpus()
+    >>> corpus.add("Sea", "a.txt", Page("ok", marked="coral coral reef")), corpus.add("Sea", "b.txt", Page("ok"))
+    (True, False)
+    >>> corpus.left_out
+    Counter({'pages without text': 1})
+    """
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    pages: list[Labelled] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why pages are not here, and how many."""
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, label: str, name: str, page: Page) -> bool:
+        """Take in a page; False if it has no words."""
+        reading = self.vocabulary.read(page)
+        return self._keep(Labelled(label, name, reading.terms, reading.simhash))
+
+    def add_stems(self, label: str, name: str, stems: Sequence[str], counts: Sequence[int], simhash: int) -> bool:
+        """Take in a page whose words were counted before."""
+        words = self.vocabulary
+        numbers = []
+        for stem in stems:
+            if stem not in words.id_of:
+                words.id_of[stem] = len(words.terms)
+                words.terms.append(stem)
+            numbers.append(words.id_of[stem])
+        ids = np.array(numbers, np.uint32)
+        order = np.argsort(ids)
+        terms = Terms(ids[order], np.array(counts, np.uint16)[order])
+        return self._keep(Labelled(label, name, terms, simhash))
+
+    def _keep(self, page: Labelled) -> bool:
+        page.terms.new = []
+        if not len(page.terms.ids):
+            self.left_out["pages without text"] += 1
+            return False
+        self.pages.append(page)
+        return True
+
+    def spell(self) -> None:
+        """Give paths that differ in upper and lower case only one spelling."""
+        counts = Counter(page.label for page in self.pages)
+        best = spellings(counts)
+        changed = sorted(path for path in counts if best[path] != path)
+        if changed:
+            self.notes.append(f"{changed[0]} is taken for {best[changed[0]]}" + _more(len(changed) - 1))
+        for page in self.pages:
+            page.label = best[page.label]
+
+    def terms_of(self, rows: NDArray[np.intp]) -> list[int]:
+        """The terms that tell most about some pages, as ids of the vocabulary in their order."""
+        frequency = np.zeros(len(self.vocabulary.terms), np.intp)
+        for row in rows.tolist():
+            frequency[self.pages[row].terms.ids] += 1
+        common = np.flatnonzero(frequency >= COMMON)
+        if not len(common):  # a handful of pages that share no word
+            common = np.flatnonzero(frequency)
+        most = common[np.argsort(-frequency[common], kind="stable")][:MOST_TERMS]
+        found: list[int] = np.sort(most).tolist()
+        return found
+
+    def bags(self, rows: NDArray[np.intp], terms: Sequence[int]) -> Bags:
+        """Pages as bags of these terms."""
+        column = np.full(len(self.vocabulary.terms), -1, np.intp)
+        column[list(terms)] = np.arange(len(terms))
+        pairs = []
+        for row in rows.tolist():
+            bag = self.pages[row].terms
+            columns = column[bag.ids]
+            pairs.append((columns[columns >= 0], bag.counts[columns >= 0].astype(np.float64)))
+        return Bags.of(pairs)
+
+    def groups(self) -> NDArray[np.intp]:
+        """For each page a number that it shares with its copies, near or exact: copies of copies, too."""
+        leader = list(range(len(self.pages)))
+
+        def find(row: int) -> int:
+            while leader[row] != row:
+                leader[row] = leader[leader[row]]
+                row = leader[row]
+            return row
+
+        exact: dict[int, int] = {}
+        blocks: dict[tuple[int, int], list[int]] = {}
+        for row, page in enumerate(self.pages):
+            same = xxhash.xxh3_64_intdigest(page.terms.ids.tobytes() + page.terms.counts.tobytes())
+            first = exact.setdefault(same, row)
+            leader[row] = find(first)
+            if first != row or len(page.terms.ids) < _LONG:
+                continue
+            # Of two fingerprints that differ in 4 bits, one of five blocks is the same in both.
+            for block in range(_BLOCKS):
+                bits = 64 // _BLOCKS + 1
+                others = blocks.setdefault((block, page.simhash >> block * bits & (1 << bits) - 1), [])
+                for other in others:
+                    if distance(page.simhash, self.pages[other].simhash) <= NEAR:
+                        leader[find(row)] = find(other)
+                others.append(row)
+        return np.array([find(row) for row in range(len(self.pages))], np.intp)
+
+
+def _more(count: int) -> str:
+    return f", and {count} more paths are spelt in one way, too" if count else ""

@@ -1,0 +1,178 @@
+"""`lycosa train`: from labelled pages to a model in a file, and how good it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.topics.model import KINDS, MAGIC, Model, fitted
+from lycosa.topics.taxonomy import FEWEST, Classes, classes_of
+from lycosa.training.corpus import Corpus
+from lycosa.training.quality import Quality, hold_out, measure
+from lycosa.training.sources import Pages, Tell, read
+
+FEW = 20
+"""A class of fewer different pages gets a word of warning."""
+
+
+@dataclass
+class Trained:
+    """What came of it."""
+
+    model: Model
+    out: Path
+    quality: Quality | None
+    """None where nothing was held out."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+def train(
+    sources: Iterable[str],
+    out: Path,
+    pages: Pages,
+    *,
+    kind: str = "nb",
+    least: int = 0,
+    whole_tree: bool = False,
+    held_out: float = 0.2,
+    column: str = "",
+    language: str = "en",
+    seed: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Trained:
+    """Train a model on the pages of some sources and write it.
+
+    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all, and write.
+    """
+    sources = list(sources)
+    _check(out, kind, least, held_out, seed)
+    corpus = read(sources, pages, tell, column, language)  # 1
+    chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
+    classes = chosen.names
+    number_of = {name: number for number, name in enumerate(classes)}
+    everything = len(corpus.pages)
+    corpus.pages = [page for page in corpus.pages if page.label in chosen.of]
+    labels = np.array([number_of[chosen.of[page.label]] for page in corpus.pages], np.intp)
+    notes = [*corpus.notes, *_remarks(chosen)]
+    if everything - len(labels) - chosen.inner > 0:
+        corpus.left_out[f"in classes of fewer than {FEWEST} pages"] += everything - len(labels) - chosen.inner
+    quality = None
+    if held_out:  # 3
+        tell("measuring", 0, 0)
+        quality = _measured(corpus, labels, classes, kind, held_out, seed, notes)
+    tell("training", 0, 0)
+    facts = {
+        "sources": [Path(source).name for source in sources],
+        "pages": len(labels),
+        "least": chosen.least,
+        "whole_tree": whole_tree,
+        "merged": chosen.merged,
+        "language": corpus.vocabulary.language,
+        "seed": seed,
+        "quality": quality.as_dict() if quality else None,
+    }
+    rows = np.arange(len(labels))
+    model = _fitted(corpus, rows, labels, classes, kind, seed, facts)  # 4
+    model.save(out)
+    return Trained(model, out, quality, corpus.left_out, notes)
+
+
+def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:
+    """Refuse what can't work before anything is read."""
+    if kind not in KINDS:
+        raise InputError(f"--kind is {kind}: it is one of {', '.join(KINDS)}")
+    if kind != "nb":
+        try:
+            import sklearn  # noqa: F401
+        except ImportError as error:
+            from lycosa.topics.svm import MISSING
+
+            raise InputError(MISSING.format(kind=kind)) from error
+    if least < 0:
+        raise InputError(f"--least is {least}: it has to be 1 or more, or 0 for what fits the classes")
+    if not 0 <= held_out <= 0.9:
+        raise InputError(f"--held-out is {held_out:g}: it is a share, from 0 (measure nothing) to .9")
+    if seed < 0:
+        raise InputError(f"--random-seed is {seed}: it has to be 0 or more")
+    if out.is_dir():
+        raise InputError(f"--out {out} is a directory: name a file")
+    if out.exists() and not out.is_file():
+        raise InputError(f"--out {out} is not a file: name one")
+    if not out.parent.is_dir():
+        raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+    try:
+        with open(out, "rb") as file:
+            if not file.read(len(MAGIC)).startswith(MAGIC):
+                raise InputError(f"{out} exists and is no model: it is left as it is; choose another --out")
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+
+
+def _fitted(
+    corpus: Corpus,
+    rows: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    classes: list[str],
+    kind: str,
+    seed: int,
+    facts: dict[str, Any] | None = None,
+) -> Model:
+    """A model of some of the pages, with terms of these alone."""
+    ids = corpus.terms_of(rows)
+    terms = [corpus.vocabulary.terms[number] for number in ids]
+    return fitted(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)
+
+
+def _measured(
+    corpus: Corpus,
+    labels: NDArray[np.intp],
+    classes: list[str],
+    kind: str,
+    share: float,
+    seed: int,
+    notes: list[str],
+) -> Quality | None:
+    """Train on a part, and see how well that does on the rest."""
+    groups = corpus.groups()
+    copies = len(groups) - len(np.unique(groups))
+    if copies:
+        notes.append(f"{copies:,} pages repeat another one, word for word or nearly: they stay on one side of the test")
+    small = [name for number, name in enumerate(classes) if len(np.unique(groups[labels == number])) < FEW]
+    if small:
+        named = f"{', '.join(small[:3])}{f' and {len(small) - 3} more classes' if len(small) > 3 else ''}"
+        notes.append(f"{named}: fewer than {FEW} different pages, so what is measured of them is rough")
+    kept, held = hold_out(labels, groups, share, seed)
+    if not len(held):
+        notes.append("nothing could be held out: all pages of a class repeat each other")
+        return None
+    ids = corpus.terms_of(kept)
+    model = _fitted(corpus, kept, labels, classes, kind, seed)
+    told = model.classifier.probabilities(corpus.bags(held, ids))
+    counts = np.bincount(labels, minlength=len(classes)).tolist()
+    return measure(told, labels[held], classes, counts)
+
+
+def _remarks(chosen: Classes) -> list[str]:
+    """What became of small classes and inner nodes."""
+    notes = []
+    if chosen.merged:
+        first = next(iter(chosen.merged.items()))
+        notes.append(
+            f"{len(chosen.merged)} small classes (below {chosen.least} pages) went into their parents, as {first[0]} "
+            f"into {first[1]}: --least changes that"
+        )
+    if chosen.inner:
+        notes.append(f"{chosen.inner:,} pages of inner nodes of the tree are not used: --whole-tree makes them classes")
+    for name, count in list(chosen.tiny.items())[:5]:
+        notes.append(f"{name} has {count} page(s) only, and is left out")
+    return notes

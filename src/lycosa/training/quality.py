@@ -1,0 +1,143 @@
+"""How good a classifier is, measured on pages that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.topics.folds import log_loss
+
+TABLE = 8
+"""Classes up to which all confusions are told; beyond, the worst."""
+
+WORST = 10
+
+
+@dataclass
+class Quality:
+    """What the held-out pages say."""
+
+    pages: int
+    """Held out."""
+    accuracy: float
+    majority: float
+    """The accuracy of always saying the largest class."""
+    log_loss: float
+    gap: float
+    """How far stated probabilities are from the truth, on average, over ten bins."""
+    classes: list[dict[str, Any]] = field(default_factory=list)
+    """Of each class: name, pages, held_out, precision, recall, f1 (None where nothing was held out or said)."""
+    confusions: list[tuple[str, str, int]] = field(default_factory=list)
+    """Of a class, taken for another, how often: the most frequent first."""
+    top: dict[str, Any] = field(default_factory=dict)
+    """For a taxonomy: accuracy, majority and classes of its first level."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def hold_out(
+    labels: NDArray[np.intp], groups: NDArray[np.intp], share: float, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to train on and rows held out: that share of each class, drawn by chance.
+
+    Copies stay together (`groups`): a page must not be tested on what its copy has taught. Every class keeps at least
+    one group to train on; one that has no other is not held out.
+
+    >>> kept, held = hold_out(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 2, 3, 4, 5]), 0.4, seed=0)
+    >>> len(kept) + len(held), {0, 1} <= set(kept.tolist()) or {0, 1} <= set(held.tolist())
+    (6, True)
+    """
+    chance = np.random.default_rng([seed, 1])
+    held = np.zeros(len(labels), bool)
+    order = np.argsort(groups, kind="stable")
+    firsts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    members = np.split(order, firsts[1:])
+    owner = np.array([labels[rows[0]] for rows in members])
+    for label in np.unique(owner):
+        mine = chance.permutation(np.flatnonzero(owner == label))
+        wanted, got = share * sum(len(members[number]) for number in mine), 0
+        for number in mine[1:].tolist():
+            if got + len(members[number]) / 2 > wanted and got:
+                break
+            held[members[number]] = True
+            got += len(members[number])
+    for label in np.unique(labels):  # copies under several classes may have taken all of one
+        if held[labels == label].all():
+            held[np.isin(groups, groups[labels == label])] = False
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def measure(
+    told: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str], pages: Sequence[int]
+) -> Quality:
+    """Compare what a classifier says of held-out pages with the truth; `pages` are those of each class in all.
+
+    >>> told = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    >>> found = measure(told, np.array([0, 0, 1]), ["Art", "Sea"], [10, 5])
+    >>> round(found.accuracy, 2), round(found.majority, 2), found.confusions, round(found.classes[1]["f1"], 2)
+    (0.67, 0.67, [('Art', 'Sea', 1)], 0.67)
+    """
+    said = told.argmax(axis=1)
+    table = np.zeros((len(classes), len(classes)), np.intp)
+    np.add.at(table, (labels, said), 1)
+    rows = [
+        {"name": name, "pages": int(pages[number]), **_scores(table, number)} for number, name in enumerate(classes)
+    ]
+    wrong = [
+        (classes[true], classes[other], int(table[true, other]))
+        for true, other in zip(*np.nonzero(table), strict=True)
+        if true != other
+    ]
+    wrong.sort(key=lambda item: (-item[2], item[0], item[1]))
+    return Quality(
+        len(labels),
+        float((said == labels).mean()),
+        float(np.bincount(labels).max() / len(labels)),
+        log_loss(told, labels),
+        _gap(told, labels),
+        rows,
+        wrong if len(classes) <= TABLE else wrong[:WORST],
+        _first_level(told, labels, classes),
+    )
+
+
+def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
+    right, is_it, said = (int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum()))
+    return {
+        "held_out": is_it,
+        "precision": right / said if said else None,
+        "recall": right / is_it if is_it else None,
+        "f1": 2 * right / (is_it + said) if is_it else None,
+    }
+
+
+def _gap(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+    """The mean distance between how sure the classifier is and how often it is right, in ten bins."""
+    sure, right = told.max(axis=1), told.argmax(axis=1) == labels
+    bins = np.minimum((sure * 10).astype(int), 9)
+    return float(
+        sum(abs(right[bins == n].mean() - sure[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins))
+    )
+
+
+def _first_level(told: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str]) -> dict[str, Any]:
+    """The same for the first level of a taxonomy, whose classes have the probabilities of all below them."""
+    tops = [path.partition("/")[0] for path in classes]
+    names = sorted(set(tops))
+    if len(names) == len(classes) or len(names) < 2:
+        return {}
+    of = np.array([names.index(top) for top in tops])
+    together = np.zeros((len(told), len(names)))
+    np.add.at(together.T, of, told.T)
+    truth = of[labels]
+    return {
+        "classes": len(names),
+        "accuracy": float((together.argmax(axis=1) == truth).mean()),
+        "majority": float(np.bincount(truth).max() / len(truth)),
+    }

@@ -1,0 +1,197 @@
+"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page, Terms, Visit
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.store.directory import CONFIG
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.bags import Bags
+from lycosa.topics.model import Model
+from lycosa.training.corpus import Corpus
+from lycosa.training.sources import Rows, Tell, read_table
+
+LINKED = 150
+"""Linked pages of each class that are fetched, at most: about as many as the paper had."""
+
+Look: TypeAlias = Callable[[Sequence[str], Tell], dict[str, Page]]
+"""Pages with their links, by address; what can't be had is left out."""
+
+
+@dataclass
+class Learned:
+    """The rules, and from how much they were learned."""
+
+    book: RuleBook
+    parents: int = 0
+    """Pages with a class that link to others: train-0."""
+    linked: int = 0
+    """Pages that they link to and that could be classified: train-1."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+class Reader:
+    """The likeliest class of a page."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.words = Vocabulary()
+
+    def of_page(self, page: Page) -> str:
+        """By its text; empty if it has no word that the model knows."""
+        return self.of_terms(self.words.read(page).terms, self.words.terms)
+
+    def of_terms(self, terms: Terms, stems: Sequence[str]) -> str:
+        """By its words, given as numbers of stems."""
+        column_of = self.model.column_of
+        pairs = sorted(
+            (column_of[stems[number]], count)
+            for number, count in zip(terms.ids.tolist(), terms.counts.tolist(), strict=True)
+            if stems[number] in column_of
+        )
+        if not pairs:
+            return ""
+        bag = Bags.of([([column for column, _ in pairs], [float(count) for _, count in pairs])])
+        return self.model.classes[int(self.model.classifier.probabilities(bag)[0].argmax())]
+
+    def class_named(self, label: str) -> str:
+        """The model's class that a path of the taxonomy belongs to: itself, or a branch it was merged into."""
+        known = {name.casefold(): name for name in self.model.classes}
+        parts = label.split("/")
+        for length in range(len(parts), 0, -1):
+            name = known.get("/".join(parts[:length]).casefold())
+            if name is not None:
+                return name
+        return ""
+
+
+def train_rules(
+    source: str,
+    model: Model,
+    look: Look,
+    *,
+    column: str = "",
+    most: int = LINKED,
+    seed: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Learned:
+    """Learn rules from a table of addresses and classes, or from a crawl whose pages the model classifies itself.
+
+    Paper: Altingovde, Ulusoy 2004, figure 2. (a) the model has learned the taxonomy from train-0. (b) The pages that
+    those of train-0 link to are train-1, a set for each class; `most` of each are looked at, drawn by chance (0: all).
+    (c) The model classifies them; the share of each class among them is the probability of a rule.
+    """
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"there is no file or directory {source}: name a table of addresses and classes, or a crawl")
+    if path.is_dir():
+        if not (path / CONFIG).is_file():
+            raise InputError(
+                f"{source} is no crawl: rules need addresses and links; name a table of addresses and classes"
+            )
+        learned = _from_crawl(path, model, tell)
+    else:
+        corpus = Corpus()
+        rows = read_table(path, corpus, column)
+        learned = _from_pages(rows, Reader(model), look, most, seed, tell)
+        learned.left_out.update(corpus.left_out)
+        learned.notes += corpus.notes
+    if not len(learned.book):
+        raise InputError(f"no rule could be learned from {source}: {_why_none(learned)}")
+    return learned
+
+
+def _why_none(learned: Learned) -> str:
+    left = ", ".join(f"{count:,} {why}" for why, count in learned.left_out.most_common(3))
+    if not learned.parents:
+        return f"none of its pages has a class of the model and links ({left or 'no pages'})"
+    return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"
+
+
+def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, tell: Tell) -> Learned:
+    learned = Learned(RuleBook())
+    class_of = {url: reader.class_named(label) for url, label in rows}
+    strange = sum(not name for name in class_of.values())
+    if strange:
+        learned.left_out["of classes that the model does not know"] += strange
+    urls = [url for url, name in class_of.items() if name]
+    pages = look(urls, tell)
+    learned.left_out["that can't be had"] += len(urls) - len(pages)
+    linked: dict[str, dict[str, None]] = {}
+    for url, page in pages.items():
+        targets = [target for target in page.links.urls if target != url]
+        learned.parents += bool(targets)
+        linked.setdefault(class_of[url], {}).update(dict.fromkeys(targets))
+    drawn = {name: _some(targets, most, f"{seed} {name}") for name, targets in linked.items()}
+    wanted = list(dict.fromkeys(target for targets in drawn.values() for target in targets))
+    found = {**look([url for url in wanted if url not in pages], tell), **pages}
+    referred = {url: reader.of_page(found[url]) for url in wanted if url in found}
+    _count(learned, drawn, referred)
+    return learned
+
+
+def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
+    """At most so many, drawn by chance, in the order in which they were found."""
+    every = list(targets)
+    if not most or len(every) <= most:
+        return every
+    kept = set(random.Random(chance).sample(range(len(every)), most))
+    return [target for number, target in enumerate(every) if number in kept]
+
+
+def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
+    """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
+    if not (path / NAME).exists():
+        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+    learned, reader = Learned(RuleBook()), Reader(model)
+    log = SqliteLog(path / NAME, readonly=True)
+    stems: list[str] = []
+    classes: dict[str, str] = {}
+    links: dict[str, list[str]] = {}
+    moved: dict[str, str] = {}
+    try:
+        for number, event in enumerate(log, 1):
+            if not isinstance(event, Visit):
+                continue
+            stems += event.terms.new
+            if event.kind == "redirect" and event.links.urls:
+                moved[event.node] = event.links.urls[0]
+            if event.is_page:
+                classes[event.node] = reader.of_terms(event.terms, stems)
+                links[event.node] = event.links.urls
+            tell("reading the crawl", number, 0)
+    finally:
+        log.close()
+    linked: dict[str, dict[str, None]] = {}
+    for node, targets in links.items():
+        ends = [moved.get(target, target) for target in targets if target != node]
+        if classes[node] and ends:
+            learned.parents += 1
+            linked.setdefault(classes[node], {}).update(dict.fromkeys(ends))
+    _count(learned, linked, classes)
+    return learned
+
+
+def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mapping[str, str]) -> None:
+    """One case for each class and each page that it links to."""
+    seen: set[str] = set()
+    for name, targets in linked.items():
+        for target in targets:
+            if target not in classes:
+                learned.left_out["linked pages that can't be had"] += 1
+            elif not classes[target]:
+                learned.left_out["linked pages without a word that the model knows"] += 1
+            else:
+                learned.book.add(name, classes[target])
+                seen.add(target)
+    learned.linked = len(seen)

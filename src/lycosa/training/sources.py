@@ -1,0 +1,257 @@
+"""Where labelled pages come from: directories of files, a table of addresses and classes, a crawl with labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from lycosa.collection.reading import INFLATED
+from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.types import Label, Page, Visit
+from lycosa.replay.recording import Recording
+from lycosa.replay.records import Answer, Damaged
+from lycosa.store.directory import CONFIG
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.taxonomy import path_of
+from lycosa.training.corpus import Corpus
+from lycosa.web.html import Document, extract, language_of, plain, read_body
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.urls import canonical, is_http, resolve
+
+HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+"""The classes of a crawl's labels."""
+
+MOST_TABLE = 500_000_000
+"""Bytes of a table."""
+
+_HOPS = 5
+
+Tell: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and of how many (0: unknown)."""
+
+Rows: TypeAlias = "list[tuple[str, str]]"
+"""Addresses and classes."""
+
+Pages: TypeAlias = Callable[[Rows, Corpus, Tell], None]
+"""Puts the pages of some addresses into a corpus: fetched, or out of an archive."""
+
+
+def read(sources: Iterable[str], pages: Pages, tell: Tell, column: str = "", language: str = "en") -> Corpus:
+    """The labelled pages of all sources; `language` is that of pages which do not say theirs."""
+    corpus = Corpus(Vocabulary(language))
+    for source in sources:
+        path = Path(source)
+        if not path.exists():
+            hint = ": write addresses and their classes into a table" if is_http(source) else ""
+            raise InputError(f"there is no file or directory {source}{hint}")
+        if path.is_dir() and (path / CONFIG).is_file():
+            read_crawl(path, corpus)
+        elif path.is_dir():
+            read_directory(path, corpus, tell)
+        else:
+            pages(read_table(path, corpus, column), corpus, tell)
+    corpus.spell()
+    return corpus
+
+
+def _page(document: Document, declared: str = "") -> Page:
+    """A page as the web space would give it: its language is what it or its header says, or what it looks like."""
+    page = Page("ok", title=document.title, marked=document.marked)
+    page.language = document.language or declared.lower()[:20] or language_of(page.text[:1000])
+    return page
+
+
+# -- directories -----------------------------------------------------------------------------------------------
+
+
+def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
+    """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
+    found = 0
+    for directory, file in _files(root, corpus):
+        label = path_of("/".join(directory.relative_to(root).parts))
+        if not label:
+            corpus.left_out["files beside the classes' directories"] += 1
+            continue
+        suffix = file.suffix.lower()
+        if suffix not in HTML + TEXT:
+            corpus.left_out["neither HTML nor text"] += 1
+            continue
+        try:
+            with open(file, "rb") as opened:
+                body = opened.read(INFLATED)
+        except OSError:
+            corpus.left_out["files that can't be read"] += 1
+            continue
+        read_as = extract(body, "http://example.invalid/") if suffix in HTML else plain(body)
+        found += 1
+        corpus.add(label, str(file), _page(read_as))
+        tell("reading pages", found, 0)
+    if not found:
+        raise InputError(
+            f"{root} has no directories with pages in them: make one for each class, with files that end in "
+            f"{', '.join(HTML + TEXT)}"
+        )
+
+
+def _files(root: Path, corpus: Corpus) -> Iterator[tuple[Path, Path]]:
+    """Files and the directories they are in, in alphabetical order; each directory once, however links lead to it."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [root]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            about = directory.stat()
+            with os.scandir(directory) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if directory == root:
+                raise InputError(f"cannot read {root}: {error.strerror}") from error
+            corpus.left_out["directories that can't be read"] += 1
+            continue
+        if (about.st_dev, about.st_ino) in seen:
+            corpus.left_out["directories that were read before (links)"] += 1
+            continue
+        seen.add((about.st_dev, about.st_ino))
+        inside = [entry for entry in entries if not entry.name.startswith(".")]
+        below: list[Path] = []
+        for entry in inside:
+            if os.path.isdir(entry.path):
+                below.append(Path(entry.path))
+            elif os.path.isfile(entry.path):
+                yield directory, Path(entry.path)
+            else:
+                corpus.left_out["neither files nor directories"] += 1
+        waiting += reversed(below)
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def read_table(path: Path, corpus: Corpus, column: str = "") -> Rows:
+    """Addresses and classes of a table: a row a line, its columns between tabs, the address in the first.
+
+    The class is in the second column, or in that which `column` names by its title or its number. The first line may be
+    titles. An address that has several classes counts for the first of them.
+    """
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_TABLE + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > MOST_TABLE:
+        raise InputError(f"{path} has more than {MOST_TABLE:,} bytes: cut it into pieces")
+    # Lines end where the byte says so: titles may have separators in them that Python takes for line ends.
+    lines = [line.rstrip("\r") for line in content.decode("utf-8-sig", "replace").split("\n")]
+    rows = [line.split("\t") for line in lines if line.strip()]
+    titles = rows.pop(0) if rows and not is_http(rows[0][0].strip()) else []
+    at = _column(path, column, titles)
+    found: dict[str, str] = {}
+    again = bad = 0
+    for row in rows:
+        url = canonical(row[0].strip()) if is_http(row[0].strip()) else None
+        label = path_of(row[at]) if at < len(row) else ""
+        if url is None or not label:
+            bad += 1
+            continue
+        again += found.setdefault(url, label) != label
+    if bad:
+        corpus.left_out["rows without an address or a class"] += bad
+    if again:
+        corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
+    if not found:
+        raise InputError(f"{path} names no address with a class: write an address, a tab and a class a line")
+    return list(found.items())
+
+
+def _column(path: Path, column: str, titles: list[str]) -> int:
+    if not column:
+        return 1
+    if column.isascii() and column.isdigit() and int(column) > 1:
+        return int(column) - 1
+    names = [title.strip() for title in titles]
+    if column not in names[1:]:
+        told = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
+        raise InputError(f"{path} has no column {column!r} of classes: {told}")
+    return names.index(column)
+
+
+def recorded(place: Path) -> Pages:
+    """Pages out of WARC files: a file, a directory of them, or a crawl's directory."""
+
+    def pages(rows: Rows, corpus: Corpus, tell: Tell) -> None:
+        with Recording([place]) as recording:
+            for number, (url, label) in enumerate(rows, 1):
+                tell("reading pages", number, len(rows))
+                try:
+                    answer = _found(recording, url)
+                except Damaged:
+                    corpus.left_out["damaged records"] += 1
+                    continue
+                if answer is None:
+                    corpus.left_out[f"not in {place}"] += 1
+                elif not 200 <= answer.status < 300:
+                    corpus.left_out[f"recorded with status {answer.status}"] += 1
+                else:
+                    document = _document(answer, url)
+                    corpus.add(label, url, _page(document, answer.header(b"content-language")))
+
+    return pages
+
+
+def _found(recording: Recording, url: str) -> Answer | None:
+    """What was recorded of an address, redirects followed."""
+    answer = recording.find(url)
+    for _ in range(_HOPS):
+        if answer is None or not 300 <= answer.status < 400:
+            break
+        target = resolve(url, [answer.header(b"location")])[0]
+        if target is None:
+            break
+        url, answer = target, recording.find(target)
+    return answer
+
+
+def _document(answer: Answer, url: str) -> Document:
+    try:
+        body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+    except BadEncoding:
+        return Document()
+    return read_body(body, url, answer.header(b"content-type"))
+
+
+# -- crawls ----------------------------------------------------------------------------------------------------
+
+
+def read_crawl(path: Path, corpus: Corpus) -> None:
+    """The pages of a crawl that someone has labelled (`lycosa label`); of several labels the last counts.
+
+    Their words are those that the log keeps: just what was judged, and there is no need for an archive.
+    """
+    if not (path / NAME).exists():
+        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+    log = SqliteLog(path / NAME, readonly=True)
+    try:
+        labels = {event.node: event.relevant for event in log.events("kind = 'label'") if isinstance(event, Label)}
+        if not labels:
+            raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
+        stems: list[str] = []
+        found: dict[str, Visit] = {}
+        for event in log:
+            if isinstance(event, Visit):
+                stems += event.terms.new
+                if event.is_page and event.node in labels:
+                    found[event.node] = event
+    finally:
+        log.close()
+    for node, visit in found.items():
+        ids = visit.terms.ids.tolist()
+        if ids and ids[-1] >= len(stems):
+            raise DamagedError(f"{path / NAME} is damaged: it has words without a name. Restore it from a backup")
+        label = RELEVANT if labels[node] else IRRELEVANT
+        corpus.add_stems(label, node, [stems[n] for n in ids], visit.terms.counts.tolist(), visit.simhash)
+    if len(labels) > len(found):
+        corpus.left_out["labelled, but no page"] += len(labels) - len(found)

@@ -1,0 +1,275 @@
+"""`lycosa train` and `lycosa label`, from labelled pages to a crawl that hunts a class."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.cli import main
+from lycosa.core.errors import InputError
+from lycosa.core.types import Label
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Server, Web, serve
+from lycosa.topics.model import Model
+
+TOPIC = "marine biology/coral reefs"
+LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the command in this process; its exit code."""
+    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
+    try:
+        main()
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+def write(root: Path, per_class: int = 8) -> Path:
+    """Two classes of text files."""
+    for label, words in (("Sea/Reefs", "coral reef lagoon"), ("Trains", "rail station signal")):
+        (root / label).mkdir(parents=True)
+        for number in range(per_class):
+            (root / label / f"{number}.txt").write_text(f"{words} number{number}x {'again ' * number}")
+    return root
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The embedded web."""
+    with serve(Web(seed=7, pages=900, hosts=12, traps=()), record=False) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def model(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of a taxonomy, trained on pages of the embedded web that were fetched for it."""
+    place = tmp_path_factory.mktemp("models")
+    lines = [f"{url}\t{server.web.topic(url)}\n" for url in list(server.web.urls())[::3] if server.web.topic(url)]
+    (place / "web.tsv").write_text("url\tclass\n" + "".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        assert 0 == run(patch, "train", "web.tsv", "--delay", "0", "--allow-network", "127.0.0.0/8", "--quiet")
+    return place / "web.model"
+
+
+def test_a_model_of_fetched_pages(model: Path) -> None:
+    """The model is called as the table is; it knows the taxonomy, and tells its topics apart."""
+    trained = Model.load(model)
+    assert TOPIC in trained.classes
+    assert trained.facts["quality"]["accuracy"] > 0.8
+    assert trained.facts["quality"]["top"]["accuracy"] > 0.8
+
+
+def test_a_crawl_hunts_a_class(server: Server, model: Path, tmp_path: Path) -> None:
+    """With a target of the taxonomy, finds are of that topic, and the log has the classes of each page."""
+    seeds = server.web.seeds(TOPIC)
+    crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
+    pages = [visit for visit in crawl if visit.is_page]
+    found = [visit for visit in pages if visit.beta >= 0.5]
+    right = sum(server.web.topic(visit.node) == TOPIC for visit in found)
+    assert len(found) >= 10
+    assert right / len(found) > 0.7
+    assert [TOPIC] == crawl.options.targets
+    for visit in found:
+        assert all(len(pair) == 2 for pair in visit.data["classes"])
+        assert visit.data["classes"][0][1] <= 1.0
+    assert any(visit.data["target"] for visit in found)
+
+
+def test_the_directory_stands_on_its_own(server: Server, model: Path, tmp_path: Path) -> None:
+    """The model is copied into the crawl: the original may go and the directory move, and it resumes as it was."""
+    mine = shutil.copy(model, tmp_path / "mine.model")
+    options = {"model": str(mine), "targets": [TOPIC], "budget": 10, **LOCAL}
+    first = lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options)
+    judges = {visit.judge for visit in first if visit.is_page}
+    assert "topic.model" == Directory.read_options(tmp_path / "crawl").model
+    Path(mine).unlink()
+    (tmp_path / "crawl").rename(tmp_path / "moved")
+    resumed = [visit for visit in lycosa.resume(tmp_path / "moved", budget=20) if visit.is_page]
+    assert 10 == len(resumed)
+    assert judges == {visit.judge for visit in resumed}
+    assert model.read_bytes() == (tmp_path / "moved" / "topic.model").read_bytes()
+
+
+def test_a_damaged_copy_is_told(server: Server, model: Path, tmp_path: Path) -> None:
+    """A crawl whose model is broken or gone does not go on with another topic."""
+    options = {"model": str(model), "targets": [TOPIC], "budget": 3, **LOCAL}
+    assert list(lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options))
+    (tmp_path / "crawl" / "topic.model").write_bytes(model.read_bytes()[:-9])
+    with pytest.raises(InputError, match="damaged or cut short"):
+        lycosa.resume(tmp_path / "crawl", budget=5)
+    (tmp_path / "crawl" / "topic.model").unlink()
+    with pytest.raises(InputError, match=r"no model .*crawl/topic\.model|cannot read the model"):
+        lycosa.resume(tmp_path / "crawl", budget=5)
+
+
+@pytest.mark.parametrize(
+    ("targets", "told"),
+    [
+        ([], r"which class is wanted\? Name it with --target"),
+        (["marine biology/coral reef"], "did you mean .*coral reefs"),
+        (["No such thing"], "the model has no class 'No such thing'"),
+    ],
+)
+def test_targets_are_checked_before_anything_is_written(
+    targets: list[str], told: str, model: Path, tmp_path: Path
+) -> None:
+    """A target that the model does not know is an error with a remedy, and no directory is made."""
+    with pytest.raises(InputError, match=told):
+        lycosa.crawl(seeds=["http://a.test/"], model=str(model), targets=targets, out=tmp_path / "crawl")
+    assert not (tmp_path / "crawl").exists()
+
+
+# -- the commands ------------------------------------------------------------------------------------------------
+
+
+def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A person is told what was learned, how good it is, against what, and how to crawl with it."""
+    root = write(tmp_path / "pages")
+    (root / "Sea" / "Reefs" / "empty.txt").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert 0 == run(monkeypatch, "train", "pages")
+    told = capsys.readouterr().out
+    for line in (
+        "pages.model: Naive Bayes, 2 classes, 16 pages",
+        "held out, by a model of the others; the one that was written has learned from all 16.",
+        "always saying the largest class would be right for 50.0%",
+        "precision  recall    F1",
+        "Left out: 1 pages without text.",
+        "Crawl with it: lycosa crawl --model pages.model --target Sea/Reefs --seed URL",
+    ):
+        assert line in told
+    assert 2 == len(Model.load(tmp_path / "pages.model").classes)
+
+
+def test_the_report_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Options may come first; --json is one object, and nothing else is printed."""
+    root = write(tmp_path / "pages")
+    out = str(tmp_path / "my.model")
+    assert 0 == run(monkeypatch, "train", "--kind", "svm", "--json", "--out", out, "--held-out", ".5", str(root))
+    told = json.loads(capsys.readouterr().out)
+    assert (out, "svm", 16, {"Sea/Reefs": 8, "Trains": 8}) == tuple(
+        told[key] for key in ("model", "kind", "pages", "classes")
+    )
+    assert 8 == told["quality"]["pages"]
+    assert {"name", "pages", "held_out", "precision", "recall", "f1"} == set(told["quality"]["classes"][0])
+
+
+def test_many_classes_tell_the_worst_confusions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten classes of the same words can't be told apart, and the report says which are mistaken for which."""
+    for label in "abcdefghij":
+        (tmp_path / "pages" / label).mkdir(parents=True)
+        for number in range(6):
+            (tmp_path / "pages" / label / f"{number}.txt").write_text(f"coral reef word{label}{number}")
+    monkeypatch.chdir(tmp_path)
+    assert 0 == run(monkeypatch, "train", "pages")
+    told = capsys.readouterr().out
+    assert "most often mistaken" in told
+    assert " taken for " in told
+
+
+def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`lycosa train --help` has the sources, the options and the other commands."""
+    assert 0 == run(monkeypatch, "train", "--help")
+    told = capsys.readouterr().out
+    for word in (
+        "SOURCE",
+        "--out",
+        "--kind",
+        "--pages",
+        "--least",
+        "--whole-tree",
+        "--held-out",
+        "background",
+        "label",
+    ):
+        assert word in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nowhere"], "there is no file or directory nowhere"),
+        (["pages", "--kind", "oracle"], "--kind is oracle: it is one of nb, svm, nn"),
+        (["pages", "--held-out", "2"], "--held-out is 2"),
+        (["pages", "--delay", "-1"], "--delay is -1.0"),
+        (["pages", "--out", "no/where.model"], "there is no directory no"),
+        (["pages/Sea"], "all pages are of one class, Reefs"),
+        (["t.tsv", "--pages", "nowhere"], "there is no nowhere: name WARC files"),
+    ],
+)
+def test_errors_are_one_line(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What can't be done is said in a line, with exit code 2."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "pages")
+    Path("t.tsv").write_text("http://a.test/\tSea\n")
+    assert 2 == run(monkeypatch, "train", *words)
+    printed = capsys.readouterr().err
+    assert told in printed
+    assert 1 == printed.count("\n")
+
+
+def test_labels_go_into_the_log_and_make_a_model(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Label pages of a crawl, train on them, hunt with that: the target need not be named."""
+    out = tmp_path / "crawl"
+    seeds = server.web.seeds(TOPIC)
+    pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=40, **LOCAL) if visit.is_page]
+    good = [url for url in pages if server.web.topic(url) == TOPIC][:8]
+    bad = [url for url in pages if server.web.topic(url) != TOPIC][:8]
+    assert 0 == run(monkeypatch, "label", str(out), *good, "--yes")
+    assert 0 == run(monkeypatch, "label", str(out), *bad, good[0], "--no")
+    assert 0 == run(monkeypatch, "label", str(out), good[0] + "#top", "--yes")
+    told = capsys.readouterr().out.split("\n")
+    assert f"{len(good)} labelled as relevant; now {len(good)} yes, 0 no." == told[0]
+    assert f"Train with them: lycosa train {out}" in told
+    log = SqliteLog(out / NAME, readonly=True)
+    assert len(good) + len(bad) + 2 == sum(isinstance(event, Label) for event in log)
+    log.close()
+    monkeypatch.chdir(tmp_path)
+    assert 0 == run(monkeypatch, "train", "crawl")
+    assert "--target relevant" in capsys.readouterr().out
+    assert ["irrelevant", "relevant"] == Model.load(Path("crawl.model")).classes
+    hunt = lycosa.crawl(seeds=seeds, model="crawl.model", budget=10, **LOCAL)
+    assert 10 == sum(visit.is_page for visit in hunt)
+    assert ["relevant"] == hunt.options.targets
+    assert 20 == sum(visit.is_page for visit in lycosa.resume(out, budget=60))  # labels do not stand in the way
+
+
+def test_labels_that_cannot_be_given(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unknown pages, no crawl, a running crawl, no word on it: errors, and nothing is written, not even in part."""
+    out = tmp_path / "crawl"
+    seeds = server.web.seeds(TOPIC)
+    pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=3, **LOCAL) if visit.is_page]
+    assert 2 == run(monkeypatch, "label", str(out), pages[0], "http://elsewhere.test/", "--yes")
+    assert "has not fetched http://elsewhere.test/" in capsys.readouterr().err
+    assert 2 == run(monkeypatch, "label", str(tmp_path / "nowhere"), pages[0], "--yes")
+    assert "holds no crawl" in capsys.readouterr().err
+    assert 2 == run(monkeypatch, "label", str(out), pages[0])
+    assert "--yes" in capsys.readouterr().err
+    held = Directory.open(out)
+    assert 2 == run(monkeypatch, "label", str(out), pages[0], "--yes")
+    assert "is in use by a running crawl" in capsys.readouterr().err
+    held.close()
+    log = SqliteLog(out / NAME, readonly=True)
+    assert not list(log.events("kind = 'label'"))
+    log.close()

@@ -1,0 +1,382 @@
+"""The frontier that looks through columns: the same rows as the heaps give, whatever changes at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lycosa.core import pool, scan
+from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier
+from lycosa.core.pool import linear_scores
+from lycosa.core.scan import ScanFrontier
+from lycosa.core.strategies import shuffled
+from lycosa.core.table import DONE, Table
+
+LANES, ROWS, LINES = 3, 12, 2
+
+
+@pytest.fixture(scope="module", params=["as it is", "short lists of anything"])
+def sizes(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Tiny limits, too, so that a dozen rows are divided as a million are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param != "as it is":
+            patch.setattr(pool, "SMALL", 4)
+            patch.setattr(pool, "SHARE", 2)
+        yield request.param
+
+
+def frontier(nodes: str, scores: list[float], **rest: Any) -> ScanFrontier:
+    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    table = Table(lane_of=lambda node: node[0])
+    rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
+    made = ScanFrontier(table, **rest)
+    made.rank(rows, np.array(scores))
+    return made
+
+
+def take(made: Frontier, now: float = 0.0) -> str:
+    """The node taken, or nothing."""
+    row = made.take(now)
+    return made.table.nodes[row] if row >= 0 else ""
+
+
+def drain(made: Frontier, now: float = 0.0) -> list[str]:
+    """All that can be taken, in order."""
+    return list(iter(lambda: take(made, now), ""))
+
+
+def end(made: Frontier, node: str) -> None:
+    """The node's visit is over for good."""
+    row = made.table.row_of[node]
+    made.table.state[row] = DONE
+    made.table.open_rows -= 1
+    made.untake(row)
+    made.wake(made.table.lane_of(node))
+
+
+# -- plain scores --------------------------------------------------------------------------------------------
+
+
+def test_best_first_then_first_discovered() -> None:
+    """Higher scores come first, and of equal ones the row discovered first."""
+    assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
+
+
+def test_scores_that_single_precision_can_not_tell_apart() -> None:
+    """The columns are rounded, the order is not."""
+    assert ["a3", "a2", "a1"] == drain(frontier("a1 a2 a3", [0.5, 0.5 + 1e-12, 0.5 + 2e-12]))
+    assert ["a2", "a1", "a3"] == drain(frontier("a1 a2 a3", [1e200, 1e300, -1e200]))
+
+
+@pytest.mark.parametrize("odd", [math.nan, -math.inf])
+def test_scores_that_are_no_numbers_come_last(odd: float) -> None:
+    """A row without a proper score neither spoils the order of the others nor is it lost."""
+    assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
+
+
+def test_seeds_come_first() -> None:
+    """Seeds go before everything, in the order in which they were named, also one that was ranked before."""
+    made = frontier("a1 a2 a3", [0.9, 0.1, 0.5])
+    for node in ("a3", "a2"):
+        made.rank(np.array([made.table.add_seed(node)], np.int32), np.array([0.0]))
+    assert ["a2", "a3", "a1"] == drain(made)
+
+
+def test_shut_and_pruned_rows_are_not_taken() -> None:
+    """They stay out until they are let go, or get a better score."""
+    made = frontier("a1 a2 a3", [PRUNED, 0.5, 0.1])
+    made.hold(np.array([1], np.int32), np.array([SHUT], np.uint8))
+    assert (["a3"], 1) == (drain(made), made.pruned())
+    made.hold(np.array([1], np.int32), np.array([FREE], np.uint8))
+    made.rank(np.array([0], np.int32), np.array([0.9]))
+    assert (["a1", "a2"], 0) == (drain(made), made.pruned())
+
+
+def test_a_row_named_twice_is_there_once() -> None:
+    """An estimator may return a row twice; the last score counts."""
+    made = frontier("a1 a2", [0.5, 0.1])
+    made.rank(np.array([1, 0, 1], np.int32), np.array([0.9, 0.2, 0.3]))
+    new = made.table.add("a3", 0)
+    made.rank(np.array([new, new], np.int32), np.array([0.9, 0.25]))
+    assert ["a2", "a3", "a1"] == drain(made)
+
+
+def test_a_lane_stops_at_its_budget() -> None:
+    """A lane gives no more rows than its budget, counting what is in flight."""
+    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], lane_budget=2)
+    assert ["a1", "a2", "b1"] == drain(made)
+    assert ["a"] == [lane.name for lane in made.waiting()]
+    made.untake(0)  # it failed: the lane has used up one of its two only
+    made.wake("a")
+    assert ["a1"] == drain(made)
+
+
+def test_a_postponed_row_holds_up_its_lane() -> None:
+    """A row given back with a time keeps its whole lane waiting until then."""
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1])
+    made.postpone(made.take(0.0), 2.0, "robots.txt")
+    assert (["b1"], 2.0, ["a"]) == (drain(made, 1.0), made.next_ready(), [lane.name for lane in made.waiting()])
+    assert ["a1", "a2"] == drain(made, 2.0)
+
+
+def test_rows_closed_by_a_replayed_log_are_gone() -> None:
+    """A replayed log closes rows that nobody took: they are not given, and no lane waits for them."""
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda lane: (9.0 if lane == "a" else 0.0, "rests"))
+    assert ["b1"] == drain(made)
+    made.table.state[:2] = DONE
+    made.table.open_rows -= 2
+    assert ([], []) == (drain(made, 9.0), made.waiting())
+
+
+def test_a_visit_that_ends_does_not_cost_a_look_at_all_rows() -> None:
+    """What was taken here and is closed is known to be in no pool."""
+    made = frontier("a1 a2", [0.9, 0.8])
+    assert "a1" == take(made)
+    end(made, "a1")
+    assert 1 == made._closed == len(made.table) - made.table.open_rows
+
+
+def test_head_names_lanes_that_may_be_used() -> None:
+    """The lanes to come are those that have rows and do not rest."""
+    made = frontier("a1 b1 c1", [0.9, 0.5, 0.1], ready=lambda lane: (9.0 if lane == "a" else 0.0, "rests"))
+    assert "b1" == take(made)
+    assert ["c"] == made.head(8)
+
+
+def test_ties_by_hash() -> None:
+    """With another order equal scores are taken in it, in this frontier as in the heaps."""
+    table = Table()
+    rows = np.array([table.add(str(number), 0) for number in range(50)], np.int32)
+    scores = np.arange(50) // 10 % 2 * 1.0
+    expected = sorted(rows.tolist(), key=lambda row: (-scores[row], int(shuffled(7)(rows)[row])))
+    for made in (Frontier(table, order=shuffled(7)), ScanFrontier(table, order=shuffled(7))):
+        made.rank(rows, scores)
+        assert expected == [int(node) for node in drain(made)]
+
+
+# -- weights times features ----------------------------------------------------------------------------------
+
+
+def test_weights_change_every_score() -> None:
+    """What is taken depends on the weights at that time; the score of what is taken can be read."""
+    table = Table()
+    rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
+    made = ScanFrontier(table, lines=2)
+    made.describe(rows, np.array([[1, 2, 3], [3, 3, 0]], np.float32))
+    made.weigh(np.array([1, 0.5], np.float32), 10.0)
+    assert "b" == take(made)
+    assert 2 * 1 + 3 * 0.5 + 10.0 == made.score[1]
+    made.weigh(np.array([0, -1], np.float32))
+    assert ["c", "a"] == drain(made)
+
+
+def test_a_row_in_flight_keeps_its_features() -> None:
+    """A visit that has to be repeated comes back with the features it had, or got meanwhile."""
+    table = Table()
+    rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
+    made = ScanFrontier(table, lines=1)
+    made.describe(rows, np.array([[3, 2, 1]], np.float32))
+    made.weigh(np.array([1], np.float32))
+    assert ["a", "b"] == [take(made), take(made)]
+    made.describe(rows[1:2], np.array([[4]], np.float32))
+    made.untake(0)
+    made.untake(1)
+    assert ["b", "a", "c"] == drain(made)
+
+
+def test_equal_features_are_equal_wherever_they_stand() -> None:
+    """Among thousands of rows with the best features the first is taken, though products are rounded differently."""
+    table = Table()
+    rows = np.array([table.add(str(number), 0) for number in range(9001)], np.int32)
+    features = np.repeat(np.array([[0.1], [0.7], [0.3]], np.float32), 9001, axis=1)
+    features[:, 8000] = 0.0
+    made = ScanFrontier(table, lines=3)
+    made.describe(rows, features)
+    made.weigh(np.array([0.3, 0.31, 0.17], np.float32), 0.1)
+    assert list(range(50)) == [made.take(0.0) for _ in range(50)]
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
+    """With 9,000 rows, weights that drift, features that change and rows that join, the best is always taken."""
+    rng = np.random.default_rng(5)
+    table = Table(lane_of=lambda node: str(int(node) % 4))
+    until = dict.fromkeys("0123", 0.0)
+    made = ScanFrontier(table, ready=lambda lane: (until[lane], "rests"), lines=4)
+    features = np.zeros((4, 12_000), np.float32)
+    weights, lists = np.array([0.5, 0.2, 0.1, 0.3]), set()
+    is_open = np.zeros(12_000, np.bool_)
+
+    def describe(rows: NDArray[np.int32]) -> None:
+        features[:, rows] = np.log1p(rng.exponential(size=(4, len(rows))))
+        made.describe(rows, features[:, rows])
+
+    describe(np.array([table.add(str(number), 1) for number in range(9000)], np.int32))
+    is_open[:9000] = True
+    for now in range(400):
+        weights += rng.normal(scale=0.02 / (1 + now), size=4)
+        made.weigh(weights.astype(np.float32), 0.25)
+        usable = is_open & (np.array([until[str(lane)] for lane in range(4)])[np.arange(12_000) % 4] <= now)
+        scores = linear_scores(features, weights.astype(np.float32), 0.25)
+        expected = int(np.where(usable, scores, -math.inf).argmax())
+        assert expected == made.take(float(now))
+        is_open[expected] = False
+        if rests:
+            until[str(expected % 4)] = now + float(rng.integers(0, 3))
+        end(made, str(expected))
+        new = [table.add(str(number), 1) for number in range(len(table), len(table) + 5)]
+        is_open[new] = True
+        changed = rng.choice(np.flatnonzero(is_open), 10).astype(np.int32)
+        describe(np.unique(np.concatenate([changed, np.array(new, np.int32)])))
+        lists.add(id(made.pools[scan.FREELY]._before))
+    assert len(lists) < 200, "a short list should last for more than two takes"
+
+
+# -- against brute force -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Model:
+    """What should be taken, found by looking at everything."""
+
+    seeds: frozenset[int]
+    features: dict[int, list[float]] = field(default_factory=dict)
+    weights: list[float] = field(default_factory=lambda: [0.0] * LINES)
+    levels: dict[int, int] = field(default_factory=dict)
+    taken: dict[int, bool] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+
+    def free(self, row: int) -> bool:
+        return row in self.seeds or self.levels.get(row, FREE) == FREE
+
+    def candidates(self, lane: int) -> list[int]:
+        return [
+            row
+            for row in self.features
+            if row % LANES == lane
+            and row not in self.taken
+            and row not in self.done
+            and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
+        ]
+
+    def score(self, row: int) -> float:
+        if row in self.seeds:
+            return math.inf
+        return sum(weight * value for weight, value in zip(self.weights, self.features[row], strict=True))
+
+    def best(self, now: float, until: list[float], patience: float) -> int:
+        ready = [row for lane in range(LANES) if until[lane] <= now for row in self.candidates(lane)]
+        row = max(ready, key=lambda row: (self.free(row), self.score(row), -row), default=-1)
+        if row >= 0 and not self.free(row):
+            soon = [lane for lane in range(LANES) if until[lane] <= now + patience or until[lane] == math.inf]
+            coming = any(self.free(row) for lane in soon for row in self.candidates(lane))
+            return -1 if coming or any(self.taken.values()) else row
+        return row
+
+
+NUMBER = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])  # exact in either precision, and with many ties
+OPERATION = st.one_of(
+    st.tuples(st.just("rank"), st.integers(0, ROWS - 1), st.tuples(NUMBER, NUMBER)),
+    st.tuples(st.just("weigh"), st.just(0), st.tuples(NUMBER, st.sampled_from([-1.0, 0.0, 0.5]))),
+    st.tuples(st.just("take"), st.just(0), st.just(0.0)),
+    st.tuples(st.just("take"), st.just(0), st.just(0.0)),
+    st.tuples(st.just("finish"), st.integers(0, ROWS - 1), st.sampled_from([0.0, 1.0, 1.0])),
+    st.tuples(st.just("close"), st.integers(0, ROWS - 1), st.just(0.0)),
+    st.tuples(st.just("rest"), st.integers(0, LANES - 1), st.sampled_from([0.0, 0.5, 3.0, math.inf])),
+    st.tuples(st.just("pass"), st.just(0), st.sampled_from([0.3, 1.0, 4.0])),
+    st.tuples(st.just("hold"), st.integers(0, ROWS - 1), st.sampled_from([FREE, HELD, HELD, SHUT])),
+)
+RANKED = st.lists(st.tuples(NUMBER, NUMBER), min_size=ROWS, max_size=ROWS).map(
+    lambda pairs: [("rank", *pair) for pair in enumerate(pairs)]
+)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+@settings(max_examples=300, deadline=None)
+@given(
+    operations=st.builds(list.__add__, RANKED, st.lists(OPERATION, max_size=60)),
+    seeds=st.frozensets(st.integers(0, ROWS - 1), max_size=2),
+    patience=st.sampled_from([0.0, 2.0, 300.0]),
+)
+def test_order_equals_brute_force(
+    sizes: str, linear: bool, operations: list[Any], seeds: frozenset[int], patience: float
+) -> None:
+    """Ranked, weighed, held, taken, retried, closed behind its back: the best row of the ready lanes is taken."""
+    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    for number in range(ROWS):
+        _ = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
+    now, until = 0.0, [0.0] * LANES
+    model = Model(seeds)
+    made = ScanFrontier(
+        table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, lines=LINES if linear else 0
+    )
+
+    def rank(rows: list[int]) -> None:
+        numbers = np.array(rows, np.int32)
+        if linear:
+            made.describe(numbers, np.array([model.features[row] for row in rows], np.float32).T)
+        else:
+            made.rank(numbers, np.array([0.0 if row in seeds else model.score(row) for row in rows]))
+
+    def taken() -> int:
+        expected = model.best(now, until, patience)
+        assert expected == made.take(now)
+        if expected >= 0:
+            model.taken[expected] = model.free(expected)
+            assert model.score(expected) == made.score[expected]
+        return expected
+
+    def close(row: int) -> None:
+        table.state[row] = DONE
+        table.open_rows -= 1
+        model.done.add(row)
+
+    for name, number, value in operations:
+        if name == "rank":
+            model.features[number] = list(value)
+            rank([number])
+        elif name == "weigh":
+            model.weights = list(value)
+            if linear:
+                made.weigh(np.array(value, np.float32))
+            elif model.features:
+                rank(sorted(model.features))
+        elif name == "hold":
+            made.hold(np.array([number], np.int32), np.array([value], np.uint8))
+            model.levels[number] = value
+        elif name == "take":
+            taken()
+        elif name == "close" and number not in model.taken and number not in model.done:
+            close(number)
+        elif name == "finish" and model.taken:
+            row = sorted(model.taken)[number % len(model.taken)]
+            if value:
+                close(row)
+            made.untake(row)
+            del model.taken[row]
+            made.wake(table.lane_of(str(row)))
+        elif name == "rest":
+            until[number] = now + value
+            made.wake(f"lane {number}")
+        elif name == "pass":
+            now += value
+    for row in list(model.taken):
+        made.untake(row)
+        del model.taken[row]
+    for number in range(LANES):
+        until[number] = now
+        made.wake(f"lane {number}")
+    while (row := taken()) >= 0:
+        close(row)
+        made.untake(row)
+        del model.taken[row]
+    assert [] == [row for lane in range(LANES) for row in model.candidates(lane)], "something was left"
+    assert (math.inf, []) == (made.next_ready(), made.waiting())

@@ -1,0 +1,391 @@
+"""Greedy and its variants: what is picked, when scores count, and that a replayed crawl goes on alike."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, Budget, Engine
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import FREE, HELD, PRUNED, Frontier
+from lycosa.core.protocols import Estimator, Strategy
+from lycosa.core.scan import ScanFrontier
+from lycosa.core.strategies import Altered, Batched, Greedy, steer
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Outcome, Page, Rows, Scores, Seed, Setting, Step, Task, Visit
+from lycosa.estimators import strategy
+from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.regression import Regression
+from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.store.log import MemoryLog
+from lycosa.testing.simulation import clock, run_virtual
+
+
+class Told:
+    """Scores that a test gives, for each row; `sweeping` or not."""
+
+    def __init__(self, scores: Iterable[float], *, sweeping: bool = False) -> None:
+        self.scores = np.array(list(scores))
+        self.sweeping = sweeping
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        return table.rows() if self.sweeping else step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        return self.scores[rows]
+
+
+class Best(BestFirst):
+    """Best-first whose frontier is a column."""
+
+    sweeping = True
+
+
+def ranked(scores: list[float], sweeping: bool, lanes: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
+    """A strategy and its frontier, with rows that have these scores, in these lanes."""
+    made = steer(Told(scores, sweeping=sweeping), "told", **rest)
+    table = Table(lane_of=lambda node: lanes[int(node)] if lanes else "")
+    frontier = made.frontier(table, lambda lane: (9.0 if lane == "r" else 0.0, "rests"), 0, 300.0, 0.0)
+    for number in range(len(scores)):
+        made.admit(table.add(str(number), 1), table, frontier)
+    return made, frontier
+
+
+def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]:
+    """What is picked, and how often, if each row is given back at once."""
+    found: Counter[int] = Counter()
+    for number in range(1, picks + 1):
+        row, arm, score = made.pick(number, frontier, 0.0)
+        assert ("told", float(frontier.score[row])) == (arm, score)
+        found[row] += 1
+        frontier.untake(row)
+    return found
+
+
+BOTH = pytest.mark.parametrize("sweeping", [False, True])
+
+# -- greedy --------------------------------------------------------------------------------------------------
+
+
+def test_frontiers_by_estimator() -> None:
+    """Heaps, unless scores change all over; and for a linear estimator one line for each feature."""
+    kinds = []
+    for guide in (BreadthFirst(), Told([], sweeping=True), Regression("fl"), Regression("sl")):
+        made = Greedy(guide).frontier(Table(), lambda lane: (0.0, ""))
+        kinds.append(len(made.weights) if isinstance(made, ScanFrontier) else 0)
+    assert [0, 1, 4, 7] == kinds
+
+
+@BOTH
+def test_random_ties(sweeping: bool) -> None:
+    """Equal scores come in an order of their own for each seed, others by their scores; never the same row twice."""
+    orders = []
+    for seed in (1, 2, 1):
+        made, frontier = ranked([0.5] * 9 + [0.9], sweeping, ties="random", seed=seed)
+        orders.append([made.pick(number, frontier, 0.0).row for number in range(10)])
+    assert orders[0] == orders[2] != orders[1]
+    assert [[9, *range(9)]] * 2 == [[order[0], *sorted(order[1:])] for order in orders[:2]]
+    assert list(range(9)) != orders[0][1:]
+
+
+# -- altered greedy ------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_q_is_the_probability_of_the_best(sweeping: bool) -> None:
+    """With q = .7 and zeta = .5: .7 for the best, and a third of .3 for each row with half its score or more."""
+    found = drawn(*ranked([0.2, 0.5, 1.0, 0.49, 0.8], sweeping, q=0.7, zeta=0.5))
+    assert {1, 2, 4} == set(found)
+    assert 0.7 + 0.1 == pytest.approx(found[2] / 2000, abs=0.03)
+    assert [0.1, 0.1] == pytest.approx([found[1] / 2000, found[4] / 2000], abs=0.02)
+
+
+@pytest.mark.parametrize(("zeta", "rows"), [(1.0, {0, 3}), (0.75, {0, 2, 3}), (0.0, {0, 1, 2, 3})])
+def test_negative_maxima(zeta: float, rows: set[int]) -> None:
+    """With a best score of -4 the bar is at -4, at -5 for zeta = .75, and at -8 for zeta = 0."""
+    assert rows == set(drawn(*ranked([-4.0, -7.0, -5.0, -4.0, -9.0], False, q=0.0, zeta=zeta)))
+
+
+@BOTH
+def test_only_what_could_be_taken_is_drawn(sweeping: bool) -> None:
+    """Rows of a resting lane, held and pruned ones and those in flight are not among the candidates."""
+    made, frontier = ranked([0.9, 0.8, 0.7, PRUNED, 0.6, 0.5], sweeping, "abrabb", q=0.0, zeta=0.0)
+    frontier.hold(np.array([0], np.int32), np.array([HELD], np.uint8))
+    frontier.take_this(4, 0.0)
+    assert {1, 5} == set(drawn(made, frontier, 200))
+
+
+@BOTH
+def test_held_rows_are_drawn_from_when_no_free_one_is_left(sweeping: bool) -> None:
+    """Then the best held one is the maximum."""
+    made, frontier = ranked([0.9, 0.6, 0.1], sweeping, q=0.0, zeta=0.5)
+    frontier.hold(np.array([0, 1, 2], np.int32), np.array([HELD] * 3, np.uint8))
+    assert {0, 1} == set(drawn(made, frontier, 200))
+    assert not any(frontier.taken.values())
+
+
+@BOTH
+def test_seeds_are_not_gambled_with(sweeping: bool) -> None:
+    """Seeds come first, in their order."""
+    made, frontier = ranked([0.5] * 6, sweeping, q=0.0)
+    for number in (4, 2):
+        made.admit(frontier.table.add_seed(str(number)), frontier.table, frontier)
+    assert [2, 4] == [made.pick(number, frontier, 0.0).row for number in (1, 2)]
+
+
+def test_chance_depends_on_seed_and_pick_number() -> None:
+    """The same pick number draws alike, whatever was picked before; another seed draws otherwise."""
+    scores = [1.0] * 100
+    rows = []
+    for seed, first in ((1, 1), (1, 41), (2, 1)):
+        made, frontier = ranked(scores, False, q=0.0, zeta=0.0, seed=seed)
+        picked = {}
+        for number in range(first, 61):
+            picked[number] = made.pick(number, frontier, 0.0).row
+            frontier.untake(picked[number])
+        rows.append([picked[number] for number in range(41, 61)])
+    assert rows[0] == rows[1] != rows[2]
+
+
+# -- batches -------------------------------------------------------------------------------------------------
+
+
+def engine(space: GraphSpace, guide: Strategy, seeds: str = "a", **rest: Any) -> Engine:
+    """An engine on a graph, with its seeds folded and recorded."""
+    made = Engine(space, Given(), guide, MemoryLog(), clock=clock, **rest)
+    for seed in seeds.split():
+        made.log.append(Seed(seed))
+        made.fold(Seed(seed))
+    return made
+
+
+def run(made: Engine) -> list[str]:
+    """The nodes that are visited, in virtual time."""
+
+    async def all_of_them() -> list[str]:
+        return [visit.node async for visit in made.run()]
+
+    return run_virtual(all_of_them())
+
+
+LINKS = {"a": ["b", "c", "d"], "b": ["x", "y"], "c": ["z"]}
+ALPHAS = {"ab": 0.5, "ac": 0.4, "ad": 0.1, "bx": 0.9, "by": 0.2, "cz": 0.95}
+GRAPH = GraphSpace(LINKS, alpha={(pair[0], pair[1]): alpha for pair, alpha in ALPHAS.items()})
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("batch", "order"),
+    [
+        (1, "a b x c z y d"),  # the best of what is known
+        (2, "a bc zx yd"),
+        (3, "a bcd zxy"),
+        (99, "a bcd zxy"),
+    ],
+)
+def test_new_rows_join_at_the_end_of_a_batch(batch: int, order: str, sweeping: bool) -> None:
+    """What a page of a batch links to is not fetched within it. The seed's batch ends early: it leaves nothing."""
+    guide = (Best if sweeping else BestFirst)(page=0.0, anchor=1.0)
+    assert list(order.replace(" ", "")) == run(engine(GRAPH, steer(guide, batch=batch), concurrency=1))
+
+
+def test_the_last_row_of_a_batch_may_be_in_flight() -> None:
+    """With b, c and d in flight at once the batch ends when the last of them has come in, not when it was picked."""
+    made = engine(GRAPH, steer(BestFirst(page=0.0, anchor=1.0), batch=99), concurrency=8)
+    assert "abcd" == "".join(run(made))[:4]
+    assert EXHAUSTED == made.ending
+
+
+@pytest.mark.parametrize("batch", [2, 7])
+def test_a_chain_is_followed_to_its_end(batch: int) -> None:
+    """Where each page has one link each batch ends early."""
+    chain = GraphSpace({str(number): [str(number + 1)] for number in range(30)})
+    assert 31 == len(run(engine(chain, steer(BreadthFirst(), batch=batch), "0")))
+
+
+def test_a_batch_ends_when_the_hosts_left_are_spent() -> None:
+    """Rows of a host whose budget is spent are not left to be fetched: what was found elsewhere joins."""
+
+    class Hosts(GraphSpace):
+        def lane(self, node: str) -> str:
+            return node[0]
+
+    space = Hosts({"a1": ["a2", "a3", "a4"], "a2": ["b1"], "b1": ["b2"]})
+    made = engine(space, steer(BreadthFirst(), batch=99), "a1", host_budget=2, concurrency=1)
+    assert (["a1", "a2", "b1", "b2"], HOSTS_SPENT) == (run(made), made.ending)
+
+
+def test_a_batch_does_not_wait_for_hosts_that_want_to_be_left_alone() -> None:
+    """When the rest of the batch can't be fetched within our patience, what was found meanwhile is."""
+
+    class Hosts(GraphSpace):
+        def lane(self, node: str) -> str:
+            return node[0]
+
+        def ready(self, lane: str) -> tuple[float, str]:
+            return (clock() + 1e6 if lane == "r" else 0.0), "rests"
+
+    space = Hosts({"a1": ["r1", "a2"], "a2": ["b1"], "b1": ["b2"]})
+    assert ["a1", "a2", "b1", "b2"] == run(engine(space, steer(BreadthFirst(), batch=99), "a1", patience=10.0))
+
+
+def test_a_failure_that_is_tried_again_does_not_count() -> None:
+    """Two pages make a batch of two, whatever fails for now in between."""
+    made = steer(Told([0, 0.5, 0.4, 0.3, 0.9, 0.8]), batch=2)
+    table = Table()
+    frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+
+    def visit(node: str, *links: str, outcome: Outcome = "ok", retry_at: float = 0.0) -> list[int]:
+        found = Visit(node, "page", outcome, 1, links=Links.to(*links), retry_at=retry_at)
+        step = table.absorb(found)
+        assert step is not None
+        made.learn(step, table, frontier)
+        return np.flatnonzero(frontier.score[: len(table)] > PRUNED).tolist()
+
+    made.admit(table.add_seed("a"), table, frontier)
+    assert [0, 1, 2, 3] == visit("a", "b", "c", "d")
+    assert [0, 1, 2, 3] == visit("b", "e")
+    assert [0, 1, 2, 3] == visit("c", outcome="busy", retry_at=5.0)
+    assert [0, 1, 2, 3, 4, 5] == visit("c", "f")
+
+
+def test_weights_count_from_the_next_batch_on() -> None:
+    """The regression learns from every page, the frontier hears of it after the batch."""
+    guide = Regression("fl")
+    made = steer(guide, batch=3)
+    table = Table()
+    frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+    assert isinstance(frontier, ScanFrontier)
+    made.admit(table.add_seed("a"), table, frontier)
+    known = []
+    for node, links in (("a", "bcde"), ("b", "f"), ("c", "g"), ("d", "h")):
+        step = table.absorb(Visit(node, "page", "ok", 1, beta=0.5, links=Links.to(*links)))
+        assert step is not None
+        made.learn(step, table, frontier)
+        known.append(np.array_equal(frontier.weights, guide.weights))
+        if node == "b":
+            made.admit(table.add_seed("s"), table, frontier)
+            assert not np.array_equal(frontier.weights, guide.weights), "a new seed does not end the batch"
+    assert [True, False, False, True] == known
+
+
+def test_an_estimator_may_ask_for_batches() -> None:
+    """Its `batch` counts, unless another is typed."""
+    own = BestFirst()
+    own.batch = 5  # type: ignore[attr-defined]
+    sizes = [
+        made.batch if isinstance(made, Batched) else 1
+        for made in (steer(own), steer(own, batch=2), steer(own, batch=1))
+    ]
+    assert [5, 2, 1] == sizes
+
+
+# -- resuming ------------------------------------------------------------------------------------------------
+
+
+class Shuffled(GraphSpace):
+    """A random graph whose answers come in another order than they were asked for, and some of which fail."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        nodes = [str(number) for number in range(300)]
+        links = {node: self.chance.sample(nodes, self.chance.randrange(4)) for node in nodes}
+        links["0"] = nodes[1:6]
+        alpha = {(u, v): self.chance.choice([0.0, 0.3, 0.9]) for u, targets in links.items() for v in targets}
+        super().__init__(links, {node: self.chance.random() for node in nodes}, alpha)
+        self.failed: set[str] = set()
+
+    async def visit(self, task: Task) -> Page:
+        for _ in range(self.chance.randrange(12)):
+            await asyncio.sleep(0)
+        if task.node.endswith("7") and task.node not in self.failed:
+            self.failed.add(task.node)
+            return Page("busy", retry_at=clock() + 0.001)
+        return await super().visit(task)
+
+
+GUIDES: list[Callable[[], Estimator]] = [lambda: BestFirst(merge="sum"), Best, Regression, BreadthFirst]
+
+
+@pytest.mark.parametrize("guide", range(len(GUIDES)))
+@pytest.mark.parametrize("rest", [{"batch": 5}, {"q": 0.5, "zeta": 0.3}, {"batch": 16, "q": 0.4, "ties": "random"}])
+def test_a_replayed_crawl_goes_on_as_the_live_one(guide: int, rest: dict[str, Any]) -> None:
+    """Whenever the log ends, with eight visits in flight: the same rows, with the same scores, would come next."""
+    for pages in (1, 9, 40, 77, 150):
+        budget = Budget(pages=pages)
+        live = engine(Shuffled(pages), steer(GUIDES[guide](), seed=3, **rest), "0", budget=budget, concurrency=8)
+        run(live)
+        resumed = Engine(Shuffled(pages), Given(), steer(GUIDES[guide](), seed=3, **rest), MemoryLog(), clock=clock)
+        resumed.replay(live.log)
+        assert to_come(live) == to_come(resumed)
+
+
+def to_come(made: Engine) -> list[tuple[int, float]]:
+    """The rows and scores that an engine would pick from here on, if nothing were learned."""
+    first = made.tally.picks + 1
+    picks = (made.strategy.pick(number, made.frontier, 1e9) for number in range(first, first + 400))
+    return [(pick.row, pick.score) for pick in picks if pick.row >= 0]
+
+
+# -- the rest ------------------------------------------------------------------------------------------------
+
+
+def test_they_go_together() -> None:
+    """Batches of an altered greedy, by name and parameters."""
+    made = strategy("breadth-first,batch=3,q=.5,zeta=.2,ties=random", seed=4)
+    assert isinstance(made, Batched)
+    assert isinstance(made.greedy, Altered)
+    assert (3, 0.5, 0.2, "random", 4) == (
+        made.batch,
+        made.greedy.q,
+        made.greedy.zeta,
+        made.greedy.ties,
+        made.greedy.seed,
+    )
+
+
+@pytest.mark.parametrize("bad", ["batch=0", "batch=-3", "q=1.5", "q=-.1", "zeta=2", "zeta=-1", "ties=last"])
+def test_bad_values(bad: str) -> None:
+    """A value that makes no sense is refused, and what it has to be is told."""
+    with pytest.raises(InputError, match="has to be"):
+        strategy(f"breadth-first,{bad}")
+
+
+@BOTH
+def test_what_was_pruned_is_told_at_the_end(sweeping: bool) -> None:
+    """Addresses that the strategy did not want are counted when a run ends, and only if there are any."""
+    ends = []
+    for worst in (PRUNED, 0.1):
+        made = engine(GRAPH, steer(Told([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1)
+        run(made)
+        last = list(made.log)[-1]
+        assert isinstance(last, Setting)
+        ends.append((last.value["reason"], last.value.get("pruned")))
+    assert [(EXHAUSTED, 2), (EXHAUSTED, None)] == ends
+
+
+def test_left_looks_at_what_was_learned_only() -> None:
+    """A row in flight is left, one that is done, shut or pruned is not."""
+    made, frontier = ranked([0.5, PRUNED], False)
+    row = made.pick(1, frontier, 0.0).row
+    assert (0, FREE, True) == (row, frontier.level[row], frontier.left())
+    frontier.table.absorb(Visit("0", "page", "ok", 1))
+    assert not frontier.left()
+
+
+@BOTH
+def test_rows_of_spent_hosts_are_not_left(sweeping: bool) -> None:
+    """A host's budget counts the pages it gave, not those in flight, which may fail."""
+    table = Table()
+    made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda lane: (0.0, ""), lane_budget=1)
+    made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))
+    assert (0, -1, True) == (made.take(0.0), made.take(0.0), made.left())
+    made.lane(0).pages += 1
+    assert not made.left()

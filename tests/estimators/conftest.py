@@ -1,0 +1,23 @@
+"""What the tests of estimators share."""
+
+import pytest
+
+from lycosa.estimators.rulebook import RuleBook
+
+TABLE_1 = {
+    "DH": {"CH": 8, "PH": 1, "SP": 1},
+    "CH": {"DH": 2, "CH": 4, "PH": 4},
+    "PH": {"DH": 3, "CH": 4, "PH": 3},
+    "SP": {"SP": 10},
+}
+"""Of the rules paper: for each class in train-0, the classes of the ten pages fetched into train-1."""
+
+
+@pytest.fixture
+def paper() -> RuleBook:
+    """The rules of the paper's table 2, counted from its table 1."""
+    book = RuleBook()
+    for source, row in TABLE_1.items():
+        for to, count in row.items():
+            book.add(source, to, count)
+    return book

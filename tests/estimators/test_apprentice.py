@@ -1,0 +1,261 @@
+"""The apprentice: what it learns, what it keeps, what it forgets."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.apprentice import CHUNK, FAR, MOST_FEATURES, NEAR, Apprentice
+
+
+class School:
+    """An apprentice, a table, and pages to learn from."""
+
+    def __init__(self, **parameters: Any) -> None:
+        self.apprentice, self.table = Apprentice(**parameters), Table()
+        self.table.add_seed("0")
+
+    def page(self, node: str, beta: float, links: dict[str, str] | None = None, **more: Any) -> list[str]:
+        """See a page: links by name, with their context, in which the anchor stands in brackets."""
+        links = links or {}
+        anchors = [text.partition("[")[2].partition("]")[0] for text in links.values()]
+        column = Links.to(*links, anchors=anchors)
+        column.contexts = [text.replace("[", "").replace("]", "") for text in links.values()]
+        visit = Visit(node, more.pop("kind", "page"), more.pop("outcome", "ok"), 1, beta=beta, links=column, **more)
+        step = self.table.absorb(visit)
+        assert step is not None
+        return [self.table.nodes[row] for row in self.apprentice.learn(step, self.table).tolist()]
+
+    def says(self, *nodes: str) -> list[float]:
+        """What it expects of nodes."""
+        rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
+        return list(self.apprentice.probability(rows, self.table).tolist())
+
+    @property
+    def kept(self) -> int:
+        """Rows of which it keeps features."""
+        return int(np.count_nonzero(self.apprentice.place_))
+
+
+def test_naive_bayes_by_hand() -> None:
+    """One feature: taught with .9 (coral) and .1 (train), strength 2.
+
+    p = 1 / 2, so the prior's log odds are 0. coral: (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1; train: 1.1 / 1.9. A link
+    with both: 1. Names of digits are no words, so that addresses say nothing.
+    """
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    school.page("1", 0.9)
+    assert math.isnan(*school.says("2"))
+    school.page("2", 0.1)
+    school.table.add_seed("3")
+    school.page("3", 0.0, {"4": "[coral]", "5": "[train]", "6": "[coral train]", "7": "[boat]"})
+    odds = 1.9 / 1.1
+    assert pytest.approx([odds / (1 + odds), 1 / (1 + odds), 0.5, 0.5]) == school.says("4", "5", "6", "7")
+
+
+def stream(school: School, pages: int, chance: random.Random) -> None:
+    """Pages with ten links each, of which those with the word `bleach` in the anchor lead to relevant pages."""
+    words = "about contact news more read page next archive week year list item".split()
+    number = 10
+    school.table.add_seed("0")
+    hub = "0"
+    for _ in range(pages):
+        links = {}
+        for n in range(10):
+            around = " ".join(chance.choices(words, k=6))
+            anchor = " ".join(chance.choices(words, k=2)) + (" bleaching" if n % 3 == 0 else "")
+            links[str(number + n)] = f"{around} [{anchor}] {around}"
+        school.page(hub, 0.3, links)
+        for n in range(9):  # the tenth is the next hub
+            school.page(str(number + n), chance.uniform(0.6, 0.9) if n % 3 == 0 else chance.uniform(0, 0.2))
+        hub = str(number + 9)
+        number += 10
+
+
+def test_it_learns_which_links_to_follow() -> None:
+    """After 20 pages, links of one page with the word that led to good pages are above all its other links."""
+    school = School()
+    stream(school, 20, random.Random(4))
+    school.table.add_seed("1")
+    names = "about bleaching", "next week", "more bleaching", "contact", "archive"
+    school.page("1", 0.3, {str(9000 + n): f"list [{name}] item" for n, name in enumerate(names)})
+    says = school.says(*(str(9000 + n) for n in range(5)))
+    assert min(says[0], says[2]) > max(says[1], says[3], says[4])
+
+
+def test_without_learning_all_links_tie() -> None:
+    """Until it has seen enough good and bad pages it has nothing to say of any link."""
+    school = School()
+    school.page("0", 0.3, {"1": "[bleaching]", "2": "[contact]"})
+    assert all(map(math.isnan, school.says("1", "2")))
+    assert not school.apprentice.ready
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_only_good_or_only_bad_pages_teach_nothing(beta: float) -> None:
+    """It takes both to tell them apart."""
+    school = School(least=2)
+    school.page("0", 0.3, {str(n): "[coral]" for n in range(1, 30)})
+    for n in range(1, 29):
+        school.page(str(n), beta)
+    assert not school.apprentice.ready
+    assert all(map(math.isnan, school.says("29")))
+
+
+def test_words_count_by_where_they_stand() -> None:
+    """`coral` in the anchor led to good pages; around the link, close or farther, it says nothing of them."""
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    school.page("1", 1.0), school.page("2", 0.0)
+    school.table.add_seed("3")
+    school.page("3", 0.0, {"4": "[coral]", "5": "coral [boat]", "6": "coral reef fish [boat]", "7": "[boat]"})
+    anchor, close, farther, nothing = school.says("4", "5", "6", "7")
+    assert anchor > nothing == close == farther
+
+
+def test_words_close_by_and_farther_away_are_two_things() -> None:
+    """What stands next to the link led to good pages: at the other end of its context the word says nothing."""
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "coral [boat]", "2": "[train]"})
+    school.page("1", 1.0), school.page("2", 0.0)
+    school.table.add_seed("3")
+    school.page("3", 0.0, {"4": "[ship] coral", "5": "coral fish crab [ship]", "6": "[ship]"})
+    close, farther, nothing = school.says("4", "5", "6")
+    assert close > nothing == farther
+
+
+def test_words_out_of_reach_are_not_read() -> None:
+    """So many words on each side, and no more."""
+    school = School(least=1)
+    far = " ".join(f"word{n}x" for n in range(FAR))
+    school.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
+    row, plain = (school.apprentice.features_[school.apprentice.place_[n]] for n in (1, 2))
+    # boat; of the same words on both sides the first two and the last two are close once, and all are farther once
+    assert 1 + 2 * NEAR + FAR == np.count_nonzero(row)
+    assert 1 == np.count_nonzero(plain)
+
+
+def test_words_of_the_address() -> None:
+    """Addresses with a word that led to good pages are better than others, whatever their anchors."""
+    school = School(least=1)
+    school.page("0", 0.0, {"http://a.test/coral": "[1]", "http://a.test/train": "[2]"})
+    school.page("http://a.test/coral", 1.0), school.page("http://a.test/train", 0.0)
+    school.table.add_seed("3")
+    school.page("3", 0.0, {"http://a.test/reef/coral.html": "[3]", "http://a.test/station/train.html": "[4]"})
+    good, bad = school.says("http://a.test/reef/coral.html", "http://a.test/station/train.html")
+    assert good > bad
+
+
+def test_the_class_of_the_page() -> None:
+    """Links of pages in one class led to good pages, those of another did not."""
+    school = School(least=1)
+    sea, rail = {"classes": [["Top/Sea", 0.9]]}, {"classes": [["Top/Rail", 0.9]]}
+    for node, data, beta in (("10", sea, 1.0), ("20", rail, 0.0)):
+        school.table.add_seed(node)
+        school.page(node, 0.5, {f"{node}1": "[more]"}, data=data)
+        school.page(f"{node}1", beta)
+    for node, data in (("30", sea), ("40", rail)):
+        school.table.add_seed(node)
+        school.page(node, 0.5, {f"{node}1": "[next]"}, data=data)
+    good, bad = school.says("301", "401")
+    assert good > 0.5 > bad
+
+
+def test_the_better_link_counts() -> None:
+    """A row found by a poor link and then by a good one is judged by the good one, and the other way round."""
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    school.page("1", 1.0), school.page("2", 0.0)
+    for node, links in (
+        ("3", {"5": "[coral]", "6": "[train]", "7": "[coral]", "8": "[train]"}),
+        ("4", {"5": "[train]", "6": "[coral]"}),
+    ):
+        school.table.add_seed(node)
+        school.page(node, 0.0, links)
+    five, six, seven, eight = school.says("5", "6", "7", "8")
+    assert five == six == seven > eight
+
+
+def test_all_open_rows_are_judged_again_when_it_knows_twice_as_much() -> None:
+    """Links found before anything was known are judged at the first lesson, then at twice the number of pages."""
+    school = School(least=1)
+    school.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
+    returned = [len(school.page(str(n), float(n % 2))) for n in range(1, 17)]
+    # one good and one bad page: at 2, then at 4, 8 and 16, all rows that are still open
+    assert {2: 18, 4: 16, 8: 12, 16: 4} == {n: rows for n, rows in enumerate(returned, 1) if rows}
+    good, bad = school.says("17", "18")
+    assert good > bad
+
+
+def test_features_are_dropped_with_the_visit() -> None:
+    """What is kept is bounded by the open rows: pages, failures and redirects give their place back."""
+    school = School()
+    school.page("0", 0.0, {str(n): "[coral]" for n in range(1, 5)})
+    assert 4 == school.kept
+    school.page("1", 0.5)
+    school.page("2", 0.0, outcome="gone")
+    school.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be tried again
+    assert 2 == school.kept
+    school.page("4", 0.0, {"target": "[]"}, kind="redirect", outcome="redirect")
+    assert 2 == school.kept
+    school.page("3", 0.0, {"1": "[coral]"})  # links to pages that were fetched are of no interest
+    assert 1 == school.kept
+    free = school.apprentice.free_
+    assert len(school.apprentice.features_) - 1 == len(set(free)) + school.kept == len(free) + school.kept
+
+
+def test_a_redirect_hands_on_its_features() -> None:
+    """The target is judged by the link that led to it, and teaches its words."""
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    school.page("1", 0.0, {"9": "[]"}, kind="redirect", outcome="redirect")
+    school.page("9", 1.0), school.page("2", 0.0)
+    school.table.add_seed("3")
+    school.page("3", 0.0, {"4": "[coral]", "5": "[train]"})
+    school.page("4", 0.0, {"6": "[]"}, kind="redirect", outcome="redirect")
+    good, bad = school.says("6", "5")
+    assert good > 0.5 > bad
+
+
+def test_several_links_of_a_page_to_one_row_are_one() -> None:
+    """A picture without words and a headline with: the words of both, each once."""
+    school = School()
+    links = Links.to("1", "1", anchors=["", "coral coral reef"])
+    step = school.table.absorb(Visit("0", "page", "ok", 1, links=links))
+    assert step is not None
+    school.apprentice.learn(step, school.table)
+    assert 2 == np.count_nonzero(school.apprentice.features_[school.apprentice.place_[1]])
+
+
+def test_no_more_than_so_many_features() -> None:
+    """Of a link with hundreds of words the first are kept, and a mark in the text does no harm."""
+    school = School(least=1)
+    text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
+    school.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})
+    one, two, three = (school.apprentice.features_[school.apprentice.place_[n]] for n in (1, 2, 3))
+    assert MOST_FEATURES == np.count_nonzero(one)
+    assert set(three[three > 0].tolist()) <= set(two[two > 0].tolist())
+
+
+def test_a_large_frontier_is_judged_like_a_small_one() -> None:
+    """More rows than are judged at once get the same estimates as they would alone."""
+    school = School(least=1)
+    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    school.page("1", 0.9), school.page("2", 0.2)
+    chance = np.random.default_rng(1)
+    features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MOST_FEATURES))
+    alone = np.concatenate([school.apprentice._judge(part.astype(np.uint16)) for part in np.array_split(features, 3)])
+    assert pytest.approx(alone) == school.apprentice._judge(features.astype(np.uint16))
+
+
+def test_parameters_that_make_no_sense() -> None:
+    """Nothing can be learned from nothing."""
+    with pytest.raises(ValueError, match="least is 0"):
+        Apprentice(least=0)

@@ -1,0 +1,339 @@
+"""Bandits: who is pulled, who is paid, when all is forgotten."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lycosa
+from lycosa.checks import CHECKS, check_strategy
+from lycosa.checks.trials import START, graph
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import PRUNED
+from lycosa.core.frontiers import Frontiers
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Rows, Scores, Visit
+from lycosa.estimators import PAPERS_ARMS, strategy
+from lycosa.estimators.bandit import HORIZON, Bandit, Policy
+from lycosa.estimators.best_first import BestFirst
+from lycosa.spaces.graph import Given
+
+TWO = ("fl_deg", "fl_n")
+FOUR = ("fl_deg", "fl_n", "fl_e", "fl_ne")
+POLICIES: list[Policy] = ["epsilon", "first", "reset", "var", "window"]
+
+
+def bandit(policy: Policy, **given: Any) -> Bandit:
+    """One with two arms, unless said otherwise."""
+    return Bandit(**{"arms": TWO, "policy": policy, **given})
+
+
+def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
+    """Rewards one after the other; for each whether the pull before it explored, and the best arm after it."""
+    told = []
+    for number, (arm, reward) in enumerate(stream, 1):
+        explored = made.explores(number)
+        made.reward(arm, reward)
+        told.append((explored, made.best()))
+    return told
+
+
+# -- the policies, by hand -----------------------------------------------------------------------------------
+
+
+def test_first_explores_once() -> None:
+    """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which goes on changing."""
+    made = bandit("first", epsilon=0.29, budget=100)
+    told = play(made, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
+    assert 29 == sum(explored for explored, _ in told)
+    assert [True, False] == [explored for explored, _ in told[28:30]]
+    # arm 0: fifteen pulls of 0; arm 1: fourteen of .5, then four of 0: 7/18. The last pull gives arm 0 1/16.
+    assert [Fraction(1, 16), Fraction(7, 18)] == [made.mean(0), made.mean(1)]
+
+
+def test_first_without_a_budget_reckons_with_ten_thousand() -> None:
+    """epsilon of .1 and no budget: the first 1,000 pulls explore."""
+    made = bandit("first")
+    made.step_ = 999
+    assert made.explores(1)
+    made.step_ = 1000
+    assert not made.explores(1)
+    assert HORIZON == made.length() == 10_000
+
+
+def test_reset_forgets() -> None:
+    """Epochs of 4, half of each explores, and the means of one say nothing in the next."""
+    made = bandit("reset", epsilon=0.5, reset=4)
+    told = play(made, (0, 0.1), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.2), (1, 0.1), (0, 0.2), (0, 0.2))
+    assert [True, True, False, False] * 2 == [explored for explored, _ in told]
+    # after the fourth all means are 0 again, of which the first arm's is the best
+    assert [0, 1, 1, 0, 0, 0, 0, 0] == [best for _, best in told]
+    assert 0 == made.mean(0) == made.mean(1)
+
+
+def test_the_last_epoch_is_shorter() -> None:
+    """A budget of 10 and epochs of 4: 4, 4 and 2, of which 2, 2 and 1 explore."""
+    made = bandit("reset", epsilon=0.5, reset=4, budget=10)
+    told = play(made, *[(0, 0.5)] * 10)
+    assert [2, 2, 1] == [sum(explored for explored, _ in told[a:b]) for a, b in ((0, 4), (4, 8), (8, 10))]
+    assert [True, False] == [explored for explored, _ in told[8:]]
+
+
+def test_var_grows_while_the_same_arm_wins() -> None:
+    """Lengths r(p+1) with r = 2: 2 and 2 (no winner to repeat yet), then 4, 6; another winner, and 2 again."""
+    made = bandit("var", epsilon=0.5, reset=2)
+    lengths = []
+    for winner in (1, 1, 1, 0, 0, 0):
+        lengths.append(made.length())
+        play(made, *[(winner, 0.5)] * made.length())
+    # p before each epoch: 0, 0 (the first winner repeats none), 1, 2, 0 (arm 0 is new), 1
+    assert [2, 2, 4, 6, 2, 4] == lengths
+
+
+def test_var_s_winner_is_that_of_the_exploration() -> None:
+    """What happens after the exploration changes the best arm, but not the winner of the epoch."""
+    made = bandit("var", epsilon=0.5, reset=4)
+    told = play(made, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
+    assert 1 == told[1][1]
+    assert (1, 0) == (made.winner_, made.repeats_)
+
+
+def test_window_remembers_the_last_rewards_only() -> None:
+    """Of the last three rewards (0: .6), (1: .5), (1: .3) the means are .6 and .4; the first two are gone."""
+    made = bandit("window", window=3)
+    play(made, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
+    assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [made.mean(0), made.mean(1)]
+    play(made, (1, 0.1), (1, 0.1))
+    assert 0 == made.mean(0), "an arm whose rewards have all left the window has none"
+    assert [0, 3] == made.pulls_
+
+
+@pytest.mark.parametrize(("literal", "share"), [(False, 0.1), (True, 0.9)])
+@pytest.mark.parametrize("policy", ["epsilon", "window"])
+def test_epsilon_is_the_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
+    """One pick in ten explores; nine in ten as the paper literally has it. 10,000 draws: within .01 (3 sigma)."""
+    made = bandit(policy, literal=literal)
+    assert abs(share - sum(made.explores(n) for n in range(10_000)) / 10_000) < 0.01
+
+
+def test_chance_is_of_the_number() -> None:
+    """The same seed and number explore alike, another seed differently."""
+    drawn = [[bandit("epsilon", epsilon=0.5, seed=seed).explores(n) for n in range(100)] for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+# -- epochs and phases, by an independent model --------------------------------------------------------------
+
+
+def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
+    """For each pull: whether it explores, otherwise the arm to pull; straight from the definitions."""
+    told: list[Any] = []
+    winners: list[int] = []
+    position = 0
+    while position < len(stream):
+        repeats = 0
+        while len(winners) > repeats + 1 and winners[-1 - repeats] == winners[-2 - repeats]:
+            repeats += 1
+        length = reset * (repeats + 1) if policy == "var" else reset
+        if policy == "first":
+            length = budget or 10_000
+        elif 0 < budget - position < length:
+            length = budget - position
+        explore = int(epsilon * length)
+        end = position + length if policy != "first" else len(stream)
+
+        def best(upto: int, since: int = position) -> int:
+            means = []
+            for arm in range(3):
+                rewards = [reward for pulled, reward in stream[since:upto] if pulled == arm]
+                means.append(Fraction(sum(rewards), len(rewards)) if rewards else Fraction(0))
+            return means.index(max(means))
+
+        for pull in range(position, min(end, len(stream))):
+            told.append("any" if pull < position + explore else best(pull))
+        winners.append(best(position + explore))
+        position = end
+    return told
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    policy=st.sampled_from(["first", "reset", "var"]),
+    percent=st.integers(0, 100),
+    reset=st.integers(1, 12),
+    budget=st.integers(0, 60),
+    stream=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=80),
+)
+def test_epochs_and_phases(
+    policy: Policy, percent: int, reset: int, budget: int, stream: list[tuple[int, int]]
+) -> None:
+    """Phases begin and end, means are forgotten, and epochs are as long as the definitions say."""
+    extra: dict[str, Any] = {} if policy == "first" else {"reset": reset}
+    made = Bandit(("fl_deg", "fl_n", "fl_e"), policy, epsilon=percent / 100, budget=budget, **extra)
+    told: list[Any] = []
+    for number, (arm, reward) in enumerate(stream, 1):
+        told.append("any" if made.explores(number) else made.best())
+        made.reward(arm, reward)
+    assert model(policy, Fraction(percent, 100), reset, budget, stream) == told
+
+
+@settings(max_examples=100, deadline=None)
+@given(window=st.integers(1, 8), stream=st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), max_size=40))
+def test_windows(window: int, stream: list[tuple[int, float]]) -> None:
+    """The means are exactly those of the last rewards, whatever came before."""
+    made = bandit("window", window=window)
+    play(made, *stream)
+    for arm in range(2):
+        rewards = [Fraction(reward) for pulled, reward in stream[-window:] if pulled == arm]
+        assert (sum(rewards) / len(rewards) if rewards else 0) == made.mean(arm)
+
+
+# -- who is paid ---------------------------------------------------------------------------------------------
+
+
+def start(made: Bandit) -> tuple[Table, Frontiers]:
+    """A table with a seed that links to a and b."""
+    table = Table()
+    frontier = made.frontier(table, lambda lane: (0.0, ""))
+    assert isinstance(frontier, Frontiers)
+    made.admit(table.add_seed("seed"), table, frontier)
+    learn(made, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", beta=1.0, links=Links.to("a", "b")))
+    return table, frontier
+
+
+def learn(made: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None:
+    """The bandit sees a visit."""
+    step = table.absorb(visit)
+    assert step is not None
+    made.learn(step, table, frontier)
+
+
+@pytest.mark.parametrize(
+    ("visit", "pulls", "mean"),
+    [
+        (Visit("a", "page", "ok", 2, arm="fl_n", beta=0.75), 1, 0.75),
+        (Visit("a", "page", "ok", 2, arm="fl_n", beta=0.75, same_as="c"), 1, 0),
+        (Visit("a", "page", "gone", 2, arm="fl_n", status=404), 1, 0),
+        (Visit("a", "page", "unreachable", 2, arm="fl_n", retry_at=9.0), 0, 0),
+        (Visit("a", "redirect", "redirect", 2, arm="fl_n", links=Links.to("c")), 0, 0),
+        (Visit("a", "page", "ok", 2, arm="another strategy's", beta=0.75), 0, 0),
+    ],
+)
+def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
+    """Pages pay beta, copies and failures 0; redirects, retries, seeds and other strategies' visits are no pulls."""
+    made = bandit("epsilon")
+    table, frontier = start(made)
+    assert [0, 0] == made.pulls_, "the seed is no arm's merit"
+    learn(made, table, frontier, visit)
+    assert ([0, pulls], mean) == (made.pulls_, float(made.mean(1)))
+
+
+def test_a_pull_takes_the_arm_s_top_row() -> None:
+    """The log names the arm, and the row is the first of its ranking."""
+    made = bandit("epsilon", epsilon=0.0)
+    table, frontier = start(made)
+    for number, node in enumerate("pq", 2):
+        table.add_seed(node)
+        learn(made, table, frontier, Visit(node, "page", "ok", number, links=Links.to("many")))
+    # fl_deg ranks many (2 parents) first; a and b have one parent, of beta 1, so fl_n ranks a first
+    pick = made.pick(4, frontier, 0.0)
+    assert ("many", "fl_deg") == (table.nodes[pick.row], pick.arm)
+    frontier.untake(pick.row)
+    made.reward(1, 0.5)
+    pick = made.pick(4, frontier, 0.0)
+    assert ("a", "fl_n") == (table.nodes[pick.row], pick.arm)
+
+
+class Prunes(BestFirst):
+    """Wants nothing fetched."""
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        return np.full(len(rows), PRUNED)
+
+
+class Wants(BestFirst):
+    """Wants to know more."""
+
+    wants = ("context", "url")
+
+
+def test_an_arm_without_rows_is_passed_over() -> None:
+    """Where the best arm prunes what another would fetch, the other is pulled, and named."""
+    made = Bandit((Prunes(), "fl_n"), "epsilon", epsilon=0.0)
+    _, frontier = start(made)
+    assert ["fl_n", "fl_n"] == [made.pick(number, frontier, 0.0).arm for number in (2, 3)]
+    assert -1 == made.pick(4, frontier, 0.0).row
+
+
+def test_arms_can_be_objects() -> None:
+    """Estimators are arms under the names of their classes, with numbers where these are equal; wants add up."""
+    made = Bandit((BestFirst(), Wants(), BestFirst(merge="sum"), "fl_n,smooth=no"))
+    assert ["BestFirst", "Wants", "BestFirst-3", "fl_n,smooth=no"] == [arm.name for arm in made.greedy_]
+    assert ("context", "url") == made.wants
+    assert not made.proportional
+
+
+# -- what is refused -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mab_var,arms=", "needs arms"),
+        ("mab_var,arms=fl_n+fl_m", "unknown strategy 'fl_m'"),
+        ("mab_var,arms=fl_n+fl_n", "twice"),
+        ("mab_var,arms=fl_n+mab_var", "itself a strategy"),
+        ("mab_var,epsilon=1.5", "between 0 and 1"),
+        ("mab_epsilon,epsilon=-.1", "between 0 and 1"),
+        ("mab_reset,reset=0", "1 or more"),
+        ("mab_window,window=0", "1 or more"),
+        ("mab_epsilon,reset=100", "means nothing to mab_epsilon"),
+        ("mab_var,window=100", "take mab_window"),
+        ("mab_first,literal=yes", "take mab_epsilon and mab_window"),
+        ("mab_var,batch=4", "has no parameter 'batch'"),
+    ],
+)
+def test_what_is_refused(text: str, told: str) -> None:
+    """What makes no sense is refused when the bandit is made, with what to do."""
+    with pytest.raises(InputError, match=told):
+        strategy(text if "arms" in text else text + ",arms=fl_deg+fl_n")
+
+
+@pytest.mark.parametrize("arms", [("fl_n", BestFirst(), BestFirst()), ("fl_n", "fl_n,smooth=yes"), "fl_n", (3,)])
+def test_what_is_refused_in_python(arms: Any) -> None:
+    """The same arm under two names, text in place of a tuple, and things that are no estimators."""
+    with pytest.raises(ValueError, match=r"arm"):
+        Bandit(arms)
+
+
+def test_defaults() -> None:
+    """The papers' arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
+    assert PAPERS_ARMS == Bandit.arms
+    assert [0.1, 0.1, 0.1, 0.2, 0.1] == [bandit(policy)._epsilon for policy in POLICIES]
+    assert [1000, 200] == [bandit("reset").length(), bandit("var").length()]
+
+
+# -- whole crawls --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_passes_the_checks(policy: Policy) -> None:
+    """Each policy passes the checks for strategies; with short epochs, so that there are many of them."""
+    extra: dict[str, Any] = {"reset": {"reset": 11}, "var": {"reset": 5}, "window": {"window": 9}}.get(policy, {})
+    names = check_strategy(lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
+    assert list(CHECKS["strategy"]) == names
+
+
+def test_each_visit_names_its_arm() -> None:
+    """In a crawl the log names the arm of each visit, several of them get a turn, and what they were paid adds up."""
+    space, made = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
+    visits = list(lycosa.crawl(Given(), [START], space=space, strategy=made, budget=100))
+    assert set(FOUR) == {visit.arm for visit in visits}
+    for number, name in enumerate(FOUR):
+        paid = [visit for visit in visits if visit.arm == name and visit.node != START]
+        assert (len(paid), sum(Fraction(visit.beta) for visit in paid)) == (made.pulls_[number], made.rewards_[number])

@@ -1,0 +1,347 @@
+"""What OPIC and OTIE share: no cash is lost or made, whatever happens to the pages that hold it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Links, Step, Visit
+from lycosa.estimators.cash import BLOCK, MOST, CashFlow, follow
+from lycosa.estimators.opic import Opic
+from lycosa.estimators.otie import Otie
+
+
+class Crawl:
+    """A table and a flow of cash over it, played by hand."""
+
+    def __init__(
+        self, flow: CashFlow, *seeds: str, scope: Callable[[str, int], bool] = lambda node, depth: True
+    ) -> None:
+        self.flow, self.table = flow, Table(scope=scope)
+        for seed in seeds:
+            self.table.add_seed(seed)
+
+    def visit(self, node: str, *links: str, kind: Any = "page", outcome: Any = "ok", **more: Any) -> list[str]:
+        """See a visit; the nodes whose score may have changed."""
+        step = self.table.absorb(Visit(node, kind, outcome, 1, links=Links.to(*links), **more))
+        assert step is not None
+        return [self.table.nodes[row] for row in self.flow.learn(step, self.table).tolist()]
+
+    def redirect(self, node: str, *target: str) -> list[str]:
+        """See a redirect."""
+        return self.visit(node, *target, kind="redirect", outcome="redirect")
+
+    def cash(self, *nodes: str) -> list[Any]:
+        """What nodes hold."""
+        rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
+        return [pytest.approx(value) for value in self.flow.score(rows, self.table).tolist()]
+
+    def balance(self) -> None:
+        """Rows and pool hold what seeds brought and revisions made of it; nobody is in debt."""
+        flow, size = self.flow, len(self.table)
+        held = float(flow.cash_.sum()) + flow.pool_
+        assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.brought_) == flow.brought_ + flow.revised_
+        assert np.isfinite(flow.cash_).all()
+        assert (flow.cash_ >= 0).all()
+        assert flow.pool_ >= 0
+        assert not flow.cash_[size:].any()
+
+
+def test_seeds_have_equal_shares_whatever_the_order() -> None:
+    """Each of three seeds has 1 of 3, also one added when the others have given theirs away."""
+    crawl = Crawl(Opic(), "a", "b")
+    rows = np.array([0, 1], np.int32)
+    assert [0.5, 0.5] == crawl.flow.share(rows, crawl.table).tolist()
+    crawl.visit("b", "x")
+    crawl.table.add_seed("c")
+    crawl.visit("c", "y")
+    assert [1.0, 1.0, 1.0] == crawl.cash("a", "x", "y")
+    everything = np.arange(len(crawl.table), dtype=np.int32)
+    assert pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3]) == crawl.flow.share(everything, crawl.table).tolist()  # a b x c y
+
+
+def test_a_known_page_that_becomes_a_seed() -> None:
+    """It has a seed's share beside what it was given."""
+    crawl = Crawl(Opic(), "a")
+    crawl.visit("a", "x", "y")
+    crawl.table.add_seed("x")
+    assert [1 / 2 + 1, 1 / 2] == crawl.cash("x", "y")
+    assert pytest.approx(2.0) == crawl.flow.total(crawl.table)
+
+
+def test_a_redirect_moves_all_cash() -> None:
+    """The target has its own and that of its source; what the source is given later goes to the target, too."""
+    crawl = Crawl(Opic(), "a", "b")
+    crawl.visit("a", "old", "new")
+    assert ["new"] == crawl.redirect("old", "new")
+    assert [0.0, 1 / 2 + 1 / 2] == crawl.cash("old", "new")
+    assert "new" in crawl.visit("b", "old")
+    assert [0.0, 2.0] == crawl.cash("old", "new")
+
+
+def test_seeds_that_redirect_to_one_page_are_one_seed() -> None:
+    """Two seeds, one of which is the target of the other, and a third that comes later, have one share together."""
+    crawl = Crawl(Opic(), "http", "https", "other")
+    crawl.redirect("http", "https")
+    assert [0.0, 1.0, 1.0] == crawl.cash("http", "https", "other")
+    crawl.visit("https", "x")
+    crawl.table.add_seed("www")
+    crawl.redirect("www", "https")
+    assert [1.0, 0.0] == crawl.cash("x", "https")
+    assert pytest.approx(2.0) == crawl.flow.total(crawl.table)
+
+
+def test_a_seed_that_redirects_to_a_page_fetched_before() -> None:
+    """Its share goes to that page, once; a page that redirected there before it, and was no seed, changes nothing."""
+    crawl = Crawl(Opic(), "a")
+    crawl.visit("a", "b", "c")
+    crawl.visit("b", "x")
+    crawl.redirect("c", "b")
+    crawl.table.add_seed("s")
+    crawl.redirect("s", "b")
+    assert [1 / 2 + 1, 1 / 2] == crawl.cash("b", "x")
+    crawl.table.add_seed("t")
+    crawl.redirect("t", "b")
+    assert pytest.approx(2.0) == crawl.flow.total(crawl.table)
+
+
+@pytest.mark.parametrize("outcome", ["gone", "denied", "timeout"])
+def test_failures_pay_into_the_pool(outcome: Any) -> None:
+    """What a page held that failed for good is in the pool, and so is what it is given later."""
+    crawl = Crawl(Opic(period=0), "a", "b")
+    crawl.visit("a", "x", "y")
+    crawl.visit("x", outcome=outcome)
+    assert pytest.approx(1 / 2) == crawl.flow.pool_
+    crawl.visit("b", "x", "y")
+    assert pytest.approx(1 / 2 + 1 / 2) == crawl.flow.pool_
+
+
+def test_dead_ends_pay_into_the_pool() -> None:
+    """A page without links, one whose links are out of scope, and a redirect to nowhere."""
+    crawl = Crawl(Opic(period=0), "a", scope=lambda node, depth: not node.startswith("out"))
+    crawl.visit("a", "x", "y", "z", "w")
+    crawl.visit("x")
+    crawl.visit("y", "out 1", "out 2")
+    crawl.redirect("z", "out 3")
+    assert pytest.approx(3 / 4) == crawl.flow.pool_
+    assert [0.0, 0.0, 0.0, 1 / 4] == crawl.cash("x", "y", "z", "w")
+
+
+def test_an_attempt_that_will_be_repeated_moves_nothing() -> None:
+    """A row that stays open keeps its cash, a seed its share."""
+    crawl = Crawl(Opic(), "a", "s")
+    crawl.visit("a", "x")
+    before = crawl.cash("x", "s")
+    crawl.visit("x", outcome="busy", retry_at=9.0)
+    crawl.visit("s", outcome="busy", retry_at=9.0)
+    assert before == crawl.cash("x", "s")
+    crawl.visit("s", "x")
+    assert [2.0] == crawl.cash("x")
+
+
+def test_a_page_fetched_again_gives_what_it_was_given_meanwhile() -> None:
+    """Nothing is given twice."""
+    crawl = Crawl(Opic(period=0), "a", "b")
+    crawl.visit("a", "x")
+    crawl.visit("b", "a")
+    crawl.visit("a", "y")
+    assert [0.0, 1.0, 1.0] == crawl.cash("a", "x", "y")
+
+
+def test_a_circle_of_redirects_ends() -> None:
+    """Cash that is sent round in a circle is in the pool."""
+    crawl = Crawl(Opic(period=0), "a")
+    crawl.visit("a", "x")
+    crawl.redirect("x", "y")
+    crawl.redirect("y", "x")
+    assert pytest.approx(1.0) == crawl.flow.pool_
+
+
+def test_the_pool_is_dealt_to_the_seeds_and_the_richest_page_gives_again() -> None:
+    """At step 4, a period, the pool (1/2) goes to the seeds a and b in equal shares; b, the richest, gives again.
+
+    Step 1: a gives x, y 1/2 each. Step 2: b gives a 1. Step 3: y gives b 1/2. Step 4: x fails, its 1/2 is pooled and
+    dealt: a has 1 + 1/4, b has 1/2 + 1/4. The richest is a: x is dead, so 5/8 is pooled again, and y gets 5/8.
+    """
+    crawl = Crawl(Opic(period=4), "a", "b")
+    crawl.visit("a", "x", "y")
+    crawl.visit("b", "a")
+    crawl.visit("y", "b")
+    assert {"a", "b", "y"} <= set(crawl.visit("x", outcome="gone"))
+    assert [0.0, 1 / 2 + 1 / 4, 5 / 8] == crawl.cash("a", "b", "y")
+    assert pytest.approx(5 / 8) == crawl.flow.pool_
+
+
+def test_the_richest_page_must_have_links() -> None:
+    """A seed not fetched yet is richer, but has nobody to give to; without a page that could give, nothing moves."""
+    crawl = Crawl(Opic(period=1), "a", "b")
+    crawl.visit("a", outcome="gone")
+    assert [0.0, 1.0] == crawl.cash("a", "b")
+    assert 1.0 == crawl.flow.pool_
+
+
+def test_period_0_is_never() -> None:
+    """What fetched pages are given stays with them."""
+    crawl = Crawl(Opic(period=0), "a", "b")
+    crawl.visit("a", "x")
+    for _ in range(20):
+        crawl.visit("b", "a")
+    assert [1.0] == crawl.cash("a")
+
+
+def test_the_richest_is_found_among_many_blocks() -> None:
+    """The bounds of blocks find what a look at all rows finds."""
+    chance = np.random.default_rng(5)
+    flow, table = Opic(), Table()
+    names = [f"n{n}" for n in range(5 * BLOCK)]
+    for name in names:
+        table.add_seed(name)
+    step = table.absorb(Visit("n0", "page", "ok", 1, links=Links.to("n1")))
+    assert step is not None
+    flow.learn(step, table)
+    flow.giver_[: len(names)] = chance.random(len(names)) < 0.5
+    flow.giver_[:3] = True
+    table.state[: len(names)] = 1
+    for _ in range(50):
+        rows = chance.choice(np.flatnonzero(flow.giver_).astype(np.int32), 40, replace=False)
+        flow._receive(rows, chance.random(40), table)
+        richest = flow._richest()
+        assert int((flow.cash_ * flow.giver_).argmax()) == richest
+        flow.cash_[richest] = 0.0
+
+
+def test_follow_goes_through_chains() -> None:
+    """Redirects of redirects are followed, and rows that have not moved stay."""
+    moved = np.array([1, 2, -1, -1], np.int32)
+    assert [2, 2, 2, 3] == follow(moved, np.arange(4, dtype=np.int32)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [({"period": -1}, "period is -1"), ({"refetch": True}, "revisits come with refresh")]
+)
+def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None:
+    """The message names the value and says what to do."""
+    with pytest.raises(ValueError, match=told):
+        Opic(**wrong)
+
+
+# -- whatever happens ----------------------------------------------------------------------------------------
+
+NAMES = st.integers(0, 14).map(lambda n: f"n{n}")
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["page", "page", "page", "page", "failure", "retry", "redirect", "again", "seed", "sitemap"]),
+        st.integers(0, 14),
+        st.lists(NAMES, max_size=5),
+        st.floats(0, 1),
+        st.lists(st.floats(0, 1, width=32), min_size=5, max_size=5),
+    ),
+    max_size=60,
+)
+FLOWS = st.one_of(
+    st.builds(Opic, period=st.integers(0, 4)),
+    st.builds(
+        Otie,
+        a=st.sampled_from([0.85, 1.0, 7.0]),
+        d=st.sampled_from([1.0, 2.5, 3.0]),
+        page=st.floats(0, 1),
+        scale=st.sampled_from(["running", "none"]),
+        period=st.integers(0, 4),
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
+def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
+    """After any sequence of pages, failures, retries, redirects, late seeds: rows + pool = seeds' cash + revisions."""
+    crawl = Crawl(flow, *seeds)
+    table = crawl.table
+    for what, number, targets, beta, alphas in events:
+        rows = np.flatnonzero((table.state[: len(table)] == OPEN) != (what == "again"))
+        if what == "seed":
+            table.add_seed(f"n{number}")
+        elif len(rows):
+            node = table.nodes[int(rows[number % len(rows)])]
+            links = Links.to(*targets)
+            links.alphas = np.array(alphas[: len(targets)], np.float32)
+            visit = {
+                "failure": Visit(node, "page", "gone", 1),
+                "retry": Visit(node, "page", "timeout", 1, retry_at=1.0),
+                "redirect": Visit(node, "redirect", "redirect", 1, links=Links.to(*targets[:1])),
+                "sitemap": Visit(node, "sitemap", "ok", 1, links=links),
+            }.get(what, Visit(node, "page", "ok", 1, beta=beta, links=links))
+            before = flow.score(np.arange(len(table), dtype=np.int32), table)
+            step = table.absorb(visit)
+            assert step is not None
+            changed = flow.learn(step, table)
+            after = flow.score(np.arange(len(table), dtype=np.int32), table)
+            differ = set(np.flatnonzero(before != after[: len(before)]).tolist())
+            assert differ <= {step.row, *changed.tolist()}
+        crawl_is_sound(crawl)
+    if isinstance(flow, Opic):
+        assert 0.0 == flow.revised_
+
+
+def crawl_is_sound(crawl: Crawl) -> None:
+    """The books balance, and no seed has had more than its share."""
+    if len(crawl.flow.cash_):
+        crawl.balance()
+    seeds = np.count_nonzero(crawl.table.is_seed[: len(crawl.table)])
+    assert crawl.flow.brought_ <= seeds * crawl.flow.unit_ + 1e-9
+
+
+def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) -> Crawl:
+    """A graph of 400 pages, visited over and over again."""
+    chance = random.Random(2)
+    crawl = Crawl(flow, "n0", "n1", "n2")
+    names = [f"n{n}" for n in range(400)]
+    learned: list[Step] = []
+    for name in names:
+        links = Links.to(*chance.sample(names, chance.choice([0, 1, 2, 3, 8])))
+        links.alphas = np.array([chance.random() for _ in links.urls], np.float32)
+        crawl.table.add(name, 1)
+        step = crawl.table.absorb(Visit(name, "page", "ok", 1, beta=beta(chance), links=links))
+        assert step is not None
+        learned.append(step)
+    for n in range(steps):
+        flow.learn(learned[n % len(learned)], crawl.table)
+    return crawl
+
+
+def test_opic_does_not_drift() -> None:
+    """After 100,000 steps the three seeds' cash is still 3, to nine digits."""
+    crawl = endless(Opic(), 100_000, lambda chance: chance.random())
+    assert pytest.approx(3.0, rel=1e-9) == crawl.flow.total(crawl.table)
+
+
+def test_otie_does_not_drift() -> None:
+    """After 100,000 steps, with half of the pages good and half bad, the books balance to nine digits."""
+    crawl = endless(Otie(scale="none"), 100_000, lambda chance: chance.random())
+    crawl.balance()
+
+
+def test_cash_that_grows_without_end() -> None:
+    """A chain of perfect pages makes 1.85 of 1 each time: all is counted in larger coins, and stays finite."""
+    crawl = Crawl(Otie(scale="none", period=0), "n0")
+    for n in range(2000):
+        crawl.visit(f"n{n}", f"n{n + 1}", beta=1.0)
+        assert 0 < crawl.flow.cash_[n + 1] <= 2 * MOST
+    assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, of coins of 2^400
+    crawl.balance()
+
+
+def test_cash_that_vanishes() -> None:
+    """A chain of hopeless pages leaves .15 of 1 each time: after 1,000 of them it is 0, not less and no error."""
+    crawl = Crawl(Otie(scale="none", period=3), "n0")
+    for n in range(1000):
+        crawl.visit(f"n{n}", f"n{n + 1}", beta=0.0)
+    assert [0.0] == crawl.cash("n1000")
+    crawl.balance()

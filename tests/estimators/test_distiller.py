@@ -1,0 +1,124 @@
+"""Hubs and authorities, by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.distiller import Distiller
+
+
+def teach(distiller: Distiller, table: Table, node: str, beta: float, *links: str) -> bool:
+    """Let it see a page; whether hubs were computed anew."""
+    table.add_seed(node)
+    return see(distiller, table, Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links)))
+
+
+def see(distiller: Distiller, table: Table, visit: Visit) -> bool:
+    """Let it see any visit."""
+    step = table.absorb(visit)
+    assert step is not None
+    return distiller.learn(step, table)
+
+
+def hubs(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
+    """The hub scores of some nodes."""
+    return [float(distiller.hub[table.row_of[node]]) for node in nodes]
+
+
+def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
+    """The authority scores of some nodes."""
+    return [float(distiller.authority[table.row_of[node]]) for node in nodes]
+
+
+@pytest.mark.parametrize(
+    ("iterations", "y", "q"),
+    [
+        # a(x) = .8 * 1 + .4 * 1 = 1.2, a(y) = .8: scaled 1 and 2/3
+        # h(p) = .5 * 1 + 1 * 2/3 = 7/6, h(q) = .5 * 1: scaled 1 and 3/7
+        (1, 2 / 3, 3 / 7),
+        # a(x) = .8 * 1 + .4 * 3/7 = 34/35, a(y) = .8: scaled 1 and 14/17
+        # h(p) = .5 * 1 + 1 * 14/17 = 45/34, h(q) = .5: scaled 1 and 17/45
+        (2, 14 / 17, 17 / 45),
+    ],
+)
+def test_two_hubs_and_two_authorities_by_hand(iterations: int, y: float, q: float) -> None:
+    """p (beta .8) links to x (beta .5) and y (beta 1), q (beta .4) to x only."""
+    distiller, table = Distiller(period=4, iterations=iterations), Table()
+    answers = [
+        teach(distiller, table, "p", 0.8, "x", "y"),
+        teach(distiller, table, "q", 0.4, "x"),
+        teach(distiller, table, "x", 0.5),
+        teach(distiller, table, "y", 1.0),
+    ]
+    assert [False, False, False, True] == answers
+    assert pytest.approx([1.0, q, 0.0, 0.0]) == hubs(distiller, table, "p", "q", "x", "y")
+    assert pytest.approx([0.0, 0.0, 1.0, y]) == authorities(distiller, table, "p", "q", "x", "y")
+
+
+def test_only_relevant_pages_are_authorities() -> None:
+    """q leads to a page below `least`, and is no hub; one at the limit counts."""
+    distiller, table = Distiller(period=4, least=0.3), Table()
+    teach(distiller, table, "q", 1.0, "below")
+    teach(distiller, table, "p", 1.0, "limit")
+    teach(distiller, table, "below", 0.29)
+    teach(distiller, table, "limit", 0.3)
+    assert [0.0, 1.0] == hubs(distiller, table, "q", "p")
+
+
+def test_what_is_not_crawled_takes_no_part() -> None:
+    """A link to the frontier, or to a page that failed, makes nobody a hub."""
+    distiller, table = Distiller(period=1, least=0.0), Table()
+    teach(distiller, table, "p", 1.0, "frontier", "gone")
+    see(distiller, table, Visit("gone", "page", "gone", 1))
+    assert [0.0, 0.0, 0.0] == hubs(distiller, table, "p", "frontier", "gone")
+
+
+@pytest.mark.parametrize(
+    ("same_host", "expected"),
+    [("auto", [0.0, 1.0]), ("drop", [0.0, 1.0]), ("keep", [1.0, 1.0])],
+)
+def test_links_within_a_host(same_host: Any, expected: list[float]) -> None:
+    """a/1 praises its own house, b/1 another's; only with `keep` does the first count."""
+    distiller, table = Distiller(period=3, same_host=same_host), Table(lane_of=lambda node: node[0])
+    teach(distiller, table, "a/1", 1.0, "a/2")
+    teach(distiller, table, "b/1", 1.0, "a/2")
+    teach(distiller, table, "a/2", 1.0)
+    assert expected == hubs(distiller, table, "a/1", "b/1")
+
+
+@pytest.mark.parametrize(("same_host", "expected"), [("auto", 1.0), ("drop", 0.0), ("keep", 1.0)])
+def test_a_crawl_of_one_host(same_host: Any, expected: float) -> None:
+    """Where there is no other host, its own links count unless told otherwise."""
+    distiller, table = Distiller(period=2, same_host=same_host), Table()
+    teach(distiller, table, "a", 1.0, "b")
+    teach(distiller, table, "b", 1.0)
+    assert [expected] == hubs(distiller, table, "a")
+
+
+def test_a_redirect_is_followed() -> None:
+    """p links to old, which moved to a relevant page: that makes p a hub."""
+    distiller, table = Distiller(period=3), Table()
+    teach(distiller, table, "p", 1.0, "old")
+    see(distiller, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
+    assert teach(distiller, table, "new", 1.0)
+    assert [1.0, 0.0] == hubs(distiller, table, "p", "old")
+
+
+def test_hubs_stay_until_the_next_computation() -> None:
+    """Between computations the column only grows, with zeros."""
+    distiller, table = Distiller(period=2), Table()
+    teach(distiller, table, "p", 1.0, "x")
+    teach(distiller, table, "x", 1.0)
+    assert not teach(distiller, table, "q", 1.0, "x", *(f"n{number}" for number in range(2_000)))
+    assert [1.0, 0.0, 0.0] == hubs(distiller, table, "p", "q", "n1999")
+    assert np.all((distiller.hub >= 0) & (distiller.hub <= 1))
+
+
+@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"period": 0}, {"same_host": "no"}])
+def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
+    """The message names the parameter and what it has to be."""
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}.* ha(s|ve) to be"):
+        Distiller(**wrong)

@@ -1,0 +1,81 @@
+"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_second_level.py."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.checks import check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.first_level import FirstLevel
+
+KINDS = ("deg", "n", "e", "ne")
+
+PAGES = st.lists(
+    st.tuples(st.integers(0, 64), st.dictionaries(st.sampled_from("uvwxyz"), st.integers(0, 64), max_size=6)),
+    max_size=12,
+)
+"""Pages: a beta, and links with their alphas, all in sixty-fourths."""
+
+
+def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
+    """A table that has seen these pages."""
+    table = Table()
+    for number, (beta, alphas) in enumerate(pages):
+        links = Links.to(*alphas)
+        links.alphas = np.array(list(alphas.values()), np.float32) / 64
+        table.add_seed(f"page {number}")
+        table.absorb(Visit(f"page {number}", "page", "ok", number + 1, beta=beta / 64, links=links))
+    return table
+
+
+def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """All rows."""
+    return np.arange(len(table), dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("deg", 2.0), ("n", 0.5 + 0.25), ("e", 0.125 + 1.0), ("ne", 0.5 * 0.125 + 0.25 * 1.0)],
+)
+def test_sums_over_two_parents(kind: Any, expected: float) -> None:
+    """v has a parent with beta 1/2 and alpha 1/8, and one with beta 1/4 and alpha 1."""
+    table = crawled([(32, {"v": 8}), (16, {"v": 64})])
+    v = np.array([table.row_of["v"]], np.int32)
+    assert [expected] == FirstLevel(kind, smooth=False).score(v, table).tolist()
+    assert [pytest.approx(np.log(1 + expected))] == FirstLevel(kind).score(v, table).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(PAGES)
+def test_the_logarithm_keeps_the_ranking(kind: Any, pages: list[tuple[int, dict[str, int]]]) -> None:
+    """Smooth or not, rows are fetched in the same order, ties included."""
+    table = crawled(pages)
+    plain = FirstLevel(kind, smooth=False).score(rows(table), table)
+    smooth = FirstLevel(kind).score(rows(table), table)
+    assert np.argsort(-plain, kind="stable").tolist() == np.argsort(-smooth, kind="stable").tolist()
+    assert len(set(plain.tolist())) == len(set(smooth.tolist()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_seed_scores_zero(kind: Any) -> None:
+    """A row nobody has linked to has no parents to sum over."""
+    table = Table()
+    table.add_seed("a")
+    assert [0.0] == FirstLevel(kind).score(rows(table), table).tolist()
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    """The message says what there is."""
+    with pytest.raises(ValueError, match="kind is 'x': it has to be deg, n, e, ne"):
+        FirstLevel("x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("smooth", [True, False])
+def test_passes_the_checks(kind: Any, smooth: bool) -> None:
+    """It behaves as every estimator has to."""
+    assert "a_crawl_can_be_resumed" in check_estimator(lambda: FirstLevel(kind, smooth))

@@ -1,0 +1,128 @@
+"""Fish-search: potentials, depths and whole crawls, worked out by hand."""
+
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.frontier import PRUNED
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Rows, Visit
+from lycosa.crawling import crawl
+from lycosa.estimators.fish_search import FishSearch
+from lycosa.spaces.graph import Given, GraphSpace
+
+
+def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:
+    """Let it see a visit; the scores of its links."""
+    step = table.absorb(Visit(node, kind, "ok", 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    assert step is not None
+    rows: Rows = fish.learn(step, table)
+    return list(fish.score(rows, table).tolist())
+
+
+def seeded(*nodes: str) -> Table:
+    """A table with seeds."""
+    table = Table()
+    for node in nodes:
+        table.add_seed(node)
+    return table
+
+
+def order(strategy: str, links: dict[str, str], relevant: str = "", seeds: str = "a") -> str:
+    """The order in which a graph is crawled, one page at a time."""
+    space = GraphSpace(links, beta=dict.fromkeys(relevant, 1.0))
+    return "".join(visit.node for visit in crawl(Given(), list(seeds), space=space, strategy=strategy, concurrency=1))
+
+
+@pytest.mark.parametrize(
+    ("width", "factor", "beta", "expected"),
+    [
+        (2, 1.5, 0.5, [1.0, 1.0, 1.0, 0.0, 0.0]),  # relevant: 1.5 * 2 = 3 likely links
+        (2, 1.5, 0.4, [0.5, 0.5, 0.0, 0.0, 0.0]),  # not relevant: 2
+        (1, 1.5, 0.5, [1.0, 0.0, 0.0, 0.0, 0.0]),  # 1.5, rounded down
+        (3, 1.0, 0.9, [1.0, 1.0, 1.0, 0.0, 0.0]),
+        (0, 1.5, 0.9, [0.0, 0.0, 0.0, 0.0, 0.0]),
+        (9, 1.5, 0.0, [0.5, 0.5, 0.5, 0.5, 0.5]),
+    ],
+)
+def test_potentials(width: int, factor: float, beta: float, expected: list[float]) -> None:
+    """The first factor * width links of a relevant page get 1, the first width of another 1/2, the others 0."""
+    fish = FishSearch(width=width, factor=factor, threshold=0.5)
+    assert expected == teach(fish, seeded("a"), "a", "bcdef", beta)
+
+
+def test_the_larger_potential_stays() -> None:
+    """x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found again."""
+    fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
+    assert [0.5, 0.0] == teach(fish, table, "a", "wx")
+    assert [1.0] == teach(fish, table, "b", "x", beta=1.0)
+    assert [1.0] == teach(fish, table, "c", "x")
+
+
+def test_depth_is_used_up() -> None:
+    """Depth 1 and nothing to eat: the seed has 1, b has 0 and is still fetched, c would have -1."""
+    fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
+    assert [0.5] == teach(fish, table, "a", "b")
+    assert [PRUNED] == teach(fish, table, "b", "c")
+
+
+def test_food_gives_new_strength() -> None:
+    """Depth 1: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
+    fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
+    steps = [
+        teach(fish, table, node, child, beta) for node, child, beta in zip("abcd", "bcde", (0, 1, 0, 0), strict=True)
+    ]
+    assert [[0.5], [1.0], [0.5], [PRUNED]] == steps
+
+
+def test_a_pruned_link_comes_back() -> None:
+    """What starved on one way is taken up again when a relevant page links to it."""
+    fish, table = FishSearch(depth=0, threshold=0.5), seeded("a", "r")
+    assert [PRUNED] == teach(fish, table, "a", "x")
+    assert [1.0] == teach(fish, table, "r", "x", beta=1.0)
+
+
+def test_sitemaps_and_redirects() -> None:
+    """Links of a sitemap have the full depth, and rank as those of an irrelevant page; redirects change nothing."""
+    fish, table = FishSearch(width=1, depth=0, threshold=0.0), seeded("m", "a")
+    assert [0.5, 0.0] == teach(fish, table, "m", "xy", kind="sitemap")
+    assert [1.0] == teach(fish, table, "a", "b")
+    assert [1.0] == teach(fish, table, "b", "c", kind="redirect")
+
+
+def test_a_crawl_with_food() -> None:
+    """width 1, so 1 likely link a page.
+
+    a is irrelevant: b 1/2, c and d 0. b is relevant: e 1, f 0. e is irrelevant: g 1/2. What is left has 0 and comes in
+    the order in which it was found: c, d, f.
+    """
+    links = {"a": "bcd", "b": "ef", "e": "g"}
+    assert "abegcdf" == order("fish-search,width=1,threshold=.5", links, relevant="b")
+
+
+def test_a_crawl_in_dry_waters() -> None:
+    """A chain without food is followed for `depth` links from the seed, one with food at c for as many more from c."""
+    links = dict(zip("abcdefgh", "bcdefghi", strict=True))
+    assert ["abcd", "abcdefg", "a"] == [
+        order("fish-search,depth=3,threshold=.5", links),
+        order("fish-search,depth=3,threshold=.5", links, relevant="c"),
+        order("fish-search,depth=0,threshold=.5", links),
+    ]
+
+
+def test_equal_potentials_are_first_in_first_out() -> None:
+    """With all pages relevant and wide enough it is breadth-first."""
+    links = {"a": "bc", "b": "de", "c": "f", "d": "g"}
+    assert "abcdefg" == order("fish-search", links, relevant="abcdefg")
+
+
+@pytest.mark.parametrize("wrong", [{"width": -1}, {"depth": -1}, {"factor": -0.5}])
+def test_bad_parameters(wrong: dict[str, int]) -> None:
+    """Numbers below 0 are refused."""
+    with pytest.raises(ValueError, match=r"can.* be below 0"):
+        FishSearch(**wrong)
+
+
+@pytest.mark.parametrize(("width", "depth", "threshold"), [(5, 3, 0.1), (1, 0, 0.9), (0, 1, 0.5), (2, 2, 0.5)])
+def test_checks(width: int, depth: int, threshold: float) -> None:
+    """It passes the checks for estimators, pruning much or little."""
+    assert check_estimator(lambda: FishSearch(width, depth, threshold=threshold))

@@ -1,0 +1,78 @@
+"""Link-context prediction: equation 4 of OTIE, by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.link_context import LinkContext
+
+
+def teach(guide: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:
+    """Let it see a page; the scores of its links."""
+    table.add_seed(node)
+    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    assert step is not None
+    return list(guide.score(guide.learn(step, table), table).tolist())
+
+
+def around(urls: str, contexts: list[float], alphas: list[float] | None = None) -> Links:
+    """Links whose contexts and anchors are judged like this."""
+    links = Links.to(*urls)
+    links.alphas = np.array(alphas or [0.0] * len(urls), np.float32)
+    links.facets = {"context": np.array(contexts, np.float32)}
+    return links
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"), [(0.25, 0.25 * 0.8 + 0.75 * 0.4), (0.5, 0.5 * 0.8 + 0.5 * 0.4), (0.0, 0.4), (1.0, 0.8)]
+)
+def test_equation_4(page: float, expected: float) -> None:
+    """score = page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the anchor's alpha of 1 plays no part."""
+    guide = LinkContext(page)
+    assert [pytest.approx(expected)] == teach(guide, Table(), "p", 0.8, around("c", [0.4], [1.0]))
+
+
+def test_the_paper_says_a_quarter() -> None:
+    """The page's share is .25 unless told otherwise, and the context is what it wants to be told."""
+    assert (0.25, ("context",)) == (LinkContext().page, LinkContext().wants)
+
+
+def test_the_best_of_several_links() -> None:
+    """A page with two links to a URL: .25 * .8 + .75 * max(.2, .6) = .65."""
+    guide = LinkContext()
+    assert [pytest.approx(0.65), pytest.approx(0.2)] == teach(guide, Table(), "p", 0.8, around("cdc", [0.2, 0.0, 0.6]))
+
+
+def test_without_contexts_anchors_count() -> None:
+    """A topic that says nothing of contexts is taken by its alphas: .25 * .8 + .75 * .4."""
+    links = Links.to("c")
+    links.alphas = np.array([0.4], np.float32)
+    assert [pytest.approx(0.5)] == teach(LinkContext(), Table(), "p", 0.8, links)
+
+
+@pytest.mark.parametrize(
+    ("merge", "expected"), [("max", 0.5), ("sum", 0.5 + 0.2 + 0.4), ("mean", 1.1 / 3), ("last", 0.4)]
+)
+def test_merges(merge: Any, expected: float) -> None:
+    """Three parents say .25 * .8 + .75 * .4 = .5, .25 * .8 + 0 = .2 and .25 * .4 + .75 * .4 = .4."""
+    guide, table = LinkContext(merge=merge), Table()
+    teach(guide, table, "p", 0.8, around("c", [0.4]))
+    teach(guide, table, "q", 0.8, around("c", [0.0]))
+    assert [pytest.approx(expected)] == teach(guide, table, "r", 0.4, around("c", [0.4]))
+
+
+@pytest.mark.parametrize("page", [-0.1, 1.1])
+def test_shares_that_make_no_sense(page: float) -> None:
+    """A share outside 0 to 1 is refused."""
+    with pytest.raises(ValueError, match="take a number from 0 to 1"):
+        LinkContext(page)
+
+
+@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
+def test_checks(merge: Any) -> None:
+    """It passes the checks for estimators with each merge."""
+    assert check_estimator(lambda: LinkContext(0.5, merge))

@@ -1,0 +1,119 @@
+"""LinkScore: the sum by hand, parent by parent; URL optimisation; irrelevant pages up to a level."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import PRUNED
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.crawling import crawl
+from lycosa.estimators import estimator
+from lycosa.estimators.link_score import LinkScore
+from lycosa.spaces.graph import Given, GraphSpace
+
+
+def teach(
+    guide: LinkScore, table: Table, node: str, beta: float, anchor: float = 0.0, url: float | None = None, to: str = "u"
+) -> float:
+    """Let it see a page with one link; the score of that."""
+    table.add_seed(node)
+    links = Links.to(to)
+    links.alphas = np.array([anchor], np.float32)
+    if url is not None:
+        links.facets = {"url": np.array([url], np.float32)}
+    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    assert step is not None
+    return float(guide.score(guide.learn(step, table), table)[0])
+
+
+def order(strategy: str, links: dict[str, str], seeds: str = "a", **scores: Any) -> str:
+    """The order in which a graph is crawled, one page at a time."""
+    visits = crawl(Given(), list(seeds), space=GraphSpace(links, **scores), strategy=strategy, concurrency=1)
+    return "".join(visit.node for visit in visits)
+
+
+def test_the_sum() -> None:
+    """URL .125 + anchor .25 + 1 parent + relevance .5 = 1.875."""
+    assert 0.125 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25, 0.125)
+
+
+def test_each_parent_counts_again() -> None:
+    """The best anchor, the address once, every parent and its relevance."""
+    guide, table = LinkScore(), Table()
+    assert 0.125 + 0.25 + 1 + 0.5 == teach(guide, table, "p", 0.5, 0.25, 0.125)
+    assert 0.125 + 0.75 + 2 + (0.5 + 0.25) == teach(guide, table, "q", 0.25, 0.75, 0.125)
+    assert 0.125 + 0.75 + 3 + (0.5 + 0.25 + 0.0) == teach(guide, table, "r", 0.0, 0.0, 0.125)
+
+
+def test_addresses_that_are_not_judged() -> None:
+    """A topic that says nothing of addresses gives them 0, not its alphas."""
+    assert 0.0 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25)
+    assert ("url",) == LinkScore().wants
+
+
+def test_a_redirect_adds_up() -> None:
+    """What speaks for the source speaks for its target, too: .125 + .5 + (1 + 1) + (.5 + .25)."""
+    guide, table = LinkScore(), Table()
+    teach(guide, table, "p", 0.5, 0.25, 0.125, to="u")
+    teach(guide, table, "q", 0.25, 0.5, 0.0, to="v")
+    step = table.absorb(Visit("u", "redirect", "redirect", 1, links=Links.to("v")))
+    assert step is not None
+    assert [0.125 + 0.5 + 2 + 0.75] == guide.score(guide.learn(step, table), table).tolist()
+
+
+def test_url_optimisation() -> None:
+    """1 + .25 is below 1.5 and pruned; a second parent lifts it to 2 + .25."""
+    guide, table = LinkScore(least=1.5), Table()
+    assert PRUNED == teach(guide, table, "p", 0.25)
+    assert 2.25 == teach(guide, table, "q", 0.0)
+
+
+def test_exactly_the_least_is_enough() -> None:
+    """Links below the threshold go, one at the threshold stays."""
+    assert 1.5 == teach(LinkScore(least=1.5), Table(), "p", 0.5)
+
+
+def test_the_name_url_optimisation() -> None:
+    """By default a link of a page at the threshold of .1 passes, a lone link of another page does not."""
+    assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
+    links = {"a": "bc", "b": "d", "c": "e"}
+    beta = {"a": 0.2, "b": 0.09, "c": 0.11}
+    assert "abce" == order("url-optimisation", links, beta=beta)
+    assert "abced" == order("link-score", links, beta=beta)
+
+
+def test_levels() -> None:
+    """A chain: a is relevant, b and c are not. Links of relevant pages only, through one other page, through any."""
+    links = {"a": "b", "b": "c", "c": "d"}
+    assert ["ab", "abc", "abcd"] == [
+        order(f"link-score{levels},threshold=.5", links, beta={"a": 1.0}) for levels in (",levels=0", ",levels=1", "")
+    ]
+
+
+def test_a_relevant_page_sets_the_level_back() -> None:
+    """One irrelevant page in a row is followed: b; c is relevant, so d and e can be reached, f can't."""
+    links = dict(zip("abcdef", "bcdefg", strict=True))
+    assert "abcde" == order("link-score,levels=1,threshold=.5", links, beta={"a": 1.0, "c": 1.0})
+
+
+def test_many_parents_first() -> None:
+    """d has two parents, so it comes before c, which was found earlier."""
+    assert "abdc" == order("link-score", {"a": "bcd", "b": "d"}, alpha={("a", "b"): 0.5})
+
+
+def test_bad_levels() -> None:
+    """A negative level is refused with what to do."""
+    with pytest.raises(InputError, match="take 0 or more, or leave it out"):
+        estimator("link-score,levels=-1")
+
+
+@pytest.mark.parametrize(
+    ("least", "levels", "threshold"), [(None, None, 0.1), (1.5, None, 0.1), (2.5, 1, 0.5), (None, 0, 0.9)]
+)
+def test_checks(least: float | None, levels: int | None, threshold: float) -> None:
+    """It passes the checks for estimators, pruning much or little."""
+    assert check_estimator(lambda: LinkScore(least, levels, threshold))

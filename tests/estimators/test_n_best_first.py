@@ -1,0 +1,41 @@
+"""N-best-first: the priorities of best-first, ranked again after every n pages."""
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.errors import InputError
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.n_best_first import NBestFirst
+
+
+def test_priorities_are_those_of_best_first() -> None:
+    """page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
+    many, table = NBestFirst(page=0.25, anchor=0.75), Table()
+    table.add_seed("a")
+    links = Links.to("b")
+    links.alphas = np.array([0.4], np.float32)
+    step = table.absorb(Visit("a", "page", "ok", 1, beta=0.8, links=links))
+    assert step is not None
+    assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.score(many.learn(step, table), table).tolist()
+
+
+def test_n_is_the_batch() -> None:
+    """The n that was typed is the number of pages between two rankings."""
+    assert [8, 32] == [getattr(estimator(text), "batch", 0) for text in ("n-best-first", "n-best-first,n=32")]
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_n_is_at_least_one(n: int) -> None:
+    """No pages at a time are refused, and so are weights below 0."""
+    with pytest.raises(InputError, match=f"n={n} pages at a time: take 1 or more"):
+        estimator(f"n-best-first,n={n}")
+    with pytest.raises(InputError, match="give none below 0"):
+        estimator("n-best-first,page=-1")
+
+
+def test_checks() -> None:
+    """It passes the checks for estimators."""
+    assert check_estimator(lambda: NBestFirst(n=3, merge="sum"))

@@ -1,0 +1,181 @@
+"""nr: both propagations by hand on four nodes, and against a plain reading of the equations."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.checks import check_estimator
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.navigational_rank import NavigationalRank
+
+
+def teach(nr: NavigationalRank, table: Table, node: str, beta: float, *links: str) -> set[str]:
+    """Let it see a page; the nodes whose score may have changed."""
+    table.add_seed(node)
+    return see(nr, table, Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links)))
+
+
+def see(nr: NavigationalRank, table: Table, visit: Visit) -> set[str]:
+    """Let it see any visit."""
+    step = table.absorb(visit)
+    assert step is not None
+    return {table.nodes[row] for row in nr.learn(step, table).tolist()}
+
+
+def score(nr: NavigationalRank, table: Table, *nodes: str) -> list[float]:
+    """The scores of some nodes."""
+    return list(nr.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+
+
+@pytest.mark.parametrize(
+    ("iterations", "a", "c"),
+    [
+        (1, 0.5 * 0.8 + 0.5 * (0.4 / 1 + 0 / 2) / 2, 0.5 * 0 + 0.5 * (0.5 / 2 + 0.2 / 2) / 2),  # .5, .0875
+        (2, 0.5 * 0.8 + 0.5 * (0.2 / 1 + 0 / 2) / 2, 0.5 * 0 + 0.5 * (0.45 / 2 + 0.2 / 2) / 2),  # .45, .08125
+    ],
+)
+def test_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
+    """a (beta .8) links to b and c, b (beta .4) to c and d; d_o is 2 of both, d_i(c) = 2, d_i(b) = d_i(d) = 1.
+
+    NR1 starts from beta. Of b it is .5 * .4 = .2 after any round, as c and d are worth 0. Of a it is
+    .5 * .8 + .5 * average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first round and .2 in the second.
+    NR2(c) = .5 * average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
+    """
+    nr, table = NavigationalRank(eta=0.5, iterations=iterations, period=1), Table()
+    teach(nr, table, "a", 0.8, "b", "c")
+    assert {"a", "b", "c", "d"} == teach(nr, table, "b", 0.4, "c", "d")
+    assert pytest.approx([a, 0.2, c, 0.05]) == score(nr, table, "a", "b", "c", "d")
+
+
+def test_between_sweeps_a_page_and_its_links_are_scored_at_once() -> None:
+    """NR1(a) = .5 * .8 = .4, so b and c get .5 * .4 / 2 = .1; then NR1(b) = .2 (c and d are worth 0), so d gets
+    .5 * .2 / 2 = .05 and c .5 * average(.4 / 2, .2 / 2) = .075, while NR1(a) waits for the next sweep."""
+    nr, table = NavigationalRank(period=100), Table()
+    assert {"b", "c"} == teach(nr, table, "a", 0.8, "b", "c")
+    assert pytest.approx([0.1, 0.1]) == score(nr, table, "b", "c")
+    assert {"c", "d"} == teach(nr, table, "b", 0.4, "c", "d")
+    assert pytest.approx([0.4, 0.2, 0.075, 0.05]) == score(nr, table, "a", "b", "c", "d")
+
+
+def test_a_page_that_leads_to_known_pages_is_worth_more() -> None:
+    """b (beta .4) is known when a comes in and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
+    nr, table = NavigationalRank(period=100), Table()
+    teach(nr, table, "b", 0.4)
+    teach(nr, table, "a", 0.0, "b")
+    assert pytest.approx([0.1]) == score(nr, table, "a")
+
+
+def test_every_period_all_rows_are_scored_anew() -> None:
+    """With period 2 the second visit returns every row, the third its links only."""
+    nr, table = NavigationalRank(period=2), Table()
+    assert {"b", "c"} == teach(nr, table, "a", 0.8, "b", "c")
+    assert {"a", "b", "c", "d"} == teach(nr, table, "b", 0.4, "c", "d")
+    assert {"e"} == teach(nr, table, "c", 0.4, "e")
+
+
+@pytest.mark.parametrize("period", [1, 100])
+def test_a_redirect_hands_on_its_links(period: int) -> None:
+    """a (NR1 .4) links to old and b; new takes the place of old: .5 * .4 / 2."""
+    nr, table = NavigationalRank(period=period), Table()
+    teach(nr, table, "a", 0.8, "old", "b")
+    see(nr, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
+    assert pytest.approx([0.1]) == score(nr, table, "new")
+
+
+def test_later_links_to_a_redirect_count_for_its_target() -> None:
+    """old moved to new; a page that links to old raises new."""
+    nr, table = NavigationalRank(period=100), Table()
+    teach(nr, table, "a", 0.8, "old", "b")
+    see(nr, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
+    assert {"old", "new"} == teach(nr, table, "b", 1.0, "old")
+    # average of NR1(a) / 2 = .2 and NR1(b) / 1 = .5
+    assert pytest.approx([0.5 * (0.2 + 0.5) / 2]) == score(nr, table, "new")
+
+
+NODES = [f"n{number}" for number in range(8)]
+VISITS = st.lists(
+    st.tuples(
+        st.sampled_from(NODES),
+        st.sampled_from(["ok", "ok", "ok", "gone", "redirect"]),
+        st.integers(0, 8),
+        st.lists(st.sampled_from(NODES), max_size=5, unique=True),
+    ),
+    max_size=12,
+)
+
+
+def literally(
+    edges: list[tuple[str, str]], beta: dict[str, float], eta: float, iterations: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """NR1 and NR2 as the paper writes them, NR2 iterated as often as NR1, node by node."""
+
+    def average(values: list[float]) -> float:
+        return sum(values) / len(values) if values else 0.0
+
+    d_i = {v: sum(child == v for _, child in edges) for v in NODES}
+    d_o = {v: sum(parent == v for parent, _ in edges) for v in NODES}
+    nr1 = {v: beta.get(v, 0.0) for v in NODES}
+    for _ in range(iterations):
+        nr1 = {
+            v: eta * beta.get(v, 0.0)
+            + (1 - eta) * average([nr1[child] / d_i[child] for parent, child in edges if parent == v])
+            for v in NODES
+        }
+    nr2 = dict(nr1)
+    for _ in range(iterations):
+        nr2 = {
+            v: nr1[v]
+            if v in beta
+            else eta * nr1[v]
+            + (1 - eta) * average([nr2[parent] / d_o[parent] for parent, child in edges if child == v])
+            for v in NODES
+        }
+    return nr1, nr2
+
+
+@given(VISITS, st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(1, 3))
+def test_period_1_is_the_definition(visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int) -> None:
+    """With a sweep at every visit, each score is NR2 of the graph seen so far."""
+    nr, table = NavigationalRank(eta, iterations, period=1), Table()
+    for node in NODES:
+        table.add_seed(node)
+    beta: dict[str, float] = {}
+    links: list[tuple[str, str]] = []
+    moved: dict[str, str] = {}
+    for node, how, eighths, targets in visits:
+        if table.state[table.row_of[node]] != OPEN:
+            continue
+        if how == "ok":
+            beta[node] = eighths / 8
+            links += [(node, target) for target in targets if target != node]
+            teach(nr, table, node, eighths / 8, *targets)
+        elif how == "redirect" and targets and table.state[table.row_of[targets[0]]] == OPEN and targets[0] != node:
+            moved[node] = targets[0]
+            see(nr, table, Visit(node, "redirect", "redirect", 1, links=Links.to(targets[0])))
+        else:
+            see(nr, table, Visit(node, "page", "gone", 1))
+
+        def end(node: str) -> str:
+            return end(moved[node]) if node in moved else node
+
+        edges = [(parent, end(child)) for parent, child in links if parent != end(child)]
+        _, expected = literally(edges, beta, eta, iterations)
+        assert pytest.approx([expected[v] for v in NODES]) == score(nr, table, *NODES)
+
+
+@pytest.mark.parametrize("wrong", [{"eta": 1.1}, {"eta": -0.1}, {"iterations": 0}, {"period": 0}])
+def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
+    """The message names the parameter and its bounds."""
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} (is )?{next(iter(wrong.values()))}.* ha(s|ve) to"):
+        NavigationalRank(**wrong)
+
+
+@pytest.mark.parametrize("period", [1, 7, 100])
+@pytest.mark.parametrize("eta", [0.2, 0.5])
+def test_passes_the_checks(period: int, eta: float) -> None:
+    """It behaves as every estimator has to."""
+    assert "a_crawl_can_be_resumed" in check_estimator(lambda: NavigationalRank(eta, 3, period))

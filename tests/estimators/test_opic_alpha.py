@@ -1,0 +1,102 @@
+"""OPIC with edge weights: the equations by hand, on four nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.opic_alpha import OpicAlpha
+
+
+def teach(
+    opic: OpicAlpha, table: Table, node: str, *, kind: Any = "page", outcome: Any = "ok", **alphas: float
+) -> None:
+    """Let it see a page whose links have these alphas."""
+    links = Links.to(*alphas)
+    links.alphas = np.array(list(alphas.values()), np.float32)
+    step = table.absorb(Visit(node, kind, outcome, 1, links=links))
+    assert step is not None
+    assert set(step.children.tolist()) <= set(opic.learn(step, table).tolist())
+
+
+def state(opic: OpicAlpha, table: Table, *nodes: str) -> tuple[list[float], list[float], float]:
+    """C and H of nodes, and G."""
+    rows = [table.row_of[node] for node in nodes]
+    return opic.C_[rows].tolist(), opic.H_[rows].tolist(), opic.G_
+
+
+def test_four_steps_by_hand() -> None:
+    """a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
+    opic, table = OpicAlpha(), Table()
+    table.add_seed("a")
+    nodes = ("a", "b", "c", "d")
+    teach(opic, table, "a", b=0.75, c=0.25)
+    # C(b) = 1 + 1 * .75 * 1 / (.75 * 1 + .25 * 1), C(c) = 1 + .25
+    assert ([0.0, 1.75, 1.25], [1.0, 0.0, 0.0], 1.0) == state(opic, table, *nodes[:3])
+    teach(opic, table, "b", c=0.5, d=0.5)
+    # c and d share b's 1.75 by .5 * 1.25 and .5 * 1
+    c, d = 1.25 + 1.75 * 0.625 / 1.125, 1 + 1.75 * 0.5 / 1.125
+    C, H, G = state(opic, table, *nodes)
+    assert pytest.approx([0.0, 0.0, c, d]) == C
+    assert ([1.0, 1.75, 0.0, 0.0], 2.75) == (H, G)
+    teach(opic, table, "c", a=1.0)
+    # a has no cash: alpha * C(a) = 0, so equal shares, and it is the only link
+    C, H, G = state(opic, table, *nodes)
+    assert pytest.approx([c, 0.0, 0.0, d]) == C
+    assert pytest.approx([1.0, 1.75, c, 0.0]) == H
+    assert pytest.approx(2.75 + c) == G
+    teach(opic, table, "d", b=0.0, c=0.0)
+    C, H, G = state(opic, table, *nodes)
+    assert pytest.approx([c, d / 2, d / 2, 0.0]) == C
+    assert pytest.approx([1.0, 1.75, c, d]) == H
+    assert pytest.approx(2.75 + c + d) == G
+    rows = np.arange(4, dtype=np.int32)
+    assert pytest.approx([1 + c, 1.75 + d / 2, c + d / 2, d]) == opic.score(rows, table).tolist()
+    assert pytest.approx(opic.score(rows, table) / (1 + 2.75 + c + d)) == opic.importance(rows, table)
+
+
+def test_every_node_starts_with_1() -> None:
+    """A seed, and a row of which nothing is known, score 1, before anything was learned and after."""
+    opic, table = OpicAlpha(), Table()
+    table.add_seed("a")
+    assert [1.0] == opic.score(np.array([0], np.int32), table).tolist()
+    teach(opic, table, "a", b=0.5)
+    late = table.add_seed("late")
+    assert [1.0] == opic.score(np.array([late], np.int32), table).tolist()
+
+
+def test_visits_that_fail() -> None:
+    """One to be repeated changes nothing; one that failed for good keeps its cash as history."""
+    opic, table = OpicAlpha(), Table()
+    table.add_seed("a")
+    teach(opic, table, "a", b=1.0)
+    step = table.absorb(Visit("b", "page", "timeout", 1, retry_at=1.0))
+    assert step is not None
+    opic.learn(step, table)
+    assert ([2.0], [0.0], 1.0) == state(opic, table, "b")
+    teach(opic, table, "b", outcome="gone")
+    assert ([0.0], [2.0], 3.0) == state(opic, table, "b")
+
+
+def test_a_redirect_and_its_target_are_one_node() -> None:
+    """New target: it has the 1.75 of its source. Known target, 1.25: 1.75 + 1.25 - 1. Later cash goes there, too."""
+    opic, table = OpicAlpha(), Table()
+    table.add_seed("a"), table.add_seed("e")
+    teach(opic, table, "a", b=0.75, c=0.25)
+    teach(opic, table, "b", kind="redirect", outcome="redirect", new=0.0)
+    assert ([0.0, 1.75], [0.0, 0.0], 1.0) == state(opic, table, "b", "new")
+    teach(opic, table, "new", kind="redirect", outcome="redirect", c=0.0)
+    assert ([0.0, 0.0, 2.0], [0.0, 0.0, 0.0], 1.0) == state(opic, table, "b", "new", "c")
+    teach(opic, table, "e", b=1.0)
+    assert ([0.0, 0.0, 3.0], [0.0, 0.0, 0.0], 2.0) == state(opic, table, "b", "new", "c")
+
+
+def test_checks_pass() -> None:
+    """It passes the checks."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator("opic-alpha"))

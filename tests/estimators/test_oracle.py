@@ -1,0 +1,148 @@
+"""The oracle: true scores, from a mapping or a file, and what greedy can do with them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import lycosa
+from lycosa.checks import CHECKS, check_estimator, check_strategy
+from lycosa.checks.trials import graph
+from lycosa.core.errors import InputError
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators import estimator, strategy
+from lycosa.estimators.oracle import Oracle, read_scores
+from lycosa.spaces.graph import Given, GraphSpace
+
+Links_ = dict[str, list[str]]
+
+
+def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
+    """What greedy over the oracle visits, the seed "a" first and not counted in the budget."""
+    crawl = lycosa.crawl(
+        Given(), ["a"], space=GraphSpace(links, beta), strategy=Oracle(beta), budget=budget + 1, concurrency=1
+    )
+    return [visit.node for visit in crawl][1:]
+
+
+def best(links: Links_, beta: dict[str, float], budget: int) -> float:
+    """The highest score of any crawl from "a": every set of so many nodes that can be reached within itself."""
+    nodes = set(links) | {target for targets in links.values() for target in targets}
+    found = 0.0
+    for size in range(budget + 1):
+        for chosen in combinations(sorted(nodes - {"a"}), size):
+            reached = {"a"}
+            while grown := {node for at in reached for node in links.get(at, ()) if node in chosen} - reached:
+                reached |= grown
+            if len(reached) == size + 1:
+                found = max(found, sum(beta.get(node, 0.0) for node in chosen))
+    return found
+
+
+def test_greedy_over_the_oracle_is_not_the_optimum() -> None:
+    """a links to b (.3) and c (0), c to d (1) and e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
+    links, beta = {"a": ["b", "c"], "c": ["d", "e"]}, {"b": 0.3, "d": 1.0, "e": 0.9}
+    assert ["b", "c"] == crawled(links, beta, 2)
+    assert 1.0 == best(links, beta, 2)
+    assert ["b", "c", "d"] == crawled(links, beta, 3)  # .3 + 0 + 1
+    assert 1.9 == best(links, beta, 3)  # c, d, e
+    assert pytest.approx(2.2) == best(links, beta, 4) == sum(beta[node] for node in "bde")
+
+
+def test_greedy_finds_the_optimum_where_riches_are_in_sight() -> None:
+    """a links to b (.5) and c (.4), b to d (.9): with two nodes b and d are the best, and what greedy takes."""
+    links, beta = {"a": ["b", "c"], "b": ["d"]}, {"b": 0.5, "c": 0.4, "d": 0.9}
+    assert ["b", "d"] == crawled(links, beta, 2)
+    assert 1.4 == best(links, beta, 2)
+
+
+NODES = "abcdefg"
+GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=3, unique=True) for node in NODES})
+
+
+@given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
+def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_, rich: set[str], budget: int) -> None:
+    """If the score is the number of rich nodes, greedy is optimal as long as one is on the frontier at every step."""
+    beta = dict.fromkeys(sorted(rich), 1.0)
+    seen, frontier = {"a"}, set(links["a"]) - {"a"}
+    for _ in range(budget):
+        assume(frontier & rich)
+        node = min(frontier & rich)
+        seen.add(node)
+        frontier = (frontier | set(links[node])) - seen
+    got = sum(beta.get(node, 0.0) for node in crawled(links, beta, budget))
+    assert best(links, beta, budget) == budget == got
+
+
+def test_the_true_scores_are_all_it_knows() -> None:
+    """Nodes without a score are worth 0; a redirect's target keeps its own score, or inherits if it has none."""
+    table = Table()
+    oracle = Oracle({"a": 0.25, "known": 0.5})
+    rows = np.array([table.add_seed(node) for node in ("a", "b")], np.int32)
+    assert [0.25, 0.0] == oracle.score(rows, table).tolist()
+    for node, target, expected in (("a", "strange", 0.25), ("b", "known", 0.5)):
+        step = table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))
+        assert step is not None
+        assert [expected] == oracle.score(oracle.learn(step, table), table).tolist()
+
+
+# -- from a file ---------------------------------------------------------------------------------------------
+
+
+def test_scores_from_a_file(tmp_path: Path) -> None:
+    """A node, a tab and a score on each line; other line breaks and tabs are part of a node's name."""
+    path = tmp_path / "scores.tsv"
+    path.write_bytes(
+        "a\t.5\nhttp://x.example/café\t2\r\n\nline\u2028break\t1e-3\nwith\ttab\t0\nold\x0bpage\t1".encode()
+    )
+    others = {"line\u2028break": 0.001, "with\ttab": 0.0, "old\x0bpage": 1.0}
+    expected = {"a": 0.5, "http://x.example/café": 2.0, **others}
+    assert expected == read_scores(path)
+    made = estimator(f"oracle,scores={path}")
+    assert isinstance(made, Oracle)
+    assert expected == made.truth_
+
+
+@pytest.mark.parametrize(
+    "line", [b"c", b"c 1", b"\t1", b"c\tmuch", b"c\tnan", b"c\tinf", b"\xff\t1", b"c\t", b"a\t.7"], ids=repr
+)
+def test_bad_lines_are_named(tmp_path: Path, line: bytes) -> None:
+    """A line without a node, a tab and a finite number is refused by its number; so is a second score."""
+    path = tmp_path / "scores.tsv"
+    path.write_bytes(b"a\t.5\nb\t1\n" + line + b"\n")
+    with pytest.raises(InputError, match=r"scores\.tsv, line 3: "):
+        strategy(f"oracle,scores={path}")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """A file that is not there is refused with its name."""
+    with pytest.raises(InputError, match=r"cannot read the scores .*nowhere\.tsv: No such file"):
+        estimator(f"oracle,scores={tmp_path / 'nowhere.tsv'}")
+
+
+@pytest.mark.parametrize("make", [lambda: estimator("oracle"), lambda: strategy("oracle"), Oracle])
+def test_without_scores_it_says_what_it_is_for(make: Any) -> None:
+    """No scores: it's for graphs and recorded crawls, and how to give them."""
+    with pytest.raises(InputError, match=r"graphs and recorded crawls. Write oracle,scores=FILE"):
+        make()
+
+
+def test_scores_that_are_no_numbers() -> None:
+    """NaN in a mapping is refused by the node's name."""
+    with pytest.raises(ValueError, match="the score of 'b' is nan"):
+        Oracle({"a": 1.0, "b": float("nan")})
+
+
+def test_it_passes_the_checks() -> None:
+    """The oracle of the checks' own graph passes them, alone and under greedy."""
+    beta = dict(graph(400).beta)
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: Oracle(beta))
+    assert list(CHECKS["strategy"]) == check_strategy(lambda: Greedy(Oracle(beta)))

@@ -1,0 +1,117 @@
+"""PageRank of the graph seen: by hand on three nodes, and against networkx."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.pagerank import PageRank
+
+
+def teach(pagerank: PageRank, table: Table, node: str, *links: str) -> set[str]:
+    """Let it see a page; the nodes whose score may have changed."""
+    table.add_seed(node)
+    return see(pagerank, table, Visit(node, "page", "ok", 1, links=Links.to(*links)))
+
+
+def see(pagerank: PageRank, table: Table, visit: Visit) -> set[str]:
+    """Let it see any visit."""
+    step = table.absorb(visit)
+    assert step is not None
+    return {table.nodes[row] for row in pagerank.learn(step, table).tolist()}
+
+
+def score(pagerank: PageRank, table: Table, *nodes: str) -> list[float]:
+    """The scores of some nodes."""
+    return list(pagerank.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+
+
+def test_three_nodes_by_hand() -> None:
+    """a links to b and c, b to a, c is not crawled; damping .5.
+
+    With B = (1 - .5) / 3 + .5 * c / 3, what every node has: a = B + b/2, b = B + a/4, c = B + a/4. So b = c, and
+    a = b + b/2 - a/4, that is a = 6/5 b; a + b + c = 1 gives b = c = 5/16 and a = 6/16.
+    """
+    pagerank, table = PageRank(damping=0.5, period=1, iterations=60), Table()
+    teach(pagerank, table, "a", "b", "c")
+    teach(pagerank, table, "b", "a")
+    assert pytest.approx([6 / 16, 5 / 16, 5 / 16]) == score(pagerank, table, "a", "b", "c")
+
+
+def test_one_iteration_by_hand() -> None:
+    """From 1/3 each, one step: B = (.5 + .5 * 1/3) / 3 = 2/9; a = 2/9 + 1/6 = 7/18, b = c = 2/9 + 1/12 = 11/36."""
+    pagerank, table = PageRank(damping=0.5, period=1, iterations=1), Table()
+    teach(pagerank, table, "a", "b", "c")
+    teach(pagerank, table, "b", "a")
+    assert pytest.approx([7 / 18, 11 / 36, 11 / 36]) == score(pagerank, table, "a", "b", "c")
+
+
+def test_all_ranks_add_up_to_one() -> None:
+    """Whatever is crawled and however few the iterations, if just computed."""
+    pagerank, table = PageRank(period=1, iterations=2), Table()
+    teach(pagerank, table, "a", "b", "c", "d")
+    teach(pagerank, table, "b", "d", "e")
+    assert pytest.approx(1.0) == sum(score(pagerank, table, *table.nodes))
+
+
+def test_between_computations_links_get_their_share() -> None:
+    """The first visit computes: a = 20/77, b = c = 57/154. Then b hands .85 * b / 2 each to c and to a new d."""
+    pagerank, table = PageRank(period=100, iterations=60), Table()
+    assert {"a", "b", "c"} == teach(pagerank, table, "a", "b", "c")
+    assert pytest.approx([20 / 77, 57 / 154, 57 / 154]) == score(pagerank, table, "a", "b", "c")
+    assert {"c", "d"} == teach(pagerank, table, "b", "c", "d")
+    share = 0.85 * 57 / 154 / 2
+    assert pytest.approx([57 / 154 + share, 20 / 77 + share]) == score(pagerank, table, "c", "d")
+
+
+def test_ranks_are_computed_at_the_first_visit_and_every_period() -> None:
+    """With period 2: at visits 1, 3 and 5."""
+    pagerank, table = PageRank(period=2), Table()
+    for node in "abcde":
+        table.add_seed(node)
+    swept = [len(teach(pagerank, table, node, "f")) == len(table) for node in "abcde"]
+    assert [True, False, True, False, True] == swept
+
+
+@pytest.mark.parametrize("period", [1, 100])
+def test_a_redirect_takes_the_place_of_its_source(period: int) -> None:
+    """The target has the rank of the source, and nobody else's changes."""
+    pagerank, table = PageRank(period=period), Table()
+    teach(pagerank, table, "a", "old", "c")
+    before = score(pagerank, table, "old", "a", "c")
+    see(pagerank, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
+    assert pytest.approx(before) == score(pagerank, table, "new", "a", "c")
+
+
+def test_networkx_agrees() -> None:
+    """On a random graph of 60 nodes of which 25 are crawled, every rank is that of networkx's Google matrix."""
+    networkx = pytest.importorskip("networkx")
+    chance = random.Random(3)
+    names = [f"n{number}" for number in range(60)]
+    pagerank, table, graph = PageRank(period=1, iterations=200), Table(), networkx.DiGraph()
+    for node in names[:25]:
+        links = chance.sample(names, chance.randrange(1, 9))
+        teach(pagerank, table, node, *links)
+        graph.add_edges_from((node, link) for link in links if link != node)
+    matrix = networkx.google_matrix(graph, alpha=0.85, nodelist=table.nodes)
+    expected = np.full(len(table), 1 / len(table))
+    for _ in range(200):
+        expected = expected @ matrix
+    assert pytest.approx(np.asarray(expected).tolist()) == score(pagerank, table, *table.nodes)
+
+
+@pytest.mark.parametrize("wrong", [{"damping": 1.0}, {"damping": -0.1}, {"iterations": 0}, {"period": 0}])
+def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
+    """The message names the parameter and its bounds."""
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} (is )?{next(iter(wrong.values()))}.* ha(s|ve) to"):
+        PageRank(**wrong)
+
+
+@pytest.mark.parametrize("period", [1, 7, 100])
+def test_passes_the_checks(period: int) -> None:
+    """It behaves as every estimator has to."""
+    assert "a_crawl_can_be_resumed" in check_estimator(lambda: PageRank(period=period))

@@ -1,0 +1,171 @@
+"""Linear regression on the fl_ and sl_ features: by hand, against a batch solution, and in a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lycosa.checks import check_estimator
+from lycosa.core.engine import Budget, Engine
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Rows, Seed, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.regression import Regression
+from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.store.log import MemoryLog
+
+
+def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok") -> Table:
+    """A table after some pages: name, beta and links (one letter each)."""
+    table = Table()
+    for node, beta, links in pages:
+        table.add_seed(node)
+        step = table.absorb(Visit(node, "page", outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+        assert step is not None
+        made.learn(step, table)
+    return table
+
+
+def test_three_pages_by_hand() -> None:
+    """Pages with 0, 1 and 2 parents of beta 0 and with beta 0, 0 and 1: only the in-degree differs.
+
+    With x = (degree, 1), rows (0, 1), (1, 1), (2, 1), y = (0, 0, 1) and ridge r = .5 the normal equations are
+        (0 + 1 + 4 + r) w + (0 + 1 + 2) c     = 0 + 0 + 2
+        (0 + 1 + 2) w     + (1 + 1 + 1 + r) c = 0 + 0 + 1
+    or 5.5 w + 3 c = 2 and 3 w + 3.5 c = 1, so w = (2 * 3.5 - 3 * 1) / (5.5 * 3.5 - 3 * 3) = 4 / 10.25 and
+    c = (5.5 * 1 - 3 * 2) / 10.25 = -.5 / 10.25. The other features are 0, and so are their weights.
+    """
+    made = Regression("fl", smooth=False, ridge=0.5)
+    table = learned(made, ("a", 0.0, "bc"), ("b", 0.0, "c"), ("c", 1.0, "d"))
+    assert [0, 1, 2] == table.in_degree[:3].tolist()
+    assert [4 / 10.25, 0, 0, 0, -0.5 / 10.25] == pytest.approx(made.weights_.tolist(), abs=1e-12)
+    assert [(4 * 1 - 0.5) / 10.25] == pytest.approx(made.score(np.array([3], np.int32), table).tolist(), rel=1e-6)
+
+
+def test_all_scores_are_0_at_first() -> None:
+    """Before anything is learned nothing is better than anything else."""
+    table = Table()
+    rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
+    table.in_degree[1] = 7
+    assert [0.0, 0.0] == Regression().score(rows, table).tolist()
+
+
+def test_features_are_those_of_the_papers() -> None:
+    """Degree, sums of beta, alpha and their product; log(1 + x) with smoothing."""
+    visit = Visit("a", "page", "ok", 1, beta=0.5, links=Links.to("b"))
+    visit.links.alphas[:] = 0.25
+    for smooth in (False, True):
+        table, made = Table(), Regression("fl", smooth=smooth)
+        table.add_seed("a")
+        step = table.absorb(visit)
+        assert step is not None
+        sums = np.array([1.0, 0.5, 0.25, 0.125])
+        expected = np.log(1 + sums) if smooth else sums
+        assert expected.tolist() == pytest.approx(
+            made.features(made.learn(step, table), table)[:, 0].tolist(), rel=1e-6
+        )
+
+
+def test_second_level_features_follow() -> None:
+    """lr_sl has seven: after u -> v, w and w with beta .5, v has a sibling with .5."""
+    made = Regression("sl", smooth=False)
+    table = learned(made, ("u", 0.25, "vw"), ("w", 0.5, ""))
+    assert [1, 0.25, 0, 0, 0.5, 0, 0] == made.features(np.array([table.row_of["v"]], np.int32), table)[:, 0].tolist()
+
+
+class Spy(Regression):
+    """Remembers what it was trained with."""
+
+    def _train(self, features: NDArray[np.float32], beta: float) -> None:
+        self.__dict__.setdefault("seen", []).append((features.tolist(), beta))
+        super()._train(features, beta)
+
+
+def test_features_are_frozen_before_the_visit() -> None:
+    """Neither the page's own relevance nor what its links lead back to is in what it is trained with."""
+    made = Spy("sl", smooth=False)
+    learned(made, ("u", 0.25, "vw"), ("w", 0.5, "uvw"), ("v", 1.0, "wv"))
+    expected = [
+        ([0, 0, 0, 0, 0, 0, 0], 0.25),
+        ([1, 0.25, 0, 0, 0, 0, 0], 0.5),  # w: one parent; no sibling has been crawled
+        ([2, 0.75, 0, 0, 0.75, 0, 0], 1.0),  # v: parents u and w; siblings w (by u), u (by w, with .25): .5 + .25
+    ]
+    assert expected == made.__dict__["seen"]
+
+
+@pytest.mark.parametrize("kind", ["redirect", "page"])
+def test_failures_and_redirects_teach_nothing(kind: str) -> None:
+    """Only a page that came is a page to learn from."""
+    made = Regression()
+    table = Table()
+    table.add_seed("a")
+    outcome = "redirect" if kind == "redirect" else "gone"
+    step = table.absorb(Visit("a", kind, outcome, 1, links=Links.to("b") if kind == "redirect" else Links()))  # type: ignore[arg-type]
+    assert step is not None
+    made.learn(step, table)
+    assert not made.weights_.any()
+    assert [[1000.0] * 5] == [np.diag(made.inverse_).tolist()]
+
+
+@pytest.mark.parametrize("lines", [4, 7])
+def test_a_hundred_thousand_pages_equal_the_batch_solution(lines: int) -> None:
+    """Recursive and direct least squares agree to 1e-6, with features that hardly differ among them."""
+    rng = np.random.default_rng(3)
+    made = Regression("fl" if lines == 4 else "sl", ridge=1e-3)
+    x = np.log1p(rng.exponential(size=(100_000, lines))).astype(np.float32)
+    x[:, 1] = x[:, 0] * np.float32(0.5) + rng.normal(scale=1e-3, size=len(x)).astype(np.float32)
+    x[:, 3] *= 1e-3
+    y = x @ np.linspace(-1, 1, lines) + 0.3 + rng.normal(scale=0.1, size=len(x))
+    for features, beta in zip(x, y.tolist(), strict=True):
+        made._train(features, beta)
+    whole = np.column_stack([x.astype(np.float64), np.ones(len(x))])
+    expected = np.linalg.solve(whole.T @ whole + 1e-3 * np.eye(lines + 1), whole.T @ y)
+    assert expected.tolist() == pytest.approx(made.weights_.tolist(), abs=1e-6)
+    assert np.array_equal(made.inverse_, made.inverse_.T)
+
+
+@pytest.mark.parametrize("level", ["fl", "sl"])
+def test_the_frontier_takes_what_scores_best(level: str) -> None:
+    """At every pick of a crawl the row taken is the best of the open ones, by `score`, and the first of equals."""
+    rng = np.random.default_rng(8)
+    nodes = [str(number) for number in range(400)]
+    links = {node: [nodes[at] for at in rng.integers(0, 400, 5)] for node in nodes}
+    space = GraphSpace(links, {node: float(at % 7 == 0) for at, node in enumerate(nodes)},
+                       {(u, v): float(int(v) % 3 == 0) for u in nodes for v in links[u]})  # fmt: skip
+    guide, log = Regression(level), MemoryLog()  # type: ignore[arg-type]
+    made = Engine(space, Given(), Greedy(guide), log, clock=lambda: 0.0, budget=Budget(pages=200), concurrency=1)
+    made.fold(Seed("0"))
+    checked = 0
+
+    async def crawl() -> None:
+        nonlocal checked
+        async for visit in made.run():
+            rows: Rows = made.table.rows()
+            scores = guide.score(rows, made.table)
+            row = made.frontier.take(0.0)
+            assert (int(rows[scores.argmax()]), scores.max()) == (row, made.frontier.score[row])
+            made.frontier.untake(row)
+            checked += visit.is_page
+
+    asyncio.run(crawl())
+    assert 200 == checked
+
+
+@pytest.mark.parametrize("text", ["lr_fl,smooth=no", "lr_sl,ridge=1", "lr_sl,smooth=no", "lr_fl,ridge=1e-6"])
+def test_it_passes_the_checks(text: str) -> None:
+    """With any parameters it behaves as an estimator has to."""
+    check_estimator(lambda: estimator(text))
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [({"level": "tl"}, "has to be fl or sl"), ({"ridge": 0.0}, "above 0"), ({"ridge": float("nan")}, "above 0")],
+)
+def test_bad_parameters(bad: dict[str, str], told: str) -> None:
+    """A level that isn't there or a ridge that does not hold is refused."""
+    with pytest.raises(ValueError, match=told):
+        Regression(**bad)  # type: ignore[arg-type]

@@ -1,0 +1,186 @@
+"""Interclass rules: counting, chaining, and the file they are kept in."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.core.errors import InputError
+from lycosa.estimators.rulebook import HEADER, Rule, RuleBook
+
+
+def test_table_2_of_the_paper(paper: RuleBook) -> None:
+    """Ten pages for each class give the rules of table 2."""
+    assert {
+        ("DH", "CH"): 0.8, ("DH", "PH"): 0.1, ("DH", "SP"): 0.1,
+        ("CH", "DH"): 0.2, ("CH", "CH"): 0.4, ("CH", "PH"): 0.4,
+        ("PH", "DH"): 0.3, ("PH", "CH"): 0.4, ("PH", "PH"): 0.3,
+        ("SP", "SP"): 1.0,
+    } == {(rule.source, rule.to): rule.probability for rule in paper}  # fmt: skip
+
+
+def test_figure_3_with_paths_of_one_link(paper: RuleBook) -> None:
+    """At depth 1 a class is worth its direct rule: PH .3 (the seed's links), CH .4 (URL 5), DH .1; SP has no path."""
+    assert {"DH": 0.1, "CH": 0.4, "PH": 0.3} == paper.chain({"PH"}, depth=1)
+
+
+def test_figure_5_with_paths_of_two_links(paper: RuleBook) -> None:
+    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has its loop only, .3; SP has no path."""
+    chances = paper.chain({"PH"}, depth=2)
+    assert {"DH": 0.42, "CH": 0.42, "PH": 0.3} == {name: pytest.approx(value) for name, value in chances.items()}
+    assert "SP" not in chances
+
+
+def test_the_best_path_instead_of_all(paper: RuleBook) -> None:
+    """With max, DH is worth its best path, .8 * .4 = .32, and CH its direct rule, .4."""
+    chances = paper.chain({"PH"}, depth=2, paths="max")
+    assert (pytest.approx(0.32), pytest.approx(0.4)) == (chances["DH"], chances["CH"])
+
+
+def test_three_links_do_not_turn_in_a_circle(paper: RuleBook) -> None:
+    """At depth 3 nothing is added: DH -> CH -> DH -> PH and CH -> CH -> ... come by a class again."""
+    assert paper.chain({"PH"}, depth=2) == paper.chain({"PH"}, depth=3)
+
+
+def test_three_links_in_a_row() -> None:
+    """A -> B -> C -> T is found at depth 3, .5 * .4 * .3 = .06, and not at 2."""
+    book = RuleBook()
+    for source, to, good in (("A", "B", 5), ("B", "C", 4), ("C", "T", 3)):
+        book.add(source, to, good)
+        book.add(source, "X", 10 - good)
+    assert pytest.approx(0.5 * 0.4 * 0.3) == book.chain({"T"}, depth=3)["A"]
+    assert "A" not in book.chain({"T"}, depth=2)
+
+
+def test_several_targets_are_one(paper: RuleBook) -> None:
+    """CH and PH together: DH .8 + .1 = .9; inside, (4 + 4 + 4 + 3) of 20 links stay: .75 for both."""
+    chances = paper.chain({"CH", "PH"}, depth=1)
+    assert {"DH": pytest.approx(0.9), "CH": 0.75, "PH": 0.75} == chances
+
+
+def test_a_branch_is_all_that_is_below_it() -> None:
+    """A target that is a branch of the taxonomy wants every class below, but not one that only begins alike."""
+    book = RuleBook()
+    book.add("Science/Physics", "Science")
+    book.add("Sciences", "Art")
+    assert {"Science", "Science/Physics"} == book.members(["Science"])
+
+
+classes = st.sampled_from("ABCDE")
+counts = st.dictionaries(st.tuples(classes, classes), st.integers(1, 50), min_size=1)
+
+
+def book_of(counted: dict[tuple[str, str], int]) -> RuleBook:
+    book = RuleBook()
+    for (source, to), count in counted.items():
+        book.add(source, to, count)
+    return book
+
+
+@given(counts)
+def test_probabilities_of_a_class_sum_to_one(counted: dict[tuple[str, str], int]) -> None:
+    """However pages are counted, the rules of each class add up to 1."""
+    sums: dict[str, float] = {}
+    for rule in book_of(counted):
+        sums[rule.source] = sums.get(rule.source, 0.0) + rule.probability
+    assert all(abs(total - 1) < 1e-9 for total in sums.values())
+
+
+@given(counts, st.sets(classes, min_size=1, max_size=2), st.integers(1, 4), st.sampled_from(["sum", "max"]))
+def test_chains_are_all_paths(counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str) -> None:
+    """The chance of a class is the sum (or maximum) over every path without a circle, tried one by one."""
+    book = book_of(counted)
+    p = {(rule.source, rule.to): rule.probability for rule in book}
+    merged = {
+        source: sum(p.get((source, target), 0.0) for target in wanted) for source in "ABCDE" if source not in wanted
+    }
+    expected = {}
+    for source in merged:
+        others = [name for name in merged if name != source]
+        products = []
+        for length in range(depth):
+            for way in itertools.permutations(others, length):
+                product = 1.0
+                for a, b in itertools.pairwise([source, *way]):
+                    product *= p.get((a, b), 0.0)
+                products.append(product * merged[[source, *way][-1]])
+        products = [product for product in products if product]
+        if products:
+            expected[source] = sum(products) if paths == "sum" else max(products)
+    actual = book.chain(wanted, depth, paths)  # type: ignore[arg-type]
+    assert {name: pytest.approx(value) for name, value in expected.items()} == {
+        name: value for name, value in actual.items() if name not in wanted
+    }
+
+
+@given(counts)
+def test_the_file_gives_back_the_rules(
+    tmp_path_factory: pytest.TempPathFactory, counted: dict[tuple[str, str], int]
+) -> None:
+    """What is saved is loaded again."""
+    path = tmp_path_factory.mktemp("rules") / "rules.tsv"
+    book = book_of(counted)
+    book.save(path)
+    loaded = list(RuleBook.load(path))
+    assert [(r.source, r.to) for r in book] == [(r.source, r.to) for r in loaded]
+    assert [pytest.approx(r.probability, abs=1e-8) for r in book] == [r.probability for r in loaded]
+
+
+def test_a_probability_that_was_edited_counts(tmp_path: Path, paper: RuleBook) -> None:
+    """Someone who writes .9 in place of .1 gets .9, whatever the counts say."""
+    path = tmp_path / "rules.tsv"
+    paper.save(path)
+    path.write_text(path.read_text().replace("DH\tCH\t0.8", "DH\tCH\t0.05").replace("DH\tPH\t0.1", "DH\tPH\t0.85"))
+    assert {"CH": 0.05, "PH": 0.85} == {
+        rule.to: pytest.approx(rule.probability)
+        for rule in RuleBook.load(path)
+        if rule.source == "DH" and rule.to != "SP"
+    }
+
+
+def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: RuleBook) -> None:
+    """Without DH -> CH, DH -> PH is still .1."""
+    path = tmp_path / "rules.tsv"
+    paper.save(path)
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("DH\tCH")))
+    assert pytest.approx(0.1) == RuleBook.load(path).probability("DH", "PH")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "holds no rules"),
+        ("A\tB\t1\t1\n", "its first line should be"),
+        (f"{HEADER}\n", "train them again"),
+        (f"{HEADER[:-1]}7\nA\tB\t1\t1\n", "another version"),
+        (f"{HEADER}\nA B 1\n", "line 2: a rule is from, to, probability and count"),
+        (f"{HEADER}\nA\tB\tmany\t1\n", "between 0 and 1"),
+        (f"{HEADER}\nA\tB\tnan\t1\n", "between 0 and 1"),
+        (f"{HEADER}\nA\tB\t1.5\t1\n", "between 0 and 1"),
+        (f"{HEADER}\nA\tB\t.5\tinf\n", "between 0 and 1"),
+        (f"{HEADER}\nA\tB\t.6\t1\nA\tC\t.6\t1\n", "probabilities of A add up to 1.2"),
+        (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is there twice"),
+    ],
+)
+def test_files_that_are_no_rules(tmp_path: Path, text: str, complaint: str) -> None:
+    """What can't be read is refused with the place and the reason."""
+    path = tmp_path / "rules.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=complaint):
+        RuleBook.load(path)
+
+
+def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
+    """A missing file and a binary one are refused, too."""
+    with pytest.raises(InputError, match="cannot read the rules"):
+        RuleBook.load(tmp_path / "none.tsv")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        RuleBook.load(tmp_path / "binary")
+
+
+def test_a_rule_in_words() -> None:
+    """A rule is told as the paper writes it."""
+    assert "DH -> CH (0.8)" == str(Rule("DH", "CH", 0.8, 8))

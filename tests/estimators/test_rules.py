@@ -1,0 +1,147 @@
+"""Rules that guide a crawl."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Estimator
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Judgement, Links, Page, Seed, Visit
+from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.estimators.rules import Rules
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
+
+CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP", "URL 5": "PH"}
+"""Figure 3 of the paper: a seed with four links, of which the first, a course page, leads to URL 5."""
+
+SOFT = {"PH": 1.0, "CH": 0.3, "DH": 0.2, "SP": 0.1}
+"""What a classifier might say of the target PH for a page of each class: 1 for PH itself, as in the paper's step 1."""
+
+
+class Classes:
+    """A judge that knows the class of each node by name."""
+
+    threshold = 0.5
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        name = CLASSES[page.data["node"]]
+        return Judgement(SOFT[name], np.zeros(len(page.links), np.float32), {"classes": [[name, 0.9]]})
+
+    def learn(self, visit: Visit) -> None: ...
+
+
+class Named(GraphSpace):
+    """A graph whose pages know their names."""
+
+    async def visit(self, task: Any) -> Page:
+        page = await super().visit(task)
+        page.data["node"] = task.node
+        return page
+
+
+def order(estimator: Estimator) -> list[str]:
+    """The order in which the pages of figure 3 are fetched."""
+    space = Named({"S": ["URL 1", "URL 2", "URL 3", "URL 4"], "URL 1": ["URL 5"]})
+    engine = Engine(space, Classes(), Greedy(estimator), MemoryLog(), clock=lambda: 0.0, concurrency=1)
+
+    async def crawl() -> list[str]:
+        engine.fold(Seed("S"))
+        return [visit.node async for visit in engine.run()]
+
+    return asyncio.run(crawl())
+
+
+def test_figure_3_rules(paper: RuleBook) -> None:
+    """Once URL 1 is in and known for a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
+    rules = Rules(paper, ("PH",), depth=1)
+    assert ["S", "URL 1", "URL 5", "URL 2", "URL 3", "URL 4"] == order(rules)
+
+
+def test_figure_3_baseline() -> None:
+    """Soft focus fetches URL 5 only after URLs 2 to 4, which the seed has given its own score of 1."""
+    assert ["S", "URL 1", "URL 2", "URL 3", "URL 4", "URL 5"] == order(BestFirst(page=1.0, anchor=0.0))
+
+
+def learn(rules: Rules, table: Table, node: str, targets: list[str], name: str, beta: float = 0.05) -> list[float]:
+    """Let the rules see a page of a class; the scores of its links."""
+    if table.row_of.get(node) is None:
+        table.add_seed(node)
+    data = {"classes": [[name, 0.9]]} if name else {}
+    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*targets), data=data))
+    assert step is not None
+    return [round(score, 9) for score in rules.score(rules.learn(step, table), table).tolist()]
+
+
+def test_scores_of_the_paper(paper: RuleBook) -> None:
+    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's own score."""
+    scores = {}
+    for name in ("DH", "CH", "PH", "SP"):
+        rules = Rules(paper, ("PH",), depth=2)
+        scores[name] = learn(rules, Table(), "page", ["link"], name, beta=0.07)[0]
+    assert {"DH": 0.42, "CH": 0.42, "PH": 0.3, "SP": 0.07} == scores
+
+
+def test_a_page_nobody_classified_is_soft_focus(paper: RuleBook) -> None:
+    """Without classes a link is worth what its page is worth."""
+    assert [0.6] == learn(Rules(paper, ("PH",)), Table(), "page", ["link"], "", beta=0.6)
+
+
+def test_rules_learn_while_they_crawl() -> None:
+    """A -> T was 1 of 10; after ten more A pages have led to T pages it is 11 of 20 for the links found then."""
+    book = RuleBook()
+    book.add("A", "T", 1)
+    book.add("A", "B", 9)
+    rules, table = Rules(book, ("T",), refine=True, period=1), Table()
+    assert [0.1] == learn(rules, table, "first", ["somewhere"], "A")
+    for number in range(10):
+        learn(rules, table, f"a{number}", [f"t{number}"], "A")
+        learn(rules, table, f"t{number}", [], "T")
+    assert [0.55] == learn(rules, table, "last", ["elsewhere"], "A")
+
+
+def test_no_rule_leads_to_the_target() -> None:
+    """That is said at the start, and the crawl is one by soft focus."""
+    book = RuleBook()
+    book.add("T", "A")
+    rules = Rules(book, ("T",))
+    assert ["no rule leads to T: links are worth what their page is worth"] == rules.notes
+    assert [0.3] == learn(rules, Table(), "page", ["link"], "A", beta=0.3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"targets": ("Phys",)}, "no rule knows the class Phys: there are Science/Physics"),
+        ({"targets": ()}, "say which class is wanted with --target"),
+        ({"depth": 0}, "a path has 1 to 5 links"),
+        ({"period": 0}, "1 page or more"),
+        ({"file": ""}, "lycosa train rules"),
+        ({"file": "nowhere.tsv"}, "cannot read the rules"),
+    ],
+)
+def test_rules_that_can_not_be(arguments: dict[str, Any], complaint: str) -> None:
+    """What is missing or unknown is said before the crawl starts."""
+    book = RuleBook()
+    book.add("Science/Physics", "Science/Chemistry")
+    with pytest.raises((InputError, ValueError), match=complaint):
+        Rules(**{"file": book, "targets": ("Science",), **arguments})
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
+def test_checks(tmp_path: Path, merge: Any, refine: bool) -> None:
+    """Rules pass the checks of estimators."""
+    book = RuleBook()
+    book.add("A", "T", 3)
+    book.add("B", "A", 3)
+    book.save(tmp_path / "rules.tsv")
+    check_estimator(lambda: Rules(str(tmp_path / "rules.tsv"), ("T",), merge=merge, refine=refine))

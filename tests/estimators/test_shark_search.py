@@ -1,0 +1,132 @@
+"""Shark-search: its equations by hand, the fading of what is inherited, and a whole crawl."""
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.frontier import PRUNED
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.crawling import crawl
+from lycosa.estimators.shark_search import SharkSearch
+from lycosa.spaces.graph import Given, GraphSpace
+
+
+def teach(
+    shark: SharkSearch,
+    table: Table,
+    node: str,
+    links: str,
+    beta: float = 0.0,
+    anchors: tuple[float, ...] = (),
+    contexts: tuple[float, ...] = (),
+) -> list[float]:
+    """Let it see a page; the scores of its links."""
+    found = Links.to(*links)
+    found.alphas = np.array(anchors or [0.0] * len(links), np.float32)
+    found.facets = {"context": np.array(contexts or [0.0] * len(links), np.float32)}
+    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=found))
+    assert step is not None
+    return list(shark.score(shark.learn(step, table), table).round(6).tolist())
+
+
+def seeded(*nodes: str) -> Table:
+    """A table with seeds."""
+    table = Table()
+    for node in nodes:
+        table.add_seed(node)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("anchor", "context", "neighbourhood"),
+    [
+        (0.5, 0.25, 0.8 * 0.5 + 0.2 * 1.0),  # an anchor that says something: its context counts as 1
+        (0.0, 0.25, 0.8 * 0.0 + 0.2 * 0.25),
+        (0.0, 0.0, 0.0),
+        (1.0, 0.0, 1.0),
+    ],
+)
+def test_potential(anchor: float, context: float, neighbourhood: float) -> None:
+    """gamma * (delta * sim) + (1 - gamma) * neighbourhood, for a page with sim .6: .5 * .3 + .5 * neighbourhood."""
+    shark = SharkSearch(delta=0.5, beta=0.8, gamma=0.5)
+    expected = 0.5 * (0.5 * 0.6) + 0.5 * neighbourhood
+    assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
+
+
+def test_other_weights() -> None:
+    """delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
+    shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)
+    assert [pytest.approx(0.74)] == teach(shark, seeded("a"), "a", "b", 0.8, (0.5,))
+
+
+def test_what_is_inherited_fades() -> None:
+    """sim .8, then nothing: inherited .5 * .8 = .4, .2, .1, .05, each times gamma .5; then a depth of 3 is used up."""
+    shark, table = SharkSearch(depth=3), seeded("a")
+    scores = [
+        teach(shark, table, node, link, 0.8 if node == "a" else 0.0)
+        for node, link in zip("abcde", "bcdef", strict=True)
+    ]
+    assert [[0.2], [0.1], [0.05], [0.025], [PRUNED]] == scores
+
+
+def test_any_similarity_renews() -> None:
+    """A page with sim .1 hands on .5 * .1, though it has inherited more; it counts as a find for the depth."""
+    shark, table = SharkSearch(depth=1), seeded("a")
+    assert [0.2] == teach(shark, table, "a", "b", 0.8)
+    assert [0.025] == teach(shark, table, "b", "c", 0.1)  # .5 * (.5 * .1)
+    assert [0.0125] == teach(shark, table, "c", "d")
+    assert [PRUNED] == teach(shark, table, "d", "e")
+
+
+def test_the_larger_stays() -> None:
+    """x has .5 * (.5 * .4) = .1 from a, .2 from b, and then hands on b's .4 as .2: .5 * .2 = .1."""
+    shark, table = SharkSearch(), seeded("a", "b", "c")
+    assert [0.1] == teach(shark, table, "a", "x", 0.4)
+    assert [0.2] == teach(shark, table, "b", "x", 0.8)
+    assert [0.2] == teach(shark, table, "c", "x", 0.2)
+    assert [0.1] == teach(shark, table, "x", "y")
+
+
+def test_a_seed_inherits_nothing() -> None:
+    """The links of a seed without a word of the topic are worth what their surroundings say: .5 * .2 * .5."""
+    assert [0.0, 0.05] == teach(SharkSearch(), seeded("a"), "a", "bc", contexts=(0.0, 0.5))
+
+
+def test_a_redirect_hands_on() -> None:
+    """b is worth .2 and redirects to c: c is worth .2, and its links inherit as b's would have: .5 * (.5 * .4)."""
+    shark, table = SharkSearch(), seeded("a")
+    assert [0.2] == teach(shark, table, "a", "b", 0.8)
+    step = table.absorb(Visit("b", "redirect", "redirect", 1, links=Links.to("c")))
+    assert step is not None
+    assert [pytest.approx(0.2)] == shark.score(shark.learn(step, table), table).tolist()
+    assert [0.1] == teach(shark, table, "c", "d")
+
+
+def test_a_crawl() -> None:
+    """Of the seeds b (sim .2) and c (.8), c's dry way d, e comes before b's link g; f is beyond the depth of 1.
+
+    d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
+    """
+    space = GraphSpace({"b": "g", "c": "d", "d": "e", "e": "f"}, beta={"b": 0.2, "c": 0.8})
+    visits = crawl(Given(), ["b", "c"], space=space, strategy="shark-search,depth=1", concurrency=1)
+    assert "bcdeg" == "".join(visit.node for visit in visits)
+
+
+@pytest.mark.parametrize("wrong", [{"delta": 1.5}, {"beta": -0.1}, {"gamma": 2}])
+def test_shares_that_make_no_sense(wrong: dict[str, float]) -> None:
+    """Shares outside 0 to 1 are refused."""
+    with pytest.raises(ValueError, match="is a share: take a number from 0 to 1"):
+        SharkSearch(**wrong)  # type: ignore[arg-type]
+
+
+def test_depth_is_not_below_0() -> None:
+    """A negative depth is refused."""
+    with pytest.raises(ValueError, match="it can't be below 0"):
+        SharkSearch(depth=-1)
+
+
+@pytest.mark.parametrize(("delta", "gamma", "depth"), [(0.5, 0.5, 3), (1.0, 1.0, 0), (0.0, 0.0, 1)])
+def test_checks(delta: float, gamma: float, depth: int) -> None:
+    """It passes the checks for estimators, pruning much or little."""
+    assert check_estimator(lambda: SharkSearch(delta, gamma=gamma, depth=depth))

@@ -1,0 +1,135 @@
+"""Soft focus: the page's beta, and what hubs and the apprentice make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.apprentice import Apprentice
+from lycosa.estimators.distiller import Distiller
+from lycosa.estimators.soft_focus import RAISED, SoftFocus
+
+
+def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page") -> list[str]:
+    """Let it see a page whose anchors are its links' names; the nodes whose score may have changed."""
+    table.add(node, 1)
+    outcome: Any = "redirect" if kind == "redirect" else "ok"
+    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links, anchors=links)))
+    assert step is not None
+    return [table.nodes[row] for row in focus.learn(step, table).tolist()]
+
+
+def score(focus: SoftFocus, table: Table, *nodes: str) -> list[float]:
+    """The scores of some nodes."""
+    return list(focus.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+
+
+@pytest.mark.parametrize(("merge", "expected"), [("max", 0.8), ("sum", 0.3 + 0.8 + 0.1), ("mean", 0.4), ("last", 0.1)])
+def test_links_get_the_beta_of_their_pages(merge: Any, expected: float) -> None:
+    """Three pages, .3, .8 and .1, link to x; one of .3 to y."""
+    focus, table = SoftFocus(merge), Table()
+    teach(focus, table, "a", 0.3, "x", "y")
+    teach(focus, table, "b", 0.8, "x")
+    teach(focus, table, "c", 0.1, "x")
+    assert [pytest.approx(expected), 0.3] == score(focus, table, "x", "y")
+
+
+def distilled(hubs: int = 1) -> tuple[SoftFocus, Table]:
+    """Soft focus with a distiller that looks after every fourth page."""
+    focus = SoftFocus(distiller=True, hubs=hubs)
+    focus.distiller_ = Distiller(period=4)
+    return focus, Table()
+
+
+def test_links_of_the_best_hub_come_first() -> None:
+    """`list` links to two good pages: its link `rest` rises above all, and `other`, of a better page, does not."""
+    focus, table = distilled()
+    teach(focus, table, "list", 0.4, "good 1", "good 2", "rest", "old")
+    teach(focus, table, "good 1", 0.9)
+    teach(focus, table, "old", 0.0, "moved", kind="redirect")
+    assert [0.4, 0.4] == score(focus, table, "rest", "moved")
+    assert {"rest", "moved"} <= set(teach(focus, table, "good 2", 0.8, "other"))
+    assert [0.4 + RAISED, 0.4 + RAISED, 0.8] == score(focus, table, "rest", "moved", "other")
+    teach(focus, table, "rest", 0.0, "still moving", kind="redirect")
+    assert [0.4 + RAISED] == score(focus, table, "still moving")
+
+
+def test_a_hub_that_is_outdone_falls_back() -> None:
+    """Once another page is the best hub, the links of the first are worth their beta again."""
+    focus, table = distilled()
+    teach(focus, table, "list", 0.4, "good 1", "rest")
+    teach(focus, table, "good 1", 0.9)
+    teach(focus, table, "x", 0.0)
+    teach(focus, table, "y", 0.0)
+    assert [0.4 + RAISED] == score(focus, table, "rest")
+    teach(focus, table, "better", 0.9, "good 1", "good 2", "good 3", "new")
+    teach(focus, table, "good 2", 1.0)
+    teach(focus, table, "good 3", 1.0)
+    assert {"rest", "new"} <= set(teach(focus, table, "z", 0.0))
+    assert [0.4, 0.9 + RAISED] == score(focus, table, "rest", "new")
+
+
+def test_without_hubs_nothing_rises() -> None:
+    """No page is relevant: no page is a hub."""
+    focus, table = distilled()
+    for node in "abcd":
+        teach(focus, table, node, 0.0, f"{node} 1")
+    assert [0.0] * 4 == score(focus, table, "a 1", "b 1", "c 1", "d 1")
+
+
+def test_the_apprentice_tells_links_of_a_page_apart() -> None:
+    """`coral` links led to pages of .9, `train` links to .1: the score is the mean of beta and its estimate."""
+    focus, table = SoftFocus(apprentice=True), Table()
+    focus.apprentice_ = Apprentice(least=2.5)  # three coral pages, and three train pages
+    for n in range(3):
+        links = f"coral {n}a", f"train {n}a"
+        teach(focus, table, f"p{n}", 0.5, *links)
+        assert [0.5, 0.5] == score(focus, table, *links)
+        teach(focus, table, links[0], 0.9)
+        teach(focus, table, links[1], 0.1)
+    teach(focus, table, "page", 0.5, "coral z", "train z")
+    good, bad = score(focus, table, "coral z", "train z")
+    rows = np.array([table.row_of["coral z"], table.row_of["train z"]], np.int32)
+    estimate = focus.apprentice_.probability(rows, table)
+    assert pytest.approx(((0.5 + estimate) / 2).tolist()) == [good, bad]
+    assert good > 0.5 > bad
+
+
+def test_only_without_hubs_are_scores_in_proportion() -> None:
+    """A raised link is no million times better than another, and a crawl should not wait for it."""
+    assert (True, True, False) == (
+        SoftFocus().proportional,
+        SoftFocus(apprentice=True).proportional,
+        SoftFocus(distiller=True).proportional,
+    )
+
+
+def test_parameters_that_make_no_sense() -> None:
+    """No hubs at all is said by leaving out the distiller."""
+    with pytest.raises(ValueError, match="leave out the distiller"):
+        SoftFocus(distiller=True, hubs=0)
+
+
+@pytest.mark.parametrize(
+    ("distiller", "apprentice", "merge"),
+    [("no", "no", "sum"), ("yes", "no", "mean"), ("no", "yes", "last"), ("yes", "yes", "max")],
+)
+def test_checks_pass(distiller: str, apprentice: str, merge: str) -> None:
+    """It passes the checks with any combination of its options, with hubs looked for and links judged often."""
+
+    def make() -> SoftFocus:
+        made = estimator(f"soft-focus,distiller={distiller},apprentice={apprentice},merge={merge}")
+        assert isinstance(made, SoftFocus)
+        if made.distiller_ is not None:
+            made.distiller_ = Distiller(period=7)
+        if made.apprentice_ is not None:
+            made.apprentice_ = Apprentice(least=1)
+        return made
+
+    assert list(CHECKS["estimator"]) == check_estimator(make)

@@ -1,0 +1,75 @@
+"""The words of addresses: what is a word, what is left out, and nothing that breaks it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.text.addresses import MOST, words_of
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://example.com/", "example"),
+        ("https://www.coral-reefs.org/bleaching", "coral reefs bleaching"),
+        ("http://en.wikipedia.org/wiki/Coral_reef", "en wikipedia wiki Coral reef"),
+        ("http://news.bbc.co.uk/nature", "news bbc nature"),
+        ("http://www.aims.gov.au/reef", "aims reef"),
+        ("http://co.uk/reef", "co reef"),
+        ("http://org.example/reef", "org reef"),
+        ("http://user:secret@example.com:8080/reef", "example reef"),
+        ("http://192.168.0.1/reef", "reef"),
+        ("http://[2001:db8::1]:80/reef", "reef"),
+        ("http://localhost/reef", "reef"),
+        ("http://example.com?q=reef", "example q reef"),
+        ("http://example.com#reef", "example"),
+        ("http://xn--mnchen-3ya.de/", "münchen"),
+        ("http://xn--9999999999\u00e9.de/", ""),
+    ],
+)
+def test_hosts(url: str, expected: str) -> None:
+    """Of the host the labels count that name it; not www, suffix, port, user or IP address."""
+    assert expected == words_of(url)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/coralReefs/GreatBarrierReef", "coral Reefs Great Barrier Reef"),
+        ("/HTMLParser/iPhone/eBay", "HTML Parser iPhone eBay"),
+        ("/coral-reef_life.and~fish", "coral reef life and fish"),
+        ("/index.html", "index"),
+        ("/reef.PHP5", "reef"),
+        ("/reef.pdf", "reef pdf"),
+        ("/html/reef.php/", "html reef php"),
+        ("/2016/03/21/reef", "2016 reef"),
+        ("/12016/20161/reef20", "reef20"),
+        ("/reef2016", "reef 2016"),
+        ("/mp3/h2o/covid19", "mp3 h2o covid19"),
+        ("/show?itemId=80231&word=coral+reef", "show item Id word coral reef"),
+        ("/M%C3%BCnchen/%E7%8F%8A%E7%91%9A?q=r%C3%A9cif%20corallien", "München 珊瑚 q récif corallien"),
+        ("/100%/%zz/%ff", "zz"),
+        ("", ""),
+    ],
+)
+def test_paths_and_queries(path: str, expected: str) -> None:
+    """Words are cut at punctuation, camelCase and numbers; years stay, other numbers and page endings go."""
+    assert f"x {expected}".strip() == words_of(f"http://x.y{path}")
+
+
+@pytest.mark.parametrize(("node", "expected"), [("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
+def test_no_address_at_all(node: str, expected: str) -> None:
+    """The name of a node that is no URL is read as a path."""
+    assert expected == words_of(node)
+
+
+def test_long_addresses() -> None:
+    """An address is read for so many characters, not for ever."""
+    assert len(words_of("http://x.y/" + "reef/" * 1_000_000)) <= MOST
+
+
+@given(st.text())
+def test_anything_has_words(text: str) -> None:
+    """Whatever is linked to, its words are words: no punctuation is left."""
+    for url in (text, f"http://{text}", f"http://x.y/{text}"):
+        assert all(word.isalnum() for word in words_of(url).split(" ") if word)

@@ -1,0 +1,185 @@
+"""Which language a page declares, and how its words are written, left out and stemmed."""
+
+import unicodedata
+
+import pytest
+import Stemmer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.text import languages
+from lycosa.text.languages import STEMMERS, Language, code_of, language
+from lycosa.text.tokens import LONGEST, fold, stem_all, stems
+
+SPELLINGS = [
+    ("de", "Häuser HÄUSER häuser haus", "haus"),
+    ("de", "Straße STRASSE Straßen Stra\u00adße", "strass"),
+    ("el", "θάλασσα ΘΑΛΑΣΣΑ θάλασσας ΘΆΛΑΣΣΑΣ", "θαλασσ"),
+    ("el", "προϊόντα προιόντα ΠΡΟΪΟΝΤΑ", "προιοντ"),
+    ("tr", "ISI ısı", "is"),
+    ("tr", "İstanbul İSTANBUL istanbul", "istanbul"),
+    ("tr", "KIZLAR kızlar Kızlar", "kiz"),
+    ("ca", "col·legi coŀlegi COL·LEGI col•legi", "colleg"),
+    ("fr", "œufs oeufs ŒUF", "oeuf"),
+    ("ro", "școli şcoli ȘCOLI", "școl"),
+    ("ru", "ёлка елка ЁЛКА", "елк"),
+    ("ru", "за́мок замок", "замок"),
+    ("sr", "риба riba РИБЕ ribama", "rib"),
+    ("sr", "љубав ljubav ЉУБАВ", "ljubav"),
+    ("ar", "كِتَاب كتاب كتـــاب", "كتاب"),
+    ("fa", "كتاب کتاب کتاب‌ها", "کتاب"),
+    ("yi", "אַרבעט ארבעט", "ארב"),
+    ("hy", "ձո՛ւկ ձուկ", "ձուկ"),
+    ("he", "שָׁלוֹם שלום", "שלום"),
+    ("ur", "کِتاب کتاب", "کتاب"),
+    ("hi", "किताबें किताब कि\u200dताब", "किताब"),
+    ("ja", "ｶﾞｽ ガス", "ガス"),
+]
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("de", "de"),
+        ("de-AT", "de"),
+        ("DE", "de"),
+        ("pt_BR", "pt"),
+        ("nb", "no"),
+        ("nn-NO", "no"),
+        ("no", "no"),
+        ("sr-Latn-RS", "sr"),
+        ("in", "id"),
+        ("ger", "de"),
+        ("deu", "de"),
+        ("german", "de"),
+        ("de-de, en", "de"),
+        (" de ", "de"),
+        ("de;q=0.8", "de"),
+        ("zh-Hans", ""),
+        ("ja", ""),
+        ("uk", ""),
+        ("hr", ""),
+        ("tlh", ""),
+        ("", "en"),
+        (" ", "en"),
+        ("und", "en"),
+        ("mul", "en"),
+        ("x-default", "en"),
+        ("x" * 10_000, "en"),
+        ("{{ lang }}", "en"),
+        ("<script>", "en"),
+        ("../../etc/passwd", "en"),
+        ("\x00de", "en"),
+        ("日本語", "en"),
+        ("12", "en"),
+    ],
+)
+def test_code_of(declared: str, expected: str) -> None:
+    """A declared language is one of ours (its code), another one (empty), or nothing (the default)."""
+    assert expected == code_of(declared, "en")
+
+
+def test_every_stemmer_of_snowball_has_a_code() -> None:
+    """No stemmer is left out but the two old ones that Snowball keeps for comparison."""
+    assert set() == set(Stemmer.algorithms()) - set(STEMMERS.values()) - {"porter", "dutch_porter"}
+
+
+def test_a_language_this_snowball_does_not_have_is_not_stemmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an older PyStemmer, words of its missing languages stay as they are; stop words are known all the same."""
+    monkeypatch.setattr(languages.Stemmer, "algorithms", lambda: ["english"])
+    polish: Language = language.__wrapped__("pl")
+    assert ["rybami"] == polish.stems(["rybami"])
+    assert "jest" in polish.stop_words
+
+
+@pytest.mark.parametrize(("code", "text", "expected"), SPELLINGS)
+def test_spellings_of_a_word_are_one_term(code: str, text: str, expected: str) -> None:
+    """However a word is written, composed or decomposed, it gives the same term."""
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert {expected} == set(stems(unicodedata.normalize(form, text), code))
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("fr", "L’eau d'un puits, aujourd’hui; jusqu'à l'hiver", ["eau", "puit", "hiv"]),
+        ("it", "Dell’acqua all'isola c'è", ["acqua", "isol"]),
+        ("ca", "L'aigua d’un riu", ["aigu", "riu"]),
+        ("tr", "Ankara'da", ["ankar"]),
+        ("ru", "Рифы и coral reefs", ["риф", "coral", "reefs"]),
+        ("ja", "The bleaching of 珊瑚", ["the", "bleaching", "of", "珊", "瑚"]),
+        ("zh", "珊瑚、海。", ["珊", "瑚", "海"]),
+        ("de", "Das Zeichen 海 im deutschen Text ist selten", ["zeich", "海", "deutsch", "text", "selt"]),
+        ("th", "ที่นี่", ["ที่นี่"]),
+        ("he", "בית־ספר", ["בית", "ספר"]),
+        ("de", "\x01Häuser\x02 www.Riff.com", ["haus", "riff"]),
+        ("de", "a 7 42 \u0338x ❤️ 1️⃣ 🐠", ["42"]),
+        ("en-GB", "The naïve reefs", ["naïve", "reef"]),
+    ],
+)
+def test_a_text_in_its_language(code: str, text: str, expected: list[str]) -> None:
+    """Elided articles and stop words drop out; words of other languages go through the page's own stemmer."""
+    assert expected == stems(text, code)
+
+
+def test_english_is_the_default() -> None:
+    """Without a language, with English and with a region of it, the terms are the same."""
+    text = "The Häuser are re\u00adbuilt, I'm told: IÇIN l·l"
+    assert stems(text) == stems(text, "en") == stems(text, "en-US") == stems(text, "eng")
+
+
+def test_no_stem_is_empty() -> None:
+    """A word of which a stemmer would leave nothing stays as it is."""
+
+    class Eater:
+        def stemWords(self, words: list[str]) -> list[str]:
+            return [""] * len(words)
+
+    assert ["riff"] == Language("de", frozenset(), Eater(), {}).stems(["riff"])
+
+
+CODES = st.sampled_from([*STEMMERS, "", "ja", "zh", "he", "th"])
+LETTERS = (
+    "aeiIİıßÄéçŞşñŀlL·'’-. \u00ad\u0301\u0307\u0308\u0323\u200c\u200dςΣάΐΰёйЁљאַשׁװ־لآأكِـگیहै।ந்ք՞ևกำ가각珊瑚ガｶﾞﬁ42\x01\x02"
+)
+
+
+@settings(deadline=None)
+@given(st.text() | st.text(LETTERS), CODES)
+def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
+    """No text makes it fail, and no term is empty, has marks of links, or is longer than a word."""
+    for term in stems(text, code):
+        assert 0 < len(term) <= LONGEST
+        assert not set(term) & {"\x01", "\x02"}
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(LETTERS), CODES.filter(lambda code: code != "en"))
+def test_composition_does_not_matter(text: str, code: str) -> None:
+    """Composed and decomposed, a text gives the same terms (in English: see the next test)."""
+    composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    assert stems(composed, code) == stems(decomposed, code)
+
+
+@settings(deadline=None)
+@given(st.text("abzéÄçñßйёłőů .-’"), st.sampled_from(["", "\u0301", "\u0308\u0323"]))
+def test_composition_does_not_matter_in_english(text: str, mark: str) -> None:
+    """On English pages the same holds of letters with accents; not of every pile of marks."""
+    composed, decomposed = (unicodedata.normalize(form, text.replace("b", "b" + mark)) for form in ("NFC", "NFD"))
+    assert stems(composed) == stems(decomposed)
+
+
+@settings(deadline=None)
+@given(st.text(LETTERS), CODES)
+def test_tokens_do_not_depend_on_their_neighbours(text: str, code: str) -> None:
+    """A token has the same stem alone and in company, so that it can be remembered."""
+    tokens = fold(text, code).split()
+    assert [stem_all([token], code)[0] for token in tokens] == stem_all(tokens, code)
+
+
+@pytest.mark.parametrize("code", [*STEMMERS, ""])
+def test_long_words_take_no_time(code: str) -> None:
+    """Words without end, and letters with marks without end, are no words."""
+    for letter in ("a", "é", "珊" * 2, "\u0301\u0323", "ה", "ی", "ீ"):
+        terms = stems("b" + letter * 20_000, code)
+        assert all(len(term) <= LONGEST for term in terms)

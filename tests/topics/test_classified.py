@@ -1,0 +1,192 @@
+"""A model as a topic: beta, alphas, facets, what is remembered, and how long it takes."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_topic
+from lycosa.core.errors import InputError
+from lycosa.core.types import Judgement, Links, Page
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.bags import Bags
+from lycosa.topics.classified import Classified
+from lycosa.topics.model import KINDS, Model, fitted
+
+TERMS = ["bird", "coral", "fish", "rail", "sea", "train"]
+CLASSES = ["Sea/Fish", "Sea/Reefs", "Trains"]
+PAGES = Bags.of(
+    [([2, 4], [2.0, 1.0]), ([1, 4], [3.0, 1.0]), ([3, 5], [1.0, 2.0])] * 4 + [([0, 5], [1.0, 1.0]), ([5], [1.0])]
+)
+LABELS = np.array([0, 1, 2] * 4 + [2, 2])
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+def model(request: pytest.FixtureRequest) -> Model:
+    """A model of each kind."""
+    return fitted(request.param, PAGES, LABELS, CLASSES, TERMS)
+
+
+def page(text: str, *anchors: str, contexts: list[str] | None = None, urls: list[str] | None = None) -> Page:
+    """A page with marked links."""
+    links = Links.to(*(urls or [f"http://a.test/{n}" for n in range(len(anchors))]), anchors=list(anchors))
+    links.contexts = contexts or [""] * len(anchors)
+    return Page("ok", 200, marked=" ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)]), links=links)
+
+
+def judged(topic: Classified, found: Page) -> Judgement:
+    return topic.judge(found, Vocabulary().read(found))
+
+
+def test_beta_is_the_probability_of_the_wanted_classes_together(model: Model) -> None:
+    """A branch is worth the sum of the classes below it, as the model itself says."""
+    told = model.probabilities(["coral", "sea", "sea"])
+    assert judged(Classified(model, ["Sea"]), page("Coral sea, sea")).beta == pytest.approx(told[0] + told[1], abs=1e-6)
+    assert judged(Classified(model, ["Sea/Reefs"]), page("Coral sea, sea")).beta == pytest.approx(told[1], abs=1e-6)
+    both = judged(Classified(model, ["Sea/Fish", "Trains"]), page("Coral sea, sea")).beta
+    assert both == pytest.approx(told[0] + told[2], abs=1e-6)
+
+
+def test_what_is_remembered(model: Model) -> None:
+    """The best classes with their probabilities, best first, and whether the best is a wanted one."""
+    found = judged(Classified(model, ["Sea"]), page("coral coral coral sea")).data
+    assert "Sea/Reefs" == found["classes"][0][0]
+    assert found["target"] is True
+    shares = [share for _, share in found["classes"]]
+    assert shares == sorted(shares, reverse=True)
+    assert judged(Classified(model, ["Trains"]), page("coral coral coral sea")).data["target"] is False
+
+
+def test_five_classes_at_most_are_remembered() -> None:
+    """Of eight classes the log keeps five."""
+    bags = Bags.of([([n], [1.0]) for n in range(8)])
+    eight = fitted("nb", bags, np.arange(8), [f"c{n}" for n in range(8)], [f"w{n}" for n in range(8)])
+    assert 5 == len(judged(Classified(eight, ["c3"]), page("w3 w3")).data["classes"])
+
+
+def test_alpha_is_what_the_anchor_adds_to_the_prior(model: Model) -> None:
+    """(P - prior) / (1 - prior), not below 0; 0 for anchors without a known word. 8 of 14 pages are of the sea."""
+    topic = Classified(model, ["Sea"])
+    alphas = judged(topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")).alphas
+    share = model.probabilities(["coral", "fish"])[:2].sum()
+    assert topic.prior == pytest.approx(8 / 14)
+    assert alphas[0] == pytest.approx((share - 8 / 14) / (6 / 14), abs=1e-5)
+    assert [0.0, 0.0, 0.0] == alphas[1:4].tolist()
+    assert alphas[0] == alphas[4]
+
+
+def test_anchors_without_marks_are_read_themselves(model: Model) -> None:
+    """Where the marks of the text do not pair up, the anchors' own words give the same alphas."""
+    topic, marked = Classified(model, ["Sea"]), page("A page", "coral reef", "train", "sea")
+    plain = Page("ok", 200, marked="A page\x01", links=marked.links)
+    assert np.allclose(judged(topic, marked).alphas, judged(topic, plain).alphas)
+    assert judged(topic, plain).alphas[0] > 0
+
+
+def test_facets_are_judged_as_anchors_are(model: Model) -> None:
+    """The words around a link and in its address, if the strategy wants them; alphas for a name nobody knows."""
+    topic = Classified(model, ["Sea"])
+    found = page(
+        "A page", "coral", "here", contexts=["more on trains", "the coral"],
+        urls=["http://a.test/x/1", "http://trains.test/sea/coral.html"],
+    )  # fmt: skip
+    assert {} == judged(topic, found).facets
+    topic.facets = ("context", "url", "strange")
+    facets = judged(topic, found).facets
+    coral = judged(topic, found).alphas[0]
+    assert [0.0, pytest.approx(coral)] == facets["context"].tolist()
+    assert 0.0 == facets["url"][0]
+    assert facets["url"][1] == judged(topic, page("", "train sea coral")).alphas[0]
+    assert judged(topic, found).alphas.tolist() == facets["strange"].tolist()
+    assert all(np.float32 == column.dtype for column in facets.values())
+
+
+def test_a_page_without_a_known_word_is_no_find(model: Model) -> None:
+    """Nothing is known of it: beta is 0, not the prior."""
+    for text in ("", "Quantum chromodynamics", "日本"):
+        found = judged(Classified(model, ["Sea"]), page(text, "colour"))
+        assert (0.0, {"classes": [], "target": False}) == (found.beta, found.data)
+
+
+def test_a_growing_vocabulary_is_followed(model: Model) -> None:
+    """Words that appear later in a crawl are found, and another vocabulary does not mix with the first."""
+    topic, words = Classified(model, ["Sea"]), Vocabulary()
+    alone = [judged(Classified(model, ["Sea"]), page(text)).beta for text in ("unknown words", "coral", "train sea")]
+    assert alone == [
+        topic.judge(found, words.read(found)).beta for found in map(page, ("unknown words", "coral", "train sea"))
+    ]
+    other = Vocabulary()
+    other.read(page("train rail bird"))
+    assert alone[1] == topic.judge(page("coral"), other.read(page("coral"))).beta
+
+
+@pytest.mark.parametrize("facets", [(), ("context", "url")])
+def test_it_passes_the_checks(model: Model, facets: tuple[str, ...]) -> None:
+    """Every check for topics, with and without facets."""
+
+    def make() -> Classified:
+        topic = Classified(model, ["Sea"])
+        topic.facets = facets
+        return topic
+
+    check_topic(make)
+
+
+def test_the_fingerprint_names_model_and_targets(model: Model) -> None:
+    """Another target or another model is another judge; a threshold is not."""
+    one = Classified(model, ["Sea"]).fingerprint
+    assert one == Classified(model, ["sea/"], threshold=0.9).fingerprint
+    assert one != Classified(model, ["Trains"]).fingerprint
+    assert one != Classified(fitted("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
+
+
+def test_loading(model: Model, tmp_path: Path) -> None:
+    """A model in a file, with targets and a threshold of one's own."""
+    model.save(tmp_path / "m")
+    topic = Classified.load(tmp_path / "m", ["Sea"], threshold=0.7)
+    assert (0.7, ["Sea"]) == (topic.threshold, topic.targets)
+    assert 0.5 == Classified.load(str(tmp_path / "m"), ["Sea"]).threshold
+    assert judged(Classified(model, ["Sea"]), page("coral")).beta == judged(topic, page("coral")).beta
+    with pytest.raises(InputError, match="no class 'Air'"):
+        Classified.load(tmp_path / "m", ["Air"])
+
+
+@pytest.mark.parametrize("threshold", [0.0, -0.1, 1.5, float("nan")])
+def test_a_threshold_is_a_probability(model: Model, threshold: float) -> None:
+    """Thresholds that no page or every page reaches are refused."""
+    with pytest.raises(InputError, match="it is a probability"):
+        Classified(model, ["Sea"], threshold)
+
+
+def test_nested_links_do_not_cost_quadratic_time(model: Model) -> None:
+    """Ten thousand links inside each other are judged in a second or so: an anchor has 64 words at most."""
+    links = Links.to(*(f"http://a.test/{n}" for n in range(10_000)), anchors=["x"] * 10_000)
+    nested = Page("ok", 200, marked="\x01" * 10_000 + "coral " * 10_000 + "\x02" * 10_000, links=links)
+    begun = time.process_time()
+    assert (10_000,) == judged(Classified(model, ["Sea"]), nested).alphas.shape
+    assert time.process_time() - begun < 5.0
+
+
+@pytest.mark.parametrize("kind", ["nb", "svm"])
+def test_an_ordinary_page_takes_a_millisecond(kind: str) -> None:
+    """3,500 words and 40 links against 20,000 terms and 10 classes: 0.3 ms; ten times that is allowed here."""
+    chance = random.Random(1)
+    terms = [f"{a}{b}{c}x" for a in "bcdfghjklm" for b in range(40) for c in range(50)]
+    bags = Bags.of((sorted(chance.sample(range(20_000), 100)), [1.0] * 100) for _ in range(60))
+    model = fitted(kind, bags, np.arange(60) % 10, [f"c{n}" for n in range(10)], terms)
+    text = " ".join(chance.choices(terms, k=3500))
+    found = page(text, *(" ".join(chance.choices(terms, k=3)) for _ in range(40)))
+    topic, reading = Classified(model, ["c1"]), Vocabulary().read(found)
+    topic.judge(found, reading)
+    best = min(_timed(topic, found, reading) for _ in range(20))
+    assert best < 0.003
+
+
+def _timed(topic: Classified, found: Page, reading: object) -> float:
+    begun = time.perf_counter()
+    topic.judge(found, reading)
+    return time.perf_counter() - begun

@@ -1,0 +1,85 @@
+"""Naive Bayes against arithmetic by hand, and what it makes of long pages."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lycosa.topics.bags import Bags
+from lycosa.topics.folds import log_loss
+from lycosa.topics.naive_bayes import NaiveBayes
+
+# Class 0: coral, coral, coral, reef and coral; class 1: rail. Terms: coral 0, reef 1, rail 2.
+PAGES = Bags.of([([0, 1], [3.0, 1.0]), ([0], [1.0]), ([2], [1.0])])
+LABELS = np.array([0, 0, 1])
+
+
+def test_the_product_by_hand() -> None:
+    """Damped counts, pages of equal weight, Laplace, priors with one page more each: all as written out here.
+
+    log2(1 + f): page 1 has coral 2, reef 1 (3 words), page 2 coral 1, page 3 rail 1; the mean page has 5/3 words.
+    Scaled to that: page 1 coral 10/9, reef 5/9; page 2 coral 5/3; page 3 rail 5/3.
+    """
+    model = NaiveBayes.fit(PAGES, LABELS, 2, 3, smoothing=1, length=math.inf)
+    coral, reef, rail, all_0 = 10 / 9 + 5 / 3 + 1, 5 / 9 + 1, 1, 10 / 9 + 5 / 3 + 5 / 9 + 3
+    expected = np.log([[coral / all_0, 3 / 14], [reef / all_0, 3 / 14], [rail / all_0, 8 / 14]])
+    assert np.allclose(expected, model.log_theta, atol=1e-6)  # class 1: 5/3 + 3 = 14/3, and 1 / (14/3) = 3/14
+    assert np.allclose(np.log([3 / 5, 2 / 5]), model.log_prior)  # (2 + 1) / (3 + 2), (1 + 1) / (3 + 2)
+    told = model.probabilities(Bags.of([([0, 2], [1.0, 1.0])]))[0]
+    both = [3 / 5 * coral / all_0 * rail / all_0, 2 / 5 * 3 / 14 * 8 / 14]
+    assert told[0] == pytest.approx(both[0] / sum(both), abs=1e-6)
+
+
+def test_the_effective_length_by_hand() -> None:
+    """Two words at length 2 count as 2 * 2 / (2 + 2) = 1: the likelihood is the geometric mean of the two."""
+    plain = NaiveBayes.fit(PAGES, LABELS, 2, 3, smoothing=1, length=math.inf)
+    short = NaiveBayes(plain.log_theta, plain.log_prior, 2.0)
+    theta, prior = np.exp(plain.log_theta.astype(float)), np.exp(plain.log_prior.astype(float))
+    score = prior * np.sqrt(theta[0] * theta[2])
+    assert np.allclose(score / score.sum(), short.probabilities(Bags.of([([0, 2], [1.0, 1.0])]))[0], atol=1e-6)
+
+
+def test_a_text_without_words_has_the_priors() -> None:
+    """Nothing said is the share of each class."""
+    model = NaiveBayes.fit(PAGES, LABELS, 2, 3)
+    assert np.allclose([0.6, 0.4], model.probabilities(Bags.of([([], [])]))[0])
+
+
+def _pages(count: int, words: int, seed: int) -> tuple[Bags, np.ndarray]:
+    """Pages of two classes that overlap, each word written three times over, as pages repeat themselves."""
+    chance = np.random.default_rng(seed)
+    labels = chance.integers(0, 2, count)
+    pairs = []
+    for label in labels:
+        own = chance.integers(0, 30, words // 6) + (20 * label)  # words 20 to 29 are of both
+        terms, counts = np.unique(np.repeat(own, 3), return_counts=True)
+        pairs.append((terms, counts.astype(float)))
+    return Bags.of(pairs), labels
+
+
+def test_long_pages_are_not_certain() -> None:
+    """On pages that repeat themselves the plain product is too sure of itself; with a length it is much less so."""
+    train, labels = _pages(300, 12, 1)
+    test, truth = _pages(300, 12, 2)
+    plain = NaiveBayes.fit(train, labels, 2, 60, length=math.inf, smoothing=1)
+    ours = NaiveBayes.fit(train, labels, 2, 60)
+    assert log_loss(ours.probabilities(test), truth) < log_loss(plain.probabilities(test), truth)
+    assert math.isfinite(ours.length_)
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    """Training is a function of pages and seed."""
+    train, labels = _pages(60, 30, 1)
+    one, other = (NaiveBayes.fit(train, labels, 2, 60, seed=3) for _ in range(2))
+    assert one.log_theta.tolist() == other.log_theta.tolist()
+    assert (one.length_, one.smoothing_) == (other.length_, other.smoothing_)
+
+
+def test_easy_classes_do_not_make_it_certain() -> None:
+    """Where nothing is ever mistaken, longer is better by a hair: the shortest length that is good enough stays."""
+    bags = Bags.of(([label * 3, label * 3 + 1, label * 3 + 2], [5.0, 4.0, 3.0]) for label in [0, 1] * 20)
+    model = NaiveBayes.fit(bags, np.array([0, 1] * 20), 2, 6)
+    assert model.length_ <= 16
+    assert model.probabilities(bags)[0, 0] > 0.95

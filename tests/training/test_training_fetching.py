@@ -1,0 +1,48 @@
+"""Labelled pages from the web, served on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.testing import Server, Web, serve
+from lycosa.training.corpus import Corpus
+from lycosa.training.fetching import fetched
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A web without traps."""
+    with serve(Web(seed=7, pages=120, hosts=6, traps=()), record=False) as serving:
+        yield serving
+
+
+def test_pages_are_fetched_and_failures_counted(server: Server) -> None:
+    """Pages come in the order of the table, whoever answers first; what fails is counted, and told in words."""
+    urls = [url for url, _ in zip(server.web.urls(), range(12), strict=False)]
+    rows = [*((url, "a") for url in urls), ("http://no-such-host.invalid/", "b"), (urls[0] + "no-such-page", "b")]
+    corpus, told = Corpus(), []
+    options = Options(allow_network=["127.0.0.0/8"], delay=0.0, traps=False)
+    fetched(options)(rows, corpus, lambda what, done, total: told.append((what, done, total)))
+    got = [page.name for page in corpus.pages]
+    assert got == [url for url in urls if url in got]
+    assert len(got) >= 8
+    assert len(rows) == len(got) + corpus.left_out["can't be fetched"] + corpus.left_out["pages without text"]
+    assert any("no-such-host.invalid" in note for note in corpus.notes)
+    assert ("fetching pages", 14, 14) == told[-1]
+
+
+def test_addresses_that_are_not_public_are_refused(server: Server) -> None:
+    """The guard of a crawl guards here, too."""
+    corpus = Corpus()
+    fetched(Options(delay=0.0, traps=False))([(next(server.web.urls()), "a")], corpus, lambda *_: None)
+    assert ([], 1) == (corpus.pages, corpus.left_out["can't be fetched"])
+
+
+def test_a_bad_proxy_is_an_error() -> None:
+    """What can't work at all is told at once."""
+    with pytest.raises(InputError):
+        fetched(Options(proxy="ftp://nowhere", traps=False))([("http://a.test/", "a")], Corpus(), lambda *_: None)

@@ -1,0 +1,284 @@
+"""Labelled pages out of directories, tables, archives and crawls; and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from written import text, write
+
+import lycosa
+from lycosa.cli.training import label as give_label
+from lycosa.core.errors import InputError
+from lycosa.testing import Server, Web, serve
+from lycosa.training.corpus import Corpus
+from lycosa.training.sources import Rows, Tell, read, read_directory, read_table, recorded
+
+
+def tell(what: str, done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+def no_pages(rows: Rows, corpus: Corpus, tell: Tell) -> None:
+    """For sources that need none."""
+    raise AssertionError("no table was named")
+
+
+def labels(corpus: Corpus) -> dict[str, int]:
+    """How many pages each class has."""
+    found: dict[str, int] = {}
+    for page in corpus.pages:
+        found[page.label] = found.get(page.label, 0) + 1
+    return found
+
+
+# -- directories -------------------------------------------------------------------------------------------------
+
+
+def test_directories_are_classes(tmp_path: Path) -> None:
+    """Nested directories are paths; HTML, text and Markdown count, and HTML is read without its tags."""
+    write(tmp_path, {"Sea/Reefs": 2, "Trains": 1})
+    (tmp_path / "Trains" / "b.TXT").write_text("a locomotive")
+    (tmp_path / "Trains" / "c.md").write_text("a carriage")
+    corpus = read([str(tmp_path)], no_pages, tell)
+    assert {"Sea/Reefs": 2, "Trains": 3} == labels(corpus)
+    assert "locomot" in corpus.vocabulary.id_of
+    assert "p" not in corpus.vocabulary.id_of
+
+
+def test_what_is_no_page_is_counted(tmp_path: Path) -> None:
+    """Pictures, hidden files, files without a class, empty and broken ones are left out; each kind is counted."""
+    write(tmp_path, {"Sea/Reefs": 1})
+    (tmp_path / "readme.txt").write_text("nothing of a class")
+    (tmp_path / "Sea" / "Reefs" / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "Sea" / "Reefs" / ".hidden.txt").write_text("secret")
+    (tmp_path / "Sea" / "Reefs" / "empty.html").write_text("<html></html>")
+    (tmp_path / "Sea" / "Reefs" / "gone.txt").symlink_to("nowhere")
+    (tmp_path / "Sea" / "Reefs" / "binary.txt").write_bytes(bytes(range(256)))
+    corpus = read([str(tmp_path)], no_pages, tell)
+    assert {
+        "files beside the classes' directories": 1,
+        "neither HTML nor text": 1,
+        "pages without text": 1,
+        "neither files nor directories": 1,
+    } == corpus.left_out
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_unreadable_files_are_counted(tmp_path: Path) -> None:
+    """A file or directory without permission is left out, and counted."""
+    write(tmp_path, {"Sea/Reefs": 2, "Trains": 1})
+    (tmp_path / "Sea" / "Reefs" / "0.html").chmod(0)
+    (tmp_path / "Trains").chmod(0)
+    try:
+        corpus = read([str(tmp_path)], no_pages, tell)
+    finally:
+        (tmp_path / "Trains").chmod(0o700)
+    assert {"files that can't be read": 1, "directories that can't be read": 1} == corpus.left_out
+
+
+def test_a_file_that_fails_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk is counted, too."""
+    write(tmp_path, {"Sea/Reefs": 1, "Trains": 1})
+    real = open
+
+    def failing(name: object, *more: object) -> object:
+        if "Trains" in str(name):
+            raise OSError(5, "Input/output error")
+        return real(name, *more)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("builtins.open", failing)
+    corpus = Corpus()
+    read_directory(tmp_path, corpus, tell)
+    assert ({"Sea/Reefs": 1}, {"files that can't be read": 1}) == (labels(corpus), corpus.left_out)
+
+
+def test_links_in_a_circle_end(tmp_path: Path) -> None:
+    """A symbolic link to a directory above is read once, as what it was first met as."""
+    write(tmp_path, {"Sea/Reefs": 2})
+    (tmp_path / "Sea" / "again").symlink_to(tmp_path)
+    (tmp_path / "Self").symlink_to(tmp_path / "Self")
+    corpus = read([str(tmp_path)], no_pages, tell)
+    assert {"Sea/Reefs": 2} == labels(corpus)
+    assert {"directories that were read before (links)": 1, "neither files nor directories": 1} == corpus.left_out
+
+
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    """A directory with a broken name is a class with a question mark in it."""
+    directory = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
+    os.mkdir(directory)
+    with open(os.path.join(directory, b"a.txt"), "w") as file:
+        file.write("coffee and cake")
+    assert {"caf?": 1} == labels(read([str(tmp_path)], no_pages, tell))
+
+
+def test_directories_without_pages(tmp_path: Path) -> None:
+    """An empty directory is told what it needs."""
+    with pytest.raises(InputError, match="no directories with pages in them: make one for each class"):
+        read([str(tmp_path)], no_pages, tell)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"), [("nowhere", "there is no file or directory nowhere$"), ("http://a.test/", "into a table$")]
+)
+def test_no_source(source: str, told: str) -> None:
+    """What is not there is named; an address by itself has no class."""
+    with pytest.raises(InputError, match=told):
+        read([source], no_pages, tell)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------
+
+
+def table(tmp_path: Path, content: str | bytes, column: str = "") -> tuple[Rows, Corpus]:
+    """Read a table."""
+    (tmp_path / "t.tsv").write_bytes(content.encode() if isinstance(content, str) else content)
+    corpus = Corpus()
+    return read_table(tmp_path / "t.tsv", corpus, column), corpus
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "http://a.test/1\tSea\nhttp://a.test/2\tTrains\n",
+        "url\tclass\nhttp://a.test/1\tSea\nhttp://a.test/2\tTrains",
+        "\ufeffurl\tclass\r\nhttp://a.test/1\tSea\r\n\r\nhttp://a.test/2\tTrains\r\n",
+        "http://A.test/1#top\t Sea/ \nhttp://a.test/1\tSea\nhttp://a.test/2\tTrains\tmore\n",
+    ],
+)
+def test_forms_of_a_table(content: str, tmp_path: Path) -> None:
+    """With and without titles, BOM, Windows line ends, further columns, repeated rows: all the same."""
+    rows, corpus = table(tmp_path, content)
+    assert [("http://a.test/1", "Sea"), ("http://a.test/2", "Trains")] == rows
+    assert not corpus.left_out
+    assert not corpus.notes
+
+
+def test_lines_end_at_newlines_only(tmp_path: Path) -> None:
+    """U+0085 and U+2028 are part of a name, not the end of a line."""
+    rows, _ = table(tmp_path, "http://a.test/1\tSea\u2028Side\nhttp://a.test/2\tNew\u0085Age\n")
+    assert 2 == len(rows)
+
+
+@pytest.mark.parametrize(("column", "found"), [("", "a"), ("2", "a"), ("3", "b"), ("genre", "b"), ("class", "a")])
+def test_the_column_of_classes(column: str, found: str, tmp_path: Path) -> None:
+    """By number or by title; the second if nothing is said."""
+    rows, _ = table(tmp_path, "url\tclass\tgenre\nhttp://a.test/\ta\tb\n", column)
+    assert [("http://a.test/", found)] == rows
+
+
+def test_of_several_classes_the_first_counts(tmp_path: Path) -> None:
+    """A page has one class; how many others were named is told."""
+    rows, corpus = table(tmp_path, "http://a.test/\tSea\nhttp://a.test/\tTrains\nhttp://a.test/\tArt\n")
+    assert [("http://a.test/", "Sea")] == rows
+    assert "2 further classes of pages that have one already are not used" in corpus.notes[0]
+
+
+def test_rows_that_say_nothing_are_counted(tmp_path: Path) -> None:
+    """No address, no class, no tab, an empty path: left out."""
+    rows, corpus = table(
+        tmp_path, b"http://a.test/\tSea\nnothing\tSea\nhttp://b.test/\t//\nhttp://c.test/\nhttp://[\tx\n\xff\tSea\n"
+    )
+    assert 1 == len(rows)
+    assert {"rows without an address or a class": 5} == corpus.left_out
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "told"),
+    [
+        ("", "", "names no address with a class"),
+        ("url\tclass\n", "", "names no address with a class"),
+        ("http://a.test/,Sea\n", "", "write an address, a tab and a class a line"),
+        ("url\tclass\nhttp://a.test/\tSea\n", "genre", "no column 'genre' of classes: its columns are url, class"),
+        ("http://a.test/\tSea\n", "genre", "it has no titles: give a number from 2 on"),
+        ("http://a.test/\tSea\n", "1", "no column '1'"),
+        ("http://a.test/\tSea\n", "9", "names no address with a class"),
+        ("\x00\x01\x02", "", "names no address with a class"),
+    ],
+)
+def test_tables_that_name_nothing(content: str, column: str, told: str, tmp_path: Path) -> None:
+    """A table without a row that can be used is an error that says how to write one."""
+    with pytest.raises(InputError, match=told):
+        table(tmp_path, content, column)
+
+
+# -- archives and crawls -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The embedded web."""
+    with serve(Web(seed=7, pages=200, hosts=6, traps=()), record=False) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def crawl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A small crawl, and its pages."""
+    out = tmp_path_factory.mktemp("crawls") / "crawl"
+    seeds = [next(iter(server.web.urls()))]
+    found = [
+        visit.node
+        for visit in lycosa.crawl("coral reef", seeds, out=out, budget=30, delay=0, allow_network="127.0.0.0/8")
+        if visit.is_page
+    ]
+    assert len(found) > 8
+    return out, found
+
+
+def test_pages_out_of_an_archive(crawl: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """The pages of a table come from a crawl's archive; what is not in it is counted."""
+    out, found = crawl
+    rows = [*((url, "ab"[n % 2]) for n, url in enumerate(found)), ("http://elsewhere.test/", "a")]
+    (tmp_path / "t.tsv").write_text("".join(f"{url}\t{label}\n" for url, label in rows))
+    for place in (out, out / "archive", next((out / "archive").glob("*.warc.gz"))):
+        corpus = read([str(tmp_path / "t.tsv")], recorded(place), tell)
+        assert found == [page.name for page in corpus.pages]
+        assert {f"not in {place}": 1} == corpus.left_out
+
+
+def test_no_archive(tmp_path: Path) -> None:
+    """A place without pages is told so."""
+    (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
+    with pytest.raises(InputError, match="there is no "):
+        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "nowhere"), tell)
+    (tmp_path / "x.warc").write_text("no archive")
+    with pytest.raises(InputError):
+        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "x.warc"), tell)
+
+
+def test_labels_of_a_crawl(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    """Labelled pages are of two classes, with the words that the log has of them; the last label counts."""
+    out, found = crawl
+    with pytest.raises(InputError, match="has no labels yet: give some with 'lycosa label"):
+        read([str(out)], no_pages, tell)
+    give_label(out, found[:4], relevant=True)
+    give_label(out, found[3:7], relevant=False)
+    corpus = read([str(out)], no_pages, tell)
+    assert {"relevant": 3, "irrelevant": 4} == labels(corpus)
+    rows = [(url, "x") for url in found[:7]]
+    archived = Corpus()
+    recorded(out)(rows, archived, tell)
+    words = {
+        page.name: {archived.vocabulary.terms[n]: c for n, c in zip(page.terms.ids, page.terms.counts, strict=True)}
+        for page in archived.pages
+    }
+    for page in corpus.pages:
+        told = {corpus.vocabulary.terms[n]: c for n, c in zip(page.terms.ids, page.terms.counts, strict=True)}
+        assert words[page.name] == told
+
+
+def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
+    """A directory with a crawl.toml and no log is told how to go on."""
+    (tmp_path / "crawl.toml").write_text("")
+    with pytest.raises(InputError, match=r"nothing has been crawled in .* yet"):
+        read([str(tmp_path)], no_pages, tell)
+
+
+def test_several_sources_join(tmp_path: Path) -> None:
+    """Two directories are one corpus, also where a class is in both."""
+    one, two = write(tmp_path / "one", {"Sea/Reefs": 2}), write(tmp_path / "two", {"Sea/Reefs": 3, "Trains": 1})
+    assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, tell))
+    assert text("Trains", 0) != text("Trains", 1)
