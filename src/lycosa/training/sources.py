@@ -187,7 +187,7 @@ def recorded(place: Path) -> Pages:
             for number, (url, label) in enumerate(rows, 1):
                 tell("reading pages", number, len(rows))
                 try:
-                    answer = _found(recording, url)
+                    answer = found(recording, url)
                 except Damaged:
                     corpus.left_out["damaged records"] += 1
                     continue
@@ -196,13 +196,13 @@ def recorded(place: Path) -> Pages:
                 elif not 200 <= answer.status < 300:
                     corpus.left_out[f"recorded with status {answer.status}"] += 1
                 else:
-                    document = _document(answer, url)
+                    document = document_of(answer, url)
                     corpus.add(label, url, _page(document, answer.header(b"content-language")))
 
     return pages
 
 
-def _found(recording: Recording, url: str) -> Answer | None:
+def found(recording: Recording, url: str) -> Answer | None:
     """What was recorded of an address, redirects followed."""
     answer = recording.find(url)
     for _ in range(_HOPS):
@@ -215,7 +215,8 @@ def _found(recording: Recording, url: str) -> Answer | None:
     return answer
 
 
-def _document(answer: Answer, url: str) -> Document:
+def document_of(answer: Answer, url: str) -> Document:
+    """What a recorded answer says; an empty document if it cannot be unpacked."""
     try:
         body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
     except BadEncoding:
