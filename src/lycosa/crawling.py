@@ -19,9 +19,11 @@ from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strategy, Topic
+from lycosa.core.spec import parse
 from lycosa.core.strategies import steer
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
+from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
@@ -131,7 +133,8 @@ class Crawl:
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone."""
         self._clock = clock or wall_clock()
-        self._topic = topic
+        self._topic = self._own_topic = topic
+        self._directory: Directory | None = None
         self._stopping = False
         self._running: AsyncGenerator[Visit, None] | None = None
         # What can be wrong with the request is found here, before anything is written or sent.
@@ -152,14 +155,13 @@ class Crawl:
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
         if topic is None:
-            located = self._located(options)
+            located = self._located()
             check_request(located)
             if not options.examples and not (resuming and options.terms):
                 self._topic = make_topic(located)
                 # As the model spells them, and those it did not have to be told.
                 options.targets = list(getattr(self._topic, "targets", options.targets))
         self._space = space
-        self._directory: Directory | None = None
         self._log: Log | None = None
         self._archive: Archive | None = None
 
@@ -224,8 +226,9 @@ class Crawl:
         log, archive = self._open_files()
         if self._topic is None and isinstance(log, SqliteLog) and self.resuming:
             learned = log.setting("learned", {}) or await self._learned(space, news)
-        topic = self._topic or make_topic(options, learned)
+        topic = self._topic or make_topic(self._located(), learned)
         guide = self._strategy(topic.threshold)
+        self.notes += getattr(getattr(guide, "estimator", guide), "notes", [])
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
         judge_name = _fingerprint(options, topic)
@@ -263,17 +266,29 @@ class Crawl:
         self._sources.clear()
         return engine
 
-    def _located(self, options: Options) -> Options:
-        """The options with the model's whole path: in a crawl's directory it is named as seen from there."""
-        if not self.resuming or not options.model or self.path is None:
+    def _located(self) -> Options:
+        """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""
+        options, path = self.options, self.path
+        if path is None or (not self.resuming and self._directory is None):
             return options
-        inside = self.path / options.model
-        return replace(options, model=str(inside)) if inside.exists() or not Path(options.model).exists() else options
+        return options.with_files(
+            {
+                option: str(path / name)
+                for option, name in options.files().items()
+                if (path / name).exists() or not Path(name).exists()
+            }
+        )
 
     def _strategy(self, threshold: float = 0.1) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
-        options, guide = self.options, self._guide
+        options, guide = self._located(), self._guide
         if guide is None:
+            needs = STRATEGIES.get(parse(options.strategy)[0])
+            if needs is not None and needs.needs == TAXONOMY and not options.model and self._own_topic is None:
+                raise InputError(
+                    f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
+                    "as 'lycosa train' makes it"
+                )
             facts = {"seed": options.random_seed, "budget": options.budget, "threshold": threshold}
             return strategy_by_name(options.strategy, targets=tuple(options.targets), **facts)
         return steer(guide, options.strategy) if isinstance(guide, Estimator) else guide
@@ -300,7 +315,7 @@ class Crawl:
         opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
         self._directory = opened
         if not self.resuming:
-            self.options.model = opened.options.model  # the directory's own copy
+            self.options = self.options.with_files(opened.options.files())  # the directory's own copies
         kept = replace(self.options, max_time=opened.options.max_time)  # a run's own time is not the crawl's
         if vars(opened.options) != vars(kept):
             opened.options = kept

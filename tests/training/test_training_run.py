@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,18 @@ from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.classified import Classified
 from lycosa.topics.model import KINDS, Model
-from lycosa.training.corpus import Corpus
+from lycosa.training.looking import recorded
 from lycosa.training.pages import Trained, train
-from lycosa.training.sources import Rows, Tell, recorded
+from lycosa.training.sources import Account, Tell
 
 CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 
 
-def no_pages(rows: Rows, corpus: Corpus, tell: Tell) -> None:
-    """For directories."""
+def no_pages(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    """Nothing has to be fetched here."""
+    raise AssertionError(f"{len(urls)} pages were asked for")
+    yield
 
 
 def run(root: Path, **how: Any) -> Trained:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,18 +12,21 @@ from written import text, write
 import lycosa
 from lycosa.cli.training import label as give_label
 from lycosa.core.errors import InputError
+from lycosa.core.types import Page
 from lycosa.testing import Server, Web, serve
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import Rows, Tell, read, read_directory, read_table, recorded
+from lycosa.training.looking import recorded
+from lycosa.training.sources import Account, Rows, Tell, read, read_directory, read_table
 
 
 def tell(what: str, done: int, total: int) -> None:
     """Nobody listens."""
 
 
-def no_pages(rows: Rows, corpus: Corpus, tell: Tell) -> None:
-    """For sources that need none."""
-    raise AssertionError("no table was named")
+def no_pages(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    """Nothing has to be fetched here."""
+    raise AssertionError(f"{len(urls)} pages were asked for")
+    yield
 
 
 def labels(corpus: Corpus) -> dict[str, int]:
@@ -258,16 +261,16 @@ def test_labels_of_a_crawl(crawl: tuple[Path, list[str]], capsys: pytest.Capture
     give_label(out, found[3:7], relevant=False)
     corpus = read([str(out)], no_pages, tell)
     assert {"relevant": 3, "irrelevant": 4} == labels(corpus)
-    rows = [(url, "x") for url in found[:7]]
     archived = Corpus()
-    recorded(out)(rows, archived, tell)
+    for url, page in recorded(out)(found[:7], archived, tell):
+        archived.add("x", url, page)
     words = {
-        page.name: {archived.vocabulary.terms[n]: c for n, c in zip(page.terms.ids, page.terms.counts, strict=True)}
-        for page in archived.pages
+        one.name: {archived.vocabulary.terms[n]: c for n, c in zip(one.terms.ids, one.terms.counts, strict=True)}
+        for one in archived.pages
     }
-    for page in corpus.pages:
-        told = {corpus.vocabulary.terms[n]: c for n, c in zip(page.terms.ids, page.terms.counts, strict=True)}
-        assert words[page.name] == told
+    for labelled in corpus.pages:
+        told = {corpus.vocabulary.terms[n]: c for n, c in zip(labelled.terms.ids, labelled.terms.counts, strict=True)}
+        assert words[labelled.name] == told
 
 
 def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:

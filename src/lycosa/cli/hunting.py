@@ -32,7 +32,8 @@ def start(given: dict[str, Any]) -> None:
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
     # A crawl that is resumed from elsewhere must still find its files.
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
-    for name in ("terms", "model", "background", "proxy_ca"):
+    options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
+    for name in ("terms", "proxy_ca"):
         if path := getattr(options, name):
             setattr(options, name, os.path.abspath(path))
     hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)

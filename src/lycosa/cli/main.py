@@ -421,6 +421,63 @@ def train_background(
     run(sources, out, terms)
 
 
+@training.command("rules")
+def train_rules(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A table of addresses and classes, a tab between them; or a crawl, whose pages the model classifies.",
+        ),
+    ],
+    model: Annotated[Path, typer.Option(metavar="FILE", help="The model that knows the classes, of 'lycosa train'.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the rules, a table.")],
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where the pages of a table are: a WARC file, a directory of them, or a crawl's. Default: the web.",
+        ),
+    ] = None,
+    links: Annotated[
+        int, typer.Option(help="Linked pages of each class to look at, at most, drawn by chance; 0: all.")
+    ] = 150,
+    column: Annotated[
+        str, typer.Option(metavar="NAME", help="A table's column of classes, by title or number. Default: the second.")
+    ] = "",
+    random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
+    delay: Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")] = 1.0,
+    allow_network: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Learn which classes of pages link to which, for 'lycosa crawl --strategy rules,file=FILE'."""
+    from lycosa.cli.ruling import run
+    from lycosa.core.options import Options
+
+    options = Options(allow_network=allow_network or [], delay=delay, traps=False)
+    run(source, model, out, pages, options, quiet=quiet, json=json, column=column, most=links, seed=random_seed)
+
+
+@app.command()
+def rules(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'lycosa train rules' has written.")],
+    target: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CLASS", help="Show what leads to this class or branch; repeat it for more."),
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Links that a path has at most.")] = 2,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Lines at most; 0: all.")] = 40,
+    json: Json = False,
+) -> None:
+    """List rules between classes; with --target, how likely each class leads there."""
+    from lycosa.cli.ruling import show
+
+    show(file, target or [], depth, limit, json=json)
+
+
 @app.command()
 def label(
     directory: Dir,

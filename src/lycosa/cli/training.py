@@ -24,10 +24,10 @@ from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
 from lycosa.topics.model import Model
-from lycosa.training.fetching import fetched
+from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.quality import TABLE, WORST, Quality
-from lycosa.training.sources import IRRELEVANT, RELEVANT, Tell, recorded
+from lycosa.training.sources import IRRELEVANT, RELEVANT, Tell
 from lycosa.web.urls import canonical
 
 ENDING = ".model"
@@ -55,7 +55,7 @@ def run(
     """Train, and report."""
     options.check()
     out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}{ENDING}")
-    with _progress(quiet or json) as tell:
+    with progress(quiet or json) as tell:
         done = train(sources, out, recorded(pages) if pages else fetched(options), tell=tell, **how)
     if json:
         told = {
@@ -74,7 +74,7 @@ def run(
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Tell]:
+def progress(quiet: bool) -> Iterator[Tell]:
     """A bar on a terminal, a line now and then elsewhere."""
     console = Console(stderr=True)
     last = time.monotonic()

@@ -6,11 +6,15 @@ import tomllib
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
+from lycosa.core.spec import parse
+
+_FILES = ("file", "scores")
+"""Parameters of a strategy that name a file."""
 
 
 def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str = "") -> Any:
@@ -221,6 +225,21 @@ class Options:
         if self.model and not self.topic:
             return ", ".join(self.targets) or f"what {Path(self.model).name} knows"
         return self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "") or self.judge
+
+    def files(self) -> dict[str, str]:
+        """The files that a crawl goes by, each under the name of its option."""
+        found = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
+        _, given = parse(self.strategy)
+        of_strategy = [given[key] for key in _FILES if given.get(key)]
+        return {**found, "strategy": of_strategy[0]} if of_strategy else found
+
+    def with_files(self, names: Mapping[str, str]) -> Options:
+        """The same with these files in their place."""
+        changed: dict[str, Any] = dict(names)
+        if "strategy" in changed:
+            before = self.files()["strategy"]
+            changed["strategy"] = self.strategy.replace(f"={before}", f"={changed['strategy']}")
+        return replace(self, **changed)
 
     def check(self) -> None:
         """Refuse values that can't work, each with its remedy."""

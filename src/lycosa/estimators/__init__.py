@@ -106,7 +106,7 @@ STRATEGIES: dict[str, Entry] = {
         f"{OTIE}; Abiteboul et al. 2003",
     ),
     "opic-alpha": Entry(
-        "opic_alpha", "OpicAlpha", {}, "cash shared by the links' promise, with its history", f"{GOURITEN}, estimator 3",
+        "opic_alpha", "OpicAlpha", {}, "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
     ),
     "otie": Entry(
         "otie", "Otie", {}, "cash shared by link context, revised by what the page turned out to be",
@@ -122,7 +122,8 @@ STRATEGIES: dict[str, Entry] = {
         "first_level", "FirstLevel", {"kind": "e"}, "sum of the links' promise", f"{GOURITEN}, estimator 4", TOPIC,
     ),
     "fl_ne": Entry(
-        "first_level", "FirstLevel", {"kind": "ne"}, "sum of relevance times promise", f"{GOURITEN}, estimator 4", TOPIC,
+        "first_level", "FirstLevel", {"kind": "ne"}, "sum of relevance times promise", f"{GOURITEN}, estimator 4",
+        TOPIC,
     ),
     "sl_n": Entry(
         "second_level", "SecondLevel", {"kind": "n"}, "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",

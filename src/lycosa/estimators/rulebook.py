@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -90,6 +91,14 @@ class RuleBook:
         ['Science/Chemistry', 'Science/Physics']
         """
         return {name for name in self.classes for target in targets if name == target or name.startswith(target + "/")}
+
+    def wanted(self, targets: Sequence[str]) -> set[str]:
+        """The same, but one that no rule knows is an error."""
+        for target in targets:
+            if not self.members([target]):
+                near = difflib.get_close_matches(target, self.classes, 3, 0.3) or self.classes[:5]
+                raise InputError(f"no rule knows the class {target}: there are {', '.join(near)} ...")
+        return self.members(targets)
 
     def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
         """For each class from which the wanted ones can be reached in at most `depth` links: how likely.

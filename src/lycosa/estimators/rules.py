@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,11 +71,7 @@ class Rules:
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
             raise InputError("rules need a target: say which class is wanted with --target CLASS")
-        self._wanted = self.book_.members(self.targets)
-        if not self._wanted:
-            near = difflib.get_close_matches(self.targets[0], self.book_.classes, 3, 0.4) or self.book_.classes[:10]
-            raise InputError(f"no rule knows the class {', '.join(self.targets)}: there are {', '.join(near)} ...")
-        self.chance_ = self.book_.chain(self._wanted, self.depth, self.paths)
+        self.chance_ = self.book_.chain(self.book_.wanted(self.targets), self.depth, self.paths)
         self.parents_ = Parents(self.merge)
         if not self.chance_:
             self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
@@ -104,8 +99,7 @@ class Rules:
             self.class_[row] = self.names_.setdefault(name, len(self.names_))
         self.learned_ += 1
         if self.learned_ % self.period == 0:
-            self._wanted = self.book_.members(self.targets)
-            self.chance_ = self.book_.chain(self._wanted, self.depth, self.paths)
+            self.chance_ = self.book_.chain(self.book_.members(self.targets), self.depth, self.paths)
 
 
 def _class_of(step: Step) -> str:

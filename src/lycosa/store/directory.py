@@ -1,11 +1,10 @@
-"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, a copy of the model it hunts with if there is one,
+"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, copies of the files it goes by (model, rules ...),
 and a lock while someone writes.
 """
 
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
@@ -14,7 +13,10 @@ from lycosa.core.options import Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.warc import WarcArchive
 
-CONFIG, MODEL = "crawl.toml", "topic.model"
+CONFIG = "crawl.toml"
+
+KEPT = {"model": "topic.model", "background": "background.tsv.zst", "strategy": "strategy.tsv"}
+"""Copies of the files that options name."""
 
 
 class Directory:
@@ -43,11 +45,11 @@ class Directory:
         lock = Lock(path)
         directory = cls(path, options, lock)
         try:
-            directory._keep_model()
+            directory._keep_files()
             directory.save()
         except LycosaError:  # leave nothing half-written
             lock.release()
-            for file in (lock.path, path / MODEL):
+            for file in (lock.path, *(path / name for name in KEPT.values())):
                 file.unlink(missing_ok=True)
             if new:
                 path.rmdir()
@@ -69,16 +71,17 @@ class Directory:
             )
         return Options.load(path / CONFIG)
 
-    def _keep_model(self) -> None:
-        """Copy the model, so that the directory stands on its own: it may be moved, and the model changed or lost."""
-        if not self.options.model:
-            return
-        try:
-            with open(self.options.model, "rb") as source, replacing(self.path / MODEL) as copy:
-                shutil.copyfileobj(source, copy)
-        except OSError as error:
-            raise StoreError(f"cannot copy {self.options.model} to {self.path}: {error.strerror}; make room") from error
-        self.options = replace(self.options, model=MODEL)
+    def _keep_files(self) -> None:
+        """Copy the files that the crawl goes by, so that the directory stands on its own: it may be moved, they may
+        change or be lost.
+        """
+        for option, name in self.options.files().items():
+            try:
+                with open(name, "rb") as source, replacing(self.path / KEPT[option]) as copy:
+                    shutil.copyfileobj(source, copy)
+            except OSError as error:
+                raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; make room") from error
+        self.options = self.options.with_files({option: KEPT[option] for option in self.options.files()})
 
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""

@@ -1,40 +1,119 @@
-"""Pages with their links, by address: out of WARC files, or from the web."""
+"""The pages of some addresses, with their links: out of WARC files, or from the web."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
+from lycosa.collection.reading import INFLATED
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Page
 from lycosa.crawling import wall_clock, web_space
 from lycosa.replay.recording import Recording
-from lycosa.replay.records import Damaged
-from lycosa.training.sources import Tell, document_of, found
+from lycosa.replay.records import Answer, Damaged
+from lycosa.training.sources import Account, Look, Tell, page_of
+from lycosa.web.html import Document, read_body
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.urls import resolve
 
-Look: TypeAlias = Callable[[Sequence[str], Tell], dict[str, Page]]
-"""Pages by address; what can't be had is left out."""
+REASONS = 3
+"""Failures that are told word for word; all are counted."""
+
+_HOPS = 5
 
 
-def recorded_pages(place: Path) -> Look:
+def recorded(place: Path) -> Look:
     """Out of a WARC file, a directory of them, or a crawl's directory."""
 
-    def look(urls: Sequence[str], tell: Tell) -> dict[str, Page]:
-        pages = {}
+    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):
                 tell("reading pages", number, len(urls))
                 try:
-                    answer = found(recording, url)
+                    answer = _found(recording, url)
                 except Damaged:
+                    account.left_out["damaged records"] += 1
                     continue
-                if answer is not None and 200 <= answer.status < 300:
-                    document = document_of(answer, url)
-                    pages[url] = Page("ok", title=document.title, marked=document.marked, links=document.links)
-        return pages
+                if answer is None:
+                    account.left_out[f"not in {place}"] += 1
+                elif not 200 <= answer.status < 300:
+                    account.left_out[f"recorded with status {answer.status}"] += 1
+                else:
+                    yield url, page_of(_document(answer, url), answer.header(b"content-language"))
 
     return look
+
+
+def _found(recording: Recording, url: str) -> Answer | None:
+    """What was recorded of an address, redirects followed."""
+    answer = recording.find(url)
+    for _ in range(_HOPS):
+        if answer is None or not 300 <= answer.status < 400:
+            break
+        target = resolve(url, [answer.header(b"location")])[0]
+        if target is None:
+            break
+        url, answer = target, recording.find(target)
+    return answer
+
+
+def _document(answer: Answer, url: str) -> Document:
+    """What a recorded answer says; an empty document if it cannot be unpacked."""
+    try:
+        body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+    except BadEncoding:
+        return Document()
+    return read_body(body, url, answer.header(b"content-type"))
+
+
+def fetched(options: Options) -> Look:
+    """From the web, as politely as a crawl: what robots.txt allows, several hosts at a time, with pauses."""
+
+    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        got, failed = asyncio.run(_fetch_all(urls, tell, options))
+        if failed:
+            account.left_out["can't be fetched"] += len(failed)
+            account.notes += list(failed.values())[:REASONS]
+        for url in urls:  # in their order, so that nothing depends on who answers first
+            if url in got:
+                yield url, got[url]
+
+    return look
+
+
+async def _fetch_all(urls: Sequence[str], tell: Tell, options: Options) -> tuple[dict[str, Page], dict[str, str]]:
+    """The pages, and why others could not be had."""
+    space = web_space(options, wall_clock())
+    hosts: dict[str, list[str]] = {}
+    for url in urls:
+        hosts.setdefault(space.lane(url), []).append(url)
+    room = asyncio.Semaphore(options.concurrency)
+    got: dict[str, Page] = {}
+    failed: dict[str, str] = {}
+
+    async def one(url: str) -> None:
+        try:
+            _, page, _ = await fetch(space, url, "page", url, clock=space.clock, patience=options.patience)
+        except InputError as error:
+            failed[url] = str(error)
+        else:
+            failed.pop(url, None)
+            got[url] = page
+        tell("fetching pages", len(got) + len(failed), len(urls))
+
+    async def host(mine: list[str]) -> None:
+        async with room:
+            for url in mine:
+                await one(url)
+
+    try:
+        await asyncio.gather(*(host(mine) for mine in hosts.values()))
+        for url in list(failed):
+            if "can't be asked now" in failed[url]:  # a redirect led to a host that was busy with pages of its own
+                await one(url)
+    finally:
+        await space.close()
+    return got, failed

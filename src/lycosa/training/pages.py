@@ -16,7 +16,7 @@ from lycosa.topics.model import KINDS, MAGIC, Model, fitted
 from lycosa.topics.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Corpus
 from lycosa.training.quality import Quality, hold_out, measure
-from lycosa.training.sources import Pages, Tell, read
+from lycosa.training.sources import Look, Tell, read
 
 FEW = 20
 """A class of fewer different pages gets a word of warning."""
@@ -37,7 +37,7 @@ class Trained:
 def train(
     sources: Iterable[str],
     out: Path,
-    pages: Pages,
+    look: Look,
     *,
     kind: str = "nb",
     least: int = 0,
@@ -54,7 +54,7 @@ def train(
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
-    corpus = read(sources, pages, tell, column, language)  # 1
+    corpus = read(sources, look, tell, column, language)  # 1
     chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}

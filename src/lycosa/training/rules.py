@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page, Terms, Visit
@@ -18,13 +17,10 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.bags import Bags
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import Rows, Tell, read_table
+from lycosa.training.sources import Look, Rows, Tell, read_table
 
 LINKED = 150
 """Linked pages of each class that are fetched, at most: about as many as the paper had."""
-
-Look: TypeAlias = Callable[[Sequence[str], Tell], dict[str, Page]]
-"""Pages with their links, by address; what can't be had is left out."""
 
 
 @dataclass
@@ -124,18 +120,17 @@ def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, te
     strange = sum(not name for name in class_of.values())
     if strange:
         learned.left_out["of classes that the model does not know"] += strange
-    urls = [url for url, name in class_of.items() if name]
-    pages = look(urls, tell)
-    learned.left_out["that can't be had"] += len(urls) - len(pages)
     linked: dict[str, dict[str, None]] = {}
-    for url, page in pages.items():
+    referred: dict[str, str] = {}
+    for url, page in look([url for url, name in class_of.items() if name], learned, tell):
         targets = [target for target in page.links.urls if target != url]
         learned.parents += bool(targets)
         linked.setdefault(class_of[url], {}).update(dict.fromkeys(targets))
+        referred[url] = reader.of_page(page)
     drawn = {name: _some(targets, most, f"{seed} {name}") for name, targets in linked.items()}
-    wanted = list(dict.fromkeys(target for targets in drawn.values() for target in targets))
-    found = {**look([url for url in wanted if url not in pages], tell), **pages}
-    referred = {url: reader.of_page(found[url]) for url in wanted if url in found}
+    wanted = dict.fromkeys(target for targets in drawn.values() for target in targets if target not in referred)
+    train_1 = Learned(learned.book)  # what can't be had of these is counted by _count, class by class
+    referred.update((url, reader.of_page(page)) for url, page in look(list(wanted), train_1, tell))
     _count(learned, drawn, referred)
     return learned
 

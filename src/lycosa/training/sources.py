@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Label, Page, Visit
-from lycosa.replay.recording import Recording
-from lycosa.replay.records import Answer, Damaged
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import path_of
 from lycosa.training.corpus import Corpus
-from lycosa.web.html import Document, extract, language_of, plain, read_body
-from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.urls import canonical, is_http, resolve
+from lycosa.web.html import Document, extract, language_of, plain
+from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -28,19 +26,24 @@ RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 MOST_TABLE = 500_000_000
 """Bytes of a table."""
 
-_HOPS = 5
-
 Tell: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and of how many (0: unknown)."""
 
 Rows: TypeAlias = "list[tuple[str, str]]"
 """Addresses and classes."""
 
-Pages: TypeAlias = Callable[[Rows, Corpus, Tell], None]
-"""Puts the pages of some addresses into a corpus: fetched, or out of an archive."""
+Look: TypeAlias = "Callable[[Sequence[str], Account, Tell], Iterator[tuple[str, Page]]]"
+"""The pages of some addresses, in their order: fetched, or out of an archive. See looking.py."""
 
 
-def read(sources: Iterable[str], pages: Pages, tell: Tell, column: str = "", language: str = "en") -> Corpus:
+class Account(Protocol):
+    """Keeps why something was left out, and what should be said."""
+
+    left_out: Counter[str]
+    notes: list[str]
+
+
+def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", language: str = "en") -> Corpus:
     """The labelled pages of all sources; `language` is that of pages which do not say theirs."""
     corpus = Corpus(Vocabulary(language))
     for source in sources:
@@ -53,14 +56,16 @@ def read(sources: Iterable[str], pages: Pages, tell: Tell, column: str = "", lan
         elif path.is_dir():
             read_directory(path, corpus, tell)
         else:
-            pages(read_table(path, corpus, column), corpus, tell)
+            label_of = dict(read_table(path, corpus, column))
+            for url, page in look(list(label_of), corpus, tell):
+                corpus.add(label_of[url], url, page)
     corpus.spell()
     return corpus
 
 
-def _page(document: Document, declared: str = "") -> Page:
+def page_of(document: Document, declared: str = "") -> Page:
     """A page as the web space would give it: its language is what it or its header says, or what it looks like."""
-    page = Page("ok", title=document.title, marked=document.marked)
+    page = Page("ok", title=document.title, marked=document.marked, links=document.links)
     page.language = document.language or declared.lower()[:20] or language_of(page.text[:1000])
     return page
 
@@ -88,7 +93,7 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
             continue
         read_as = extract(body, "http://example.invalid/") if suffix in HTML else plain(body)
         found += 1
-        corpus.add(label, str(file), _page(read_as))
+        corpus.add(label, str(file), page_of(read_as))
         tell("reading pages", found, 0)
     if not found:
         raise InputError(
@@ -177,51 +182,6 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
         told = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
         raise InputError(f"{path} has no column {column!r} of classes: {told}")
     return names.index(column)
-
-
-def recorded(place: Path) -> Pages:
-    """Pages out of WARC files: a file, a directory of them, or a crawl's directory."""
-
-    def pages(rows: Rows, corpus: Corpus, tell: Tell) -> None:
-        with Recording([place]) as recording:
-            for number, (url, label) in enumerate(rows, 1):
-                tell("reading pages", number, len(rows))
-                try:
-                    answer = found(recording, url)
-                except Damaged:
-                    corpus.left_out["damaged records"] += 1
-                    continue
-                if answer is None:
-                    corpus.left_out[f"not in {place}"] += 1
-                elif not 200 <= answer.status < 300:
-                    corpus.left_out[f"recorded with status {answer.status}"] += 1
-                else:
-                    document = document_of(answer, url)
-                    corpus.add(label, url, _page(document, answer.header(b"content-language")))
-
-    return pages
-
-
-def found(recording: Recording, url: str) -> Answer | None:
-    """What was recorded of an address, redirects followed."""
-    answer = recording.find(url)
-    for _ in range(_HOPS):
-        if answer is None or not 300 <= answer.status < 400:
-            break
-        target = resolve(url, [answer.header(b"location")])[0]
-        if target is None:
-            break
-        url, answer = target, recording.find(target)
-    return answer
-
-
-def document_of(answer: Answer, url: str) -> Document:
-    """What a recorded answer says; an empty document if it cannot be unpacked."""
-    try:
-        body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
-    except BadEncoding:
-        return Document()
-    return read_body(body, url, answer.header(b"content-type"))
 
 
 # -- crawls ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.testing import Server, Web, serve
 from lycosa.training.corpus import Corpus
-from lycosa.training.fetching import fetched
+from lycosa.training.looking import fetched
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +23,14 @@ def server() -> Iterator[Server]:
 def test_pages_are_fetched_and_failures_counted(server: Server) -> None:
     """Pages come in the order of the table, whoever answers first; what fails is counted, and told in words."""
     urls = [url for url, _ in zip(server.web.urls(), range(12), strict=False)]
-    rows = [*((url, "a") for url in urls), ("http://no-such-host.invalid/", "b"), (urls[0] + "no-such-page", "b")]
+    asked = [*urls, "http://no-such-host.invalid/", urls[0] + "no-such-page"]
     corpus, told = Corpus(), []
     options = Options(allow_network=["127.0.0.0/8"], delay=0.0, traps=False)
-    fetched(options)(rows, corpus, lambda what, done, total: told.append((what, done, total)))
-    got = [page.name for page in corpus.pages]
+    look = fetched(options)
+    got = [url for url, _ in look(asked, corpus, lambda what, done, total: told.append((what, done, total)))]
     assert got == [url for url in urls if url in got]
     assert len(got) >= 8
-    assert len(rows) == len(got) + corpus.left_out["can't be fetched"] + corpus.left_out["pages without text"]
+    assert len(asked) == len(got) + corpus.left_out["can't be fetched"]
     assert any("no-such-host.invalid" in note for note in corpus.notes)
     assert ("fetching pages", 14, 14) == told[-1]
 
@@ -38,11 +38,11 @@ def test_pages_are_fetched_and_failures_counted(server: Server) -> None:
 def test_addresses_that_are_not_public_are_refused(server: Server) -> None:
     """The guard of a crawl guards here, too."""
     corpus = Corpus()
-    fetched(Options(delay=0.0, traps=False))([(next(server.web.urls()), "a")], corpus, lambda *_: None)
-    assert ([], 1) == (corpus.pages, corpus.left_out["can't be fetched"])
+    got = list(fetched(Options(delay=0.0, traps=False))([next(server.web.urls())], corpus, lambda *_: None))
+    assert ([], 1) == (got, corpus.left_out["can't be fetched"])
 
 
 def test_a_bad_proxy_is_an_error() -> None:
     """What can't work at all is told at once."""
     with pytest.raises(InputError):
-        fetched(Options(proxy="ftp://nowhere", traps=False))([("http://a.test/", "a")], Corpus(), lambda *_: None)
+        list(fetched(Options(proxy="ftp://nowhere", traps=False))(["http://a.test/"], Corpus(), lambda *_: None))
