@@ -1,8 +1,8 @@
 """What a step costs with each strategy, at frontiers of a thousand to a million rows.
 
-Every strategy watches the same crawl: pages of some 40 links, half of them new. For each page the time is taken for what
-the strategy has to do: learn from it, rank what changed, and say what it would fetch next. Beside it stands what a
-straightforward version would do after each page: score the whole frontier again, and look for the maximum.
+Each strategy crawls pages of 40 links, half of them new. For each page the time is taken for what the strategy has to
+do: learn from it, rank what changed, and pick what is fetched next. Beside it stands what a straightforward version
+would do after each page: score the whole frontier again, and look for the maximum.
 
     python benchmarks/estimators.py [--sizes 1000,10000,100000,1000000] [--steps 300] [--only fl_n,lr_fl]
 
@@ -42,7 +42,7 @@ class Stream:
         self.known = 0
         self.picks = 0
 
-    def page(self, node: str, links: int, new: float) -> Visit:
+    def page(self, node: str, links: int, new: float, promise: float) -> Visit:
         """A page with so many links, a share of them to addresses nobody has seen."""
         chance = self.chance
         names, anchors = [], []
@@ -60,7 +60,9 @@ class Stream:
         found.alphas = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
         found.facets = {"context": found.alphas * 0.5, "url": found.alphas * 0.25}
         self.picks += 1
-        beta = chance.random() if chance.random() < 0.3 else 0.0
+        # Relevant pages are linked to by relevant pages, with promising links.
+        likely = 0.1 + 0.5 * promise
+        beta = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
         classes = [[chance.choice(CLASSES), 0.8]]
         return Visit(
             node, "page", "ok", self.picks, beta=beta, links=found, data={"classes": classes, "target": beta > 0.5}
@@ -76,14 +78,15 @@ class Contestant:
         self.took: list[float] = []
         self.naive: list[float] = []
 
-    def step(self, step: Step, number: int) -> None:
-        """Learn, rank, pick; the pick is given back, as the stream says what is fetched."""
+    def step(self, step: Step, number: int) -> int:
+        """Learn, rank, pick: the row that it would fetch next."""
         begun = time.process_time_ns()
         self.strategy.learn(step, self.table, self.frontier)
+        if number > 1:
+            self.frontier.untake(step.row)
         picked = self.strategy.pick(number, self.frontier, 0.0)
         self.took.append((time.process_time_ns() - begun) / 1e6)
-        if picked.row >= 0:
-            self.frontier.untake(picked.row)
+        return picked.row
 
     def rescan(self) -> None:
         """The straightforward way: all open rows scored again."""
@@ -127,22 +130,28 @@ def watch(name: str, size: int, steps: int) -> Contestant:
     one = Contestant(name, _make(name), table)
     node = "seed"
     while table.open_rows < size:  # filled by pages with many links
-        step = table.absorb(stream.page(node, min(2000, size // 4), 1.0))
+        step = table.absorb(stream.page(node, min(2000, size // 4), 1.0, promise(table, node)))
         assert step is not None
         one.strategy.learn(step, table, one.frontier)
         node = table.nodes[stream.chance.choice(step.children.tolist())]
     gc.collect()
     gc.freeze()
     for number in range(WARM + steps):
-        step = table.absorb(stream.page(node, LINKS, 0.5 if size > 50_000 else 1 / LINKS))  # small ones stay small
+        new = 0.5 if size > 50_000 else 1 / LINKS  # small ones stay small
+        step = table.absorb(stream.page(node, LINKS, new, promise(table, node)))
         assert step is not None
-        one.step(step, number + 1)
+        node = table.nodes[one.step(step, number + 1)]
         if number % 50 == 0:
             one.rescan()
-        node = table.nodes[int(table.rows()[stream.chance.randrange(table.open_rows)])]
     gc.unfreeze()
     one.took = one.took[WARM:]
     return one
+
+
+def promise(table: Table, node: str) -> float:
+    """What was known of a page before: half by its links, half by the pages they are on."""
+    row = table.row_of[node]
+    return float(0.5 * table.alpha_max[row] + 0.5 * table.beta_max[row])
 
 
 def _make(name: str) -> Strategy:

@@ -18,7 +18,7 @@ from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier
 from lycosa.core.pool import linear_scores
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import shuffled
-from lycosa.core.table import DONE, Table
+from lycosa.core.table import Table
 
 LANES, ROWS, LINES = 3, 12, 2
 
@@ -56,8 +56,7 @@ def drain(made: Frontier, now: float = 0.0) -> list[str]:
 def end(made: Frontier, node: str) -> None:
     """The node's visit is over for good."""
     row = made.table.row_of[node]
-    made.table.state[row] = DONE
-    made.table.open_rows -= 1
+    made.table.close(row)
     made.untake(row)
     made.wake(made.table.lane_of(node))
 
@@ -131,8 +130,8 @@ def test_rows_closed_by_a_replayed_log_are_gone() -> None:
     """A replayed log closes rows that nobody took: they are not given, and no lane waits for them."""
     made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda lane: (9.0 if lane == "a" else 0.0, "rests"))
     assert ["b1"] == drain(made)
-    made.table.state[:2] = DONE
-    made.table.open_rows -= 2
+    made.table.close(0)
+    made.table.close(1)
     assert ([], []) == (drain(made, 9.0), made.waiting())
 
 
@@ -335,8 +334,7 @@ def test_order_equals_brute_force(
         return expected
 
     def close(row: int) -> None:
-        table.state[row] = DONE
-        table.open_rows -= 1
+        table.close(row)
         model.done.add(row)
 
     for name, number, value in operations:

@@ -283,7 +283,8 @@ class Frontier:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
         self.lanes[self.table.lane[row]].in_flight -= 1
-        self._push_all(np.array([row], np.int32))
+        if self.table.state[row] == OPEN:
+            self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
         """Something about a lane changed: look again at when it is ready."""

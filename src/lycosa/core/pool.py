@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.frontier import Order
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores
 
@@ -19,6 +20,9 @@ SHARE = 8
 
 LONG = 16384
 """A short list may grow to this length until it is made again."""
+
+GROUPS = 16
+"""Kinds of rows with the same features that are told apart."""
 
 Features = NDArray[np.float32]
 
@@ -162,6 +166,19 @@ class Pool:
             self.short = self.rows[above]
             self._line, self._before = float(line) + slack, weights
         return self.short
+
+    def distinct(self, slots: NDArray[np.intp], order: Order | None) -> NDArray[np.intp]:
+        """Of rows with the same features only the first: they score the same. Gives up when many differ."""
+        found: list[int] = []
+        while len(slots) > SMALL and len(found) < GROUPS:
+            rows = self.rows[slots]
+            first = slots[int(rows.argmin() if order is None else order(rows).argmin())]
+            found.append(int(first))
+            same = self.matrix[0, slots] == self.matrix[0, first]
+            for line in self.matrix[1:]:
+                same &= line[slots] == line[first]
+            slots = slots[~same]
+        return np.concatenate([np.array(found, np.intp), slots])
 
     def ceiling(self, weights: NDArray[np.float32], intercept: float) -> float:
         """No row that isn't on the short list scores more."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, IDLE, PRUNED, READY, SHUT, SPENT, Entry, Frontier, Lane, Order, Ready
-from lycosa.core.pool import Features, Pool, linear_scores
+from lycosa.core.pool import LONG, Features, Pool, linear_scores
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -105,7 +105,6 @@ class ScanFrontier(Frontier):
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
-        self._closed += row in self.taken and self.table.state[row] != OPEN
         self._lent[row] = False
         super().untake(row)
 
@@ -169,7 +168,10 @@ class ScanFrontier(Frontier):
         short = pool.divide(product, usable, slack, self.weights)
         if short is not None:
             return self._first(short, rests)[0]
-        return self._first(pool.rows[np.flatnonzero(usable >= np.float32(top - 2 * slack))], None)[0]
+        slots = np.flatnonzero(usable >= np.float32(top - 2 * slack))
+        if len(slots) > LONG:  # rows with the same features, nearly always: links of which nothing is known
+            slots = pool.distinct(slots, self.order)
+        return self._first(pool.rows[slots], None)[0]
 
     def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> tuple[int, float]:
         """The best of some rows, by their exact scores, and its score."""
@@ -267,17 +269,17 @@ class ScanFrontier(Frontier):
         self._slot[moved] = places
 
     def _forget_closed(self) -> None:
-        """Rows that were closed without having been taken from here leave: those of a replayed log, as a rule."""
-        closed = len(self.table) - self.table.open_rows
-        if closed == self._closed:
+        """Rows that have been closed leave."""
+        if len(self.table.closed) == self._closed:
             return
-        self._closed = closed
+        rows = np.array(self.table.closed[self._closed :], np.int32)
+        self._closed = len(self.table.closed)
         self._fit()
+        where = self._where[rows]
         for which in (ASIDE, FIRST, FREELY, BEHIND):
-            pool = self.pools[which]
-            slots = np.flatnonzero(self.table.state[pool.rows[: pool.size]] != OPEN)
-            if len(slots):
-                self._leave(which, slots)
+            here = rows[where == which]
+            if len(here):
+                self._leave(which, self._slot[here])
 
     def _fit(self) -> None:
         super()._fit()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.frontier import Frontier, Order, Ready
-from lycosa.core.pool import is_linear
+from lycosa.core.pool import Linear, is_linear
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.types import Pick, Rows, Step
@@ -38,6 +38,7 @@ class Greedy:
         self.ties = ties
         self.proportional = bool(getattr(estimator, "proportional", False))
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
+        self._linear: Linear | None = estimator if is_linear(estimator) else None
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
@@ -61,16 +62,16 @@ class Greedy:
         """Tell the frontier what rows are worth."""
         if not len(rows):
             return
-        if isinstance(frontier, ScanFrontier) and frontier.linear and is_linear(self.estimator):
-            frontier.describe(rows, self.estimator.features(rows, table))
+        if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
+            frontier.describe(rows, self._linear.features(rows, table))
         else:
             frontier.rank(rows, self.estimator.score(rows, table))
 
     def refresh(self, rows: Rows, table: Table, frontier: Frontier) -> None:
         """Tell the frontier what rows that have changed are worth; all others, too, if scores come by weights."""
         self.rank(rows, table, frontier)
-        if isinstance(frontier, ScanFrontier) and frontier.linear and is_linear(self.estimator):
-            frontier.weigh(self.estimator.weights, self.estimator.intercept)
+        if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
+            frontier.weigh(self._linear.weights, self._linear.intercept)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """The best row, if any is ready."""

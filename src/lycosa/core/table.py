@@ -6,6 +6,7 @@ the order of discovery, which is also the order in which ties are broken. All of
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 
 import numpy as np
@@ -70,6 +71,8 @@ class Table:
         self.lanes: list[str] = []
         self.lane_number: dict[str, int] = {}
         self.open_rows = 0
+        self.closed = array("i")
+        """The rows that were visited for good, in that order."""
         self.edges = Edges()
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
@@ -128,11 +131,16 @@ class Table:
         if visit.retry_at:
             self.attempts[row] = min(255, visit.attempt)
         elif self.state[row] == OPEN:
-            self.state[row] = DONE
-            self.open_rows -= 1
+            self.close(row)
         if visit.kind == "redirect":
             return self._inherit(visit, row)
         return self._join(visit, row)
+
+    def close(self, row: int) -> None:
+        """The row has been visited for good."""
+        self.state[row] = DONE
+        self.open_rows -= 1
+        self.closed.append(row)
 
     def _join(self, visit: Visit, row: int) -> Step:
         """The links of a page join: new rows, and sums and maxima over parents brought up to date."""

@@ -313,9 +313,11 @@ class Step:
         column = self.visit.links.facets.get(name)
         if column is None or not len(self.of_link):
             return self.alphas
+        if len(self.of_link) == len(self.children):  # each link leads to a child of its own
+            return column
         kept = self.of_link >= 0
         order = np.argsort(self.children)
         at = order[np.searchsorted(self.children, self.of_link[kept], sorter=order)]
-        strongest = np.zeros(len(self.children), np.float32)
+        strongest = np.full(len(self.children), -np.inf, np.float32)
         np.maximum.at(strongest, at, column[kept])
         return strongest

@@ -64,6 +64,8 @@ class Otie(CashFlow):
     beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     predicted_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     """The largest similarity that any page predicted for a row."""
+    _said: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    """What the page just noted predicts for its links."""
     largest_: float = field(default=0.0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +84,7 @@ class Otie(CashFlow):
         if step.visit.kind == "redirect":
             said = np.full(len(rows), self.predicted_[step.row])
         else:
-            said = self._similarity(step)
+            said = self._said = self._similarity(step)
         if step.visit.is_page:
             self.beta_[step.row] = beta = max(0.0, step.visit.beta)
             self.largest_ = max(self.largest_, beta)
@@ -102,7 +104,7 @@ class Otie(CashFlow):
 
     def weights(self, rows: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
         """Equation 2."""
-        predicted = self.predicted_[rows] if step is None else self._similarity(step)
+        predicted = self.predicted_[rows] if step is None else self._said
         ends = self.ends(rows)
         return np.where(table.state[ends] == DONE, self.beta_[ends], predicted)
 
