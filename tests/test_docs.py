@@ -16,7 +16,9 @@ import lycosa
 from lycosa.cli.main import app
 from lycosa.core import engine
 from lycosa.core.options import describe
+from lycosa.estimators import STRATEGIES
 from lycosa.testing import Server, Web, serve
+from lycosa.topics import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -62,7 +64,14 @@ def test_every_parameter_is_documented(name: str, reference: str) -> None:
         assert parameter.help, f"{parameter.name} of lycosa {name} has no help"
         for spelling in parameter.opts:
             shown = spelling if spelling.startswith("-") else parameter.metavar
-            assert f"`{shown}`" in reference, f"{spelling} of lycosa {name} is not in the reference"
+            named = f"`{shown}`" in reference or f"`[{shown}]`" in reference
+            assert named, f"{spelling} of lycosa {name} is not in the reference"
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, *TOPICS])
+def test_every_strategy_and_judge_is_documented(name: str) -> None:
+    """Each strategy and each judge stands in the table of docs/strategies.md."""
+    assert f"`{name}`" in (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
 
 
 def test_every_option_is_documented(reference: str) -> None:

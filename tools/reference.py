@@ -24,6 +24,8 @@ import typer
 from lycosa.cli.main import app
 from lycosa.core.options import describe
 from lycosa.estimators import STRATEGIES
+from lycosa.estimators import describe as parameters_of
+from lycosa.topics import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"
@@ -84,11 +86,12 @@ def reference() -> str:
         "<!-- Made from the code by tools/reference.py. Do not edit: change the code, then run `make docs`. -->",
         "",
         "[Commands](#commands) · [Options of a crawl](#options-of-a-crawl) · [Strategies](#strategies) · "
-        "[Outcomes](#outcomes) · [Python](#python)",
+        "[Judges](#judges) · [Outcomes](#outcomes) · [Python](#python)",
         "",
         *commands(),
         *options(),
         *strategies(),
+        *judges(),
         *outcomes(),
         *python(),
     ]
@@ -170,14 +173,35 @@ def options() -> Iterator[str]:
 
 def strategies() -> Iterator[str]:
     """What --strategy accepts."""
-    yield from ("## Strategies", "", "What `--strategy` accepts, besides `module:Class`:", "")
+    yield from ("## Strategies", "")
+    yield "What `--strategy` accepts, besides `module:Class`; parameters follow the name, as in `best-first,merge=sum`."
+    yield from ("[When to use which](strategies.md).", "")
     rows = []
     for name, entry in STRATEGIES.items():
-        made = ", ".join(f"{key}={value}" for key, value in entry.arguments.items())
-        paper = re.search(r"Paper: (.+?)(?:\n\n|$)", _docstring(entry.module, entry.attribute) + "\n\n", re.DOTALL)
-        source = f"[`{entry.attribute}({made})`](../src/{entry.module.replace('.', '/')}.py)"
-        rows.append((f"`{name}`", entry.summary, source, " ".join(paper[1].split()).rstrip(".") if paper else ""))
-    yield from (*_table(("name", "what it fetches next", "made by", "paper"), rows), "")
+        source = f"[`{entry.attribute}`](../src/lycosa/estimators/{entry.module}.py)"
+        rows.append((f"`{name}`", entry.summary, _told(parameters_of(name)), entry.needs, source, entry.paper))
+    yield from (*_table(("name", "what it fetches next", "parameters", "needs", "made by", "paper"), rows), "")
+
+
+def judges() -> Iterator[str]:
+    """What --judge accepts."""
+    yield from ("## Judges", "", "What `--judge` accepts, besides `module:Class`:", "")
+    rows = []
+    for name, entry in TOPICS.items():
+        source = f"[`{entry.attribute}`](../src/lycosa/topics/{entry.module}.py)"
+        rows.append((f"`{name}`", entry.summary, entry.needs, source, entry.paper))
+    yield from (*_table(("name", "what it measures", "needs", "made by", "paper"), rows), "")
+
+
+def _told(parameters: dict[str, tuple[Any, Any]]) -> str:
+    """Parameters with their defaults."""
+    shown = {
+        name: "+".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
+        if isinstance(value, bool)
+        else value
+        for name, (_, value) in parameters.items()
+    }
+    return ", ".join(f"`{name}`" if value in (None, "") else f"`{name}={value}`" for name, value in shown.items())
 
 
 def outcomes() -> Iterator[str]:

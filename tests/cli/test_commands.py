@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.cli import main
+from lycosa.estimators import STRATEGIES
 from lycosa.store.log import Lock
 from lycosa.testing import Server, Web, serve
 
@@ -49,7 +50,7 @@ def crawl_words(server: Server, out: Path, *more: str) -> list[str]:
     [
         (
             ["reefs", "--seed", "http://a.test/", "--strategy", "worst-first"],
-            "unknown strategy 'worst-first': choose",
+            "unknown strategy 'worst-first': do you mean best-first or",
         ),
         (["reefs", "--seeds", "nowhere.txt"], "cannot read the seeds in"),
         (["reefs", "--seeds", "empty.txt"], "names no seeds"),
@@ -223,7 +224,7 @@ def test_strategies_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     """Every strategy that --strategy accepts is listed with a line of its own."""
     assert run(monkeypatch, "strategies", "--json") == 0
     names = [row["name"] for row in json.loads(capsys.readouterr().out)]
-    assert names == ["best-first", "best-first-page", "best-first-anchor", "breadth-first", "random"]
+    assert names == list(STRATEGIES)
 
 
 def test_help_needs_no_heavy_imports() -> None:

@@ -23,6 +23,7 @@ import pytest
 import typer
 
 from lycosa.cli.main import app
+from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.search import NAME as SEARCH_INDEX
 from lycosa.testing import Server, Web, serve
 
@@ -33,6 +34,9 @@ RUN = {
     "show": ["show", "{crawl}"],
     "show --json": ["show", "{crawl}", "--json"],
     "strategies": ["strategies"],
+    "strategies one": ["strategies", "otie"],
+    "topics": ["topics"],
+    "rules": ["rules", "{rules}", "--target", "Science"],
     "seeds": ["seeds", "{seeds}"],
     "doctor": ["doctor"],
     "search": ["search", "{crawl}", "coral"],
@@ -110,6 +114,7 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "crawl": str(home / "crawl"),
         "seeds": str(home / "marks.html"),
         "pages": str(home / "pages"),
+        "rules": str(home / "rules.tsv"),
         "query": server.web.query(TOPIC),
         "seed": server.web.seeds(TOPIC)[0],
     }
@@ -121,6 +126,10 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         (home / "pages" / label).mkdir(parents=True)
         for number in range(9):  # nothing to tell them apart by: some are mistaken
             (home / "pages" / label / f"{number}.txt").write_text(f"coral reef {label} {number}x {'fish ' * number}")
+    book = RuleBook()
+    for source, to in ((f"Science/{'a long name ' * 6}", "Science/A"), ("Art", "Science/A"), ("Art", "Art")):
+        book.add(source, to)
+    book.save(home / "rules.tsv")
     (home / "crawl.toml").write_text('allow_network = ["127.0.0.0/8"]\nmax_time = 30.0\n')
     config = ["--config", str(home / "crawl.toml")]
     seeds = [word for seed in server.web.seeds(TOPIC) for word in ("--seed", seed)]

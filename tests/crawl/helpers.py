@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,21 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from lycosa.core.engine import Budget, Engine
-from lycosa.core.protocols import Log
-from lycosa.core.strategies import Greedy
+from lycosa.core.protocols import Log, Topic
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
-from lycosa.core.types import Event, Seed, Visit
-from lycosa.estimators import estimator
+from lycosa.core.types import Event, Page, Seed, Visit
+from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
-from lycosa.testing import Server, Web
+from lycosa.testing import Response, Server, Web
 from lycosa.testing.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
+from lycosa.training.pages import train
+from lycosa.training.rules import train_rules
+from lycosa.training.sources import Account, Tell, page_of
+from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 
 # -- simulated crawls --------------------------------------------------------------------------------------
@@ -36,7 +40,7 @@ from lycosa.web.politeness import Politeness
 
 def sim_engine(
     web: AnyWeb,
-    query: str,
+    topic: str | Topic,
     log: Log | None = None,
     *,
     strategy: str = "best-first",
@@ -48,16 +52,17 @@ def sim_engine(
     host_budget: int = 0,
     latency: tuple[float, float] = (0.05, 2.0),
     patience: float = 300.0,
+    targets: tuple[str, ...] = (),
 ) -> Engine:
     """An engine over a simulated transport; to be made inside a virtual loop."""
-    # The whole web has one address; a network that was allowed by name has no pause for it.
-    politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
-    transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
-    space = WebSpace(transport, politeness, clock)
+    judge = Query(topic) if isinstance(topic, str) else topic
+    guide = strategy_by_name(strategy, seed=seed, budget=pages or 250, threshold=judge.threshold, targets=targets)
+    if hasattr(judge, "facets"):
+        judge.facets = guide.wants
     return Engine(
-        space,
-        Query(query),
-        Greedy(estimator(strategy, seed=seed), strategy),
+        sim_space(web, seed=seed, delay=delay, per_host=per_host, latency=latency),
+        judge,
+        guide,
         MemoryLog() if log is None else log,
         clock=clock,
         budget=Budget(pages=pages),
@@ -67,6 +72,36 @@ def sim_engine(
         patience=patience,
         judge_name="test",
     )
+
+
+def sim_space(
+    web: AnyWeb,
+    *,
+    seed: int = 1,
+    delay: float = 1.0,
+    per_host: int = 1,
+    latency: tuple[float, float] = (0.05, 2.0),
+) -> WebSpace:
+    """A web space without sockets."""
+    # The whole web has one address; a network that was allowed by name has no pause for it.
+    politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
+    transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
+    return WebSpace(transport, politeness, clock)
+
+
+class Remembered:
+    """A web that composes each page once: for tests that crawl the same one many times."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.counts = web.counts
+        self._replies: dict[tuple[str, int], Response] = {}
+
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        """What the web answers; the headers of our requests never change."""
+        if (url, version) not in self._replies:
+            self._replies[url, version] = self.web.response(url, headers=headers or {}, version=version)
+        return self._replies[url, version]
 
 
 def hits_of(engine: Engine) -> list[Any]:
@@ -82,6 +117,31 @@ def plant(engine: Engine, seeds: Sequence[str]) -> None:
         event = Seed(node, clock())
         engine.log.append(event)
         engine.fold(event)
+
+
+def picks(visits: Sequence[Visit]) -> list[tuple[str, str, int, float, str]]:
+    """What was visited, in which order and why."""
+    return [(visit.node, visit.kind, visit.pick, visit.score, visit.outcome) for visit in visits]
+
+
+async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]], list[Any]]:
+    """Let an engine do so many visits: what it picked, in the order of picking, and what it recorded."""
+    picked: list[tuple[str, int, float]] = []
+    begin = engine._start
+
+    def start(task: Any) -> None:
+        picked.append((task.node, task.pick, task.score))
+        begin(task)
+
+    engine._start = start  # type: ignore[method-assign]
+    recorded = []
+    running = engine.run()
+    async for visit in running:
+        recorded.append(visit)
+        if len(recorded) == turns:
+            break
+    await leave(running)
+    return picked, picks(recorded)
 
 
 async def leave(running: AsyncIterator[Visit]) -> None:
@@ -110,6 +170,33 @@ def state_of(engine: Engine) -> dict[str, Any]:
         "tally": (engine.tally.pages, engine.tally.relevant, engine.tally.bytes, dict(engine.tally.outcomes)),
         "settings": dict(engine.tally.settings),
     }
+
+
+# -- what is learned before a crawl -------------------------------------------------------------------------
+
+
+def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    """The pages of a web in memory, for whoever trains on them; partial(looked_up, web) is a Look."""
+    for url in urls:
+        reply = web.response(url, headers={}, version=0)
+        if reply.status == 200 and dict(reply.headers).get("Content-Type", "").startswith("text/html"):
+            yield url, page_of(extract(reply.body, url))
+
+
+def table_of(web: Web, place: Path, every: int = 2) -> Path:
+    """A table of addresses and topics: every second page that has a topic, say."""
+    known = [(url, topic) for url in web.urls() if (topic := web.topic(url))]
+    place.write_text("url\tclass\n" + "".join(f"{url}\t{topic}\n" for url, topic in known[::every]))
+    return place
+
+
+def taught(web: Web, place: Path) -> tuple[Path, Path]:
+    """A model of the topics of a web and rules between them, as files in a directory."""
+    look = partial(looked_up, Remembered(web))
+    table = table_of(web, place / "pages.tsv")
+    model = train([str(table)], place / "topics.model", look, held_out=0.0).model
+    train_rules(str(table), model, look, most=40).book.save(place / "rules.tsv")
+    return place / "topics.model", place / "rules.tsv"
 
 
 # -- crawls in processes of their own ----------------------------------------------------------------------

@@ -5,16 +5,15 @@ import gc
 import random
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawl.helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
+from crawl.helpers import go_on, hits_of, leave, picks, plant, sim_engine, state_of, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.table import OPEN
-from lycosa.core.types import Event, Visit
+from lycosa.core.types import Event
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testing import Response, Web
@@ -45,35 +44,11 @@ async def _crawl(web: Web, log: Any = None, *, pages: int = 250, **options: Any)
     return list(engine.log)
 
 
-def _picks(visits: Sequence[Visit]) -> list[tuple[str, str, int, float, str]]:
-    return [(visit.node, visit.kind, visit.pick, visit.score, visit.outcome) for visit in visits]
-
-
-async def _go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]], list[Any]]:
-    """Let an engine do so many visits: what it picked, in the order of picking, and what it recorded."""
-    picked: list[tuple[str, int, float]] = []
-    begin = engine._start
-
-    def start(task: Any) -> None:
-        picked.append((task.node, task.pick, task.score))
-        begin(task)
-
-    engine._start = start  # type: ignore[method-assign]
-    recorded = []
-    running = engine.run()
-    async for visit in running:
-        recorded.append(visit)
-        if len(recorded) == turns:
-            break
-    await leave(running)
-    return picked, _picks(recorded)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_same_inputs_give_the_same_crawl(web: Web, lived: dict[str, list[Event]], strategy: str) -> None:
     """Two crawls with the same seed do the same visits in the same order, answers overtaking each other."""
     again = run_virtual(_crawl(web, strategy=strategy))
-    assert _picks(list(visits_of(again))) == _picks(list(visits_of(lived[strategy])))
+    assert picks(list(visits_of(again))) == picks(list(visits_of(lived[strategy])))
     pages = [visit.pick for visit in visits_of(again) if visit.kind != "robots"]
     assert pages != sorted(pages), "no answer overtook another: the test proves nothing"
 
@@ -81,11 +56,11 @@ def test_the_same_inputs_give_the_same_crawl(web: Web, lived: dict[str, list[Eve
 def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]]) -> None:
     """Latencies are drawn from the seed, so that another one shuffles the completions differently."""
     other = run_virtual(_crawl(web, seed=2))
-    assert _picks(list(visits_of(other))) != _picks(list(visits_of(lived["best-first"])))
+    assert picks(list(visits_of(other))) != picks(list(visits_of(lived["best-first"])))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_resuming_picks_what_folding_in_process_picks(
+def test_resuming_picks_what_folding_in_processpicks(
     web: Web, lived: dict[str, list[Event]], strategy: str, tmp_path: Path
 ) -> None:
     """From any prefix of the log, an engine replayed from SQLite goes on as one folded in process."""
@@ -97,7 +72,7 @@ def test_resuming_picks_what_folding_in_process_picks(
         async def fold(cut: int = cut) -> tuple[Any, Any]:
             engine = sim_engine(web, web.query(TOPIC), MemoryLog(), strategy=strategy)
             engine.replay(events[:cut])
-            return state_of(engine), await _go_on(engine, 60)
+            return state_of(engine), await go_on(engine, 60)
 
         async def replay(cut: int = cut) -> tuple[Any, Any]:
             log = SqliteLog(tmp_path / f"{cut}.sqlite")
@@ -109,7 +84,7 @@ def test_resuming_picks_what_folding_in_process_picks(
             engine = sim_engine(web, web.query(TOPIC), log, strategy=strategy)
             engine.replay(log)
             try:
-                return state_of(engine), await _go_on(engine, 60)
+                return state_of(engine), await go_on(engine, 60)
             finally:
                 log.close()
 

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from paper_rules import paper_rules
 
 from lycosa.core.errors import InputError
 from lycosa.estimators.rulebook import HEADER, Rule, RuleBook
+
+
+@pytest.fixture
+def paper() -> RuleBook:
+    """The rules of the paper's table 2."""
+    return paper_rules()
 
 
 def test_table_2_of_the_paper(paper: RuleBook) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paper_rules import paper_rules
 
 from lycosa.checks import check_estimator
 from lycosa.core.engine import Engine
@@ -25,6 +26,12 @@ CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP"
 
 SOFT = {"PH": 1.0, "CH": 0.3, "DH": 0.2, "SP": 0.1}
 """What a classifier might say of the target PH for a page of each class: 1 for PH itself, as in the paper's step 1."""
+
+
+@pytest.fixture
+def paper() -> RuleBook:
+    """The rules of the paper's table 2."""
+    return paper_rules()
 
 
 class Classes:

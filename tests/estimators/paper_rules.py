@@ -1,6 +1,4 @@
-"""What the tests of estimators share."""
-
-import pytest
+"""The rules paper's own example, for the tests of rules."""
 
 from lycosa.estimators.rulebook import RuleBook
 
@@ -10,12 +8,11 @@ TABLE_1 = {
     "PH": {"DH": 3, "CH": 4, "PH": 3},
     "SP": {"SP": 10},
 }
-"""Of the rules paper: for each class in train-0, the classes of the ten pages fetched into train-1."""
+"""For each class in train-0, the classes of the ten pages fetched into train-1."""
 
 
-@pytest.fixture
-def paper() -> RuleBook:
-    """The rules of the paper's table 2, counted from its table 1."""
+def paper_rules() -> RuleBook:
+    """The rules of table 2, counted from table 1."""
     book = RuleBook()
     for source, row in TABLE_1.items():
         for to, count in row.items():
