@@ -191,9 +191,21 @@ GRAPH = GraphSpace(LINKS, alpha={(pair[0], pair[1]): alpha for pair, alpha in AL
     ],
 )
 def test_new_rows_join_at_the_end_of_a_batch(batch: int, order: str, sweeping: bool) -> None:
-    """What a page of a batch links to is not fetched within it. The seed's batch ends early: it leaves nothing."""
+    """What a page of a batch links to is not fetched within it. The seed is no page of a batch."""
     guide = (Best if sweeping else BestFirst)(page=0.0, anchor=1.0)
     assert list(order.replace(" ", "")) == run(engine(GRAPH, steer(guide, batch=batch), concurrency=1))
+
+
+@BOTH
+def test_the_first_batch_is_chosen_from_the_links_of_all_seeds(sweeping: bool) -> None:
+    """Three seeds and batches of two: the third seed's link (.95) comes first, as in the paper's algorithm 1.
+
+    Were seeds pages of a batch, the third would be the first of the second one, and r, s would come before t.
+    """
+    alphas = {("a", "r"): 0.9, ("b", "s"): 0.5, ("c", "t"): 0.95, ("t", "u"): 1.0}
+    space = GraphSpace({"a": ["r"], "b": ["s"], "c": ["t"], "t": ["u"]}, alpha=alphas)
+    guide = (Best if sweeping else BestFirst)(page=0.0, anchor=1.0)
+    assert list("abc" + "tr" + "us") == run(engine(space, steer(guide, batch=2), "a b c", concurrency=1))
 
 
 def test_the_last_row_of_a_batch_may_be_in_flight() -> None:

@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from lycosa.core.engine import Budget, Engine
+from lycosa.core.frontier import Frontier
+from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Log, Topic
+from lycosa.core.scan import ScanFrontier
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Visit
@@ -150,6 +154,16 @@ async def leave(running: AsyncIterator[Visit]) -> None:
     await running.aclose()  # type: ignore[attr-defined]
 
 
+def scores_of(frontier: Frontier, rows: NDArray[np.intp]) -> list[bytes]:
+    """What rows are worth, to every arm if there are several; those of a linear estimator are multiplied out."""
+    if isinstance(frontier, Frontiers):
+        return [scores for arm in frontier.arms for scores in scores_of(arm, rows)]
+    if not isinstance(frontier, ScanFrontier) or not frontier.linear:
+        return [frontier.score[rows].tobytes()]
+    exact = [frontier._exact(np.array([row], np.int32))[0] if frontier._where[row] else None for row in rows.tolist()]
+    return [np.array(exact, np.float64).tobytes()]
+
+
 def state_of(engine: Engine) -> dict[str, Any]:
     """All that an engine has learned, to the last bit; what is merely in flight is left out."""
     table, n = engine.table, len(engine.table)
@@ -160,10 +174,10 @@ def state_of(engine: Engine) -> dict[str, Any]:
         "nodes": list(table.nodes),
         "lanes": list(table.lanes),
         "open": is_open.tobytes(),
-        "scores": engine.frontier.score[is_open].tobytes(),
+        "scores": scores_of(engine.frontier, is_open),
         "columns": {name: getattr(table, name)[:n].tobytes() for name in COLUMNS},
         "edges": (table.edges.parent.tobytes(), table.edges.child.tobytes(), table.edges.alpha.tobytes()),
-        "lane pages": [lane.pages for lane in engine.frontier.lanes],
+        "lane pages": {lane.name: lane.pages for lane in engine.frontier.lanes if lane.pages},
         "terms": list(words.terms),
         "frequency": words.frequency[: len(words.terms)].tobytes(),
         "read": words.pages,

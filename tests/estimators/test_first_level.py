@@ -68,6 +68,11 @@ def test_a_seed_scores_zero(kind: Any) -> None:
     assert [0.0] == FirstLevel(kind).score(rows(table), table).tolist()
 
 
+def test_the_number_of_parents_is_no_promise() -> None:
+    """A crawl may wait for a host whose rows promise more, but not for one whose rows have more parents."""
+    assert [False, True, True, True] == [FirstLevel(kind).proportional for kind in ("deg", "n", "e", "ne")]
+
+
 def test_an_unknown_kind_is_refused() -> None:
     """The message says what there is."""
     with pytest.raises(ValueError, match="kind is 'x': it has to be deg, n, e, ne"):

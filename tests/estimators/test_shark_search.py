@@ -54,6 +54,14 @@ def test_potential(anchor: float, context: float, neighbourhood: float) -> None:
     assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
 
 
+def test_contexts_are_not_rounded_again() -> None:
+    """Contexts come in single precision; from there on it is double: half of (1 - .8) * float32(.1), to 16 digits."""
+    shark, table = SharkSearch(), seeded("a")
+    teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
+    expected = 0.5 * ((1 - 0.8) * float(np.float32(0.1)))
+    assert [pytest.approx(expected, rel=1e-15)] == shark.score(np.array([table.row_of["b"]], np.int32), table).tolist()
+
+
 def test_other_weights() -> None:
     """delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
     shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)

@@ -47,6 +47,32 @@ def test_what_a_name_says_can_not_be_changed() -> None:
     assert ["smooth"] == list(describe("fl_deg"))
 
 
+def test_bandits_show_what_means_something_to_them() -> None:
+    """Each policy has its own parameters, with the values they have unless given: the paper's mab_var-0.2-200."""
+    told = {
+        name: {key: value for key, (_, value) in describe(name).items() if key != "arms"}
+        for name in STRATEGIES
+        if name.startswith("mab_")
+    }
+    assert {
+        "mab_epsilon": {"epsilon": 0.1, "literal": False},
+        "mab_first": {"epsilon": 0.1},
+        "mab_reset": {"epsilon": 0.1, "reset": 1000},
+        "mab_var": {"epsilon": 0.2, "reset": 200},
+        "mab_window": {"epsilon": 0.1, "window": 1000, "literal": False},
+    } == told
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith("mab_")])
+def test_what_bandits_show_they_take(name: str) -> None:
+    """The parameters that are told, typed as they are told, are taken; others are refused."""
+    told = {key: value for key, (_, value) in describe(name).items() if key not in ("arms", "literal")}
+    strategy(",".join([name, *(f"{key}={value}" for key, value in told.items())]))
+    for key in {"reset", "window"} - told.keys():
+        with pytest.raises(InputError, match=f"{key} means nothing to {name}"):
+            strategy(f"{name},{key}=5")
+
+
 def test_bandits_are_not_steered() -> None:
     """A bandit chooses among its arms by itself: it has no batch."""
     with pytest.raises(InputError, match="mab_var has no parameter 'batch'"):

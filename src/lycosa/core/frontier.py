@@ -125,10 +125,11 @@ class Frontier:
         self._push_all(rows[scores > before])
 
     def _seeds_first(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Scores:
-        if not np.isfinite(scores).all():  # no number, or none that can be compared: last, but not lost
-            scores = np.where(np.isfinite(scores), scores, LAST)
+        finite = np.isfinite(scores)
+        if np.count_nonzero(finite) < len(rows):  # no number, or none that can be compared: last, but not lost
+            scores = np.where(finite, scores, LAST)
         is_seed = self.table.is_seed[rows]
-        if is_seed.any():
+        if np.count_nonzero(is_seed):
             scores = np.where(is_seed, math.inf, scores)
             self.level[rows[is_seed]] = FREE
         return scores.astype(np.float64, copy=False)
@@ -145,22 +146,26 @@ class Frontier:
         self._push_all(freed[self.score[freed] > -math.inf])
 
     def _push_all(self, rows: Rows) -> None:
-        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] < SHUT) & (self.score[rows] > PRUNED)]
+        """New entries for those of the rows that may be fetched."""
+        table, taken = self.table, self.taken
+        if len(rows):
+            self.lane(len(table.lanes) - 1)  # so that all of them are there
         places = rows if self.order is None else self.order(rows)
-        columns = (places, self.level[rows], self.score[rows], self.table.lane[rows])
-        for place, level, score, lane in zip(*(column.tolist() for column in columns), strict=True):
-            if place & _ROW not in self.taken:
-                self._push((level, -score, place), lane)
+        columns = (places, table.state[rows], self.level[rows], self.score[rows], table.lane[rows])
+        for place, state, level, score, number in zip(*(column.tolist() for column in columns), strict=True):
+            if state != OPEN or level == SHUT or score <= PRUNED or place & _ROW in taken:
+                continue
+            entry, lane = (level, -score, place), self.lanes[number]
+            heappush(lane.heap, entry)
+            if lane.heap[0] is entry:
+                self._lead(lane, entry)
 
-    def _push(self, entry: Entry, number: int) -> None:
-        lane = self.lane(number)
-        heappush(lane.heap, entry)
-        if lane.heap[0] is not entry:
-            return
+    def _lead(self, lane: Lane, top: Entry) -> None:
+        """The lane has a new best row."""
         if lane.status in (IDLE, READY):
-            self._offer(lane, entry)
+            self._offer(lane, top)
         else:
-            self._rest(lane, entry)
+            self._rest(lane, top)
 
     def _fit(self) -> None:
         """Columns as long as the table."""

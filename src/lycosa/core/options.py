@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse, spell
 
 _FILES = ("file", "scores")
 """Parameters of a strategy that name a file."""
@@ -237,8 +237,9 @@ class Options:
         """The same with these files in their place."""
         changed: dict[str, Any] = dict(names)
         if "strategy" in changed:
-            before = self.files()["strategy"]
-            changed["strategy"] = self.strategy.replace(f"={before}", f"={changed['strategy']}")
+            name, given = parse(self.strategy)
+            key = next(key for key in _FILES if given.get(key))
+            changed["strategy"] = spell(name, {**given, key: changed["strategy"]})
         return replace(self, **changed)
 
     def check(self) -> None:

@@ -6,6 +6,7 @@ The parameters of a class are those of its `__init__`, checked by their annotati
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,14 +16,19 @@ from lycosa.core.errors import InputError
 
 Made = TypeVar("Made")
 
+_COMMA = re.compile(r"(?<!\\),")
+"""One that separates parameters."""
+
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
-    """The name, and its parameters as they were written.
+    r"""The name, and its parameters as they were written; a comma in a value, of a file say, has a backslash before it.
 
     >>> parse("best-first, merge=sum, page=.7")
     ('best-first', {'merge': 'sum', 'page': '.7'})
+    >>> parse(r"rules,file=a\,b.tsv")
+    ('rules', {'file': 'a,b.tsv'})
     """
-    name, *pairs = (part.strip() for part in text.split(","))
+    name, *pairs = (part.strip().replace("\\,", ",") for part in _COMMA.split(text))
     given: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
@@ -33,6 +39,15 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
             raise InputError(f"{key} is given twice in {text!r}")
         given[key] = value
     return name, given
+
+
+def spell(name: str, given: Mapping[str, str]) -> str:
+    """What `parse` reads: the other way round.
+
+    >>> spell("rules", {"file": "a,b.tsv", "depth": "3"})
+    'rules,file=a\\\\,b.tsv,depth=3'
+    """
+    return ",".join([name, *(f"{key}={value}".replace(",", "\\,") for key, value in given.items())])
 
 
 def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:

@@ -130,6 +130,9 @@ class Batched:
     nothing of what was in flight, ends it with the same visit. Rows that are shut or pruned, and those of hosts whose
     budget is spent, are not left. (The paper then picks at random.)
 
+    The visit of a seed ends the batch, too, and is none of its pages: the paper's crawl begins when all seeds are in,
+    and its first batch is chosen from the links of them all.
+
     What only the clock knows is not in the log: if all that is left belongs to hosts that want to be left alone for
     longer than our patience, what was found since joins at once, but still counts as found during this batch.
 
@@ -161,7 +164,7 @@ class Batched:
             if sum(map(len, self._changed)) > 2 * len(table):
                 self._changed = [self._rows()]
         self._pages += not step.visit.retry_at
-        if self._pages >= self.batch or not frontier.left():
+        if self._pages >= self.batch or table.is_seed[step.row] or not frontier.left():
             self.greedy.refresh(self._rows(), table, frontier)
             self._pages, self._changed = 0, []
 

@@ -161,7 +161,7 @@ class Table:
             known = best.get(child)
             if known is None or alpha > known:
                 best[child] = alpha
-        children = np.fromiter(best.keys(), np.int32, len(best))
+        children = np.fromiter(best.keys(), np.intp, len(best))
         strongest = np.fromiter(best.values(), np.float32, len(best))
         if len(best):
             beta = visit.beta
@@ -188,7 +188,7 @@ class Table:
         if visit.links.urls and self.hops[row] < MAX_HOPS:
             target = self.add(visit.links.urls[0], int(self.depth[row]), int(self.parent[row]))
         if target < 0 or target == row:
-            return Step(visit, row, np.zeros(0, np.int32), np.zeros(0, np.float32))
+            return Step(visit, row, np.zeros(0, np.intp), np.zeros(0, np.float32))
         if self.state[target] == OPEN:
             self.is_seed[target] |= self.is_seed[row]
             self.is_source[target] |= self.is_source[row]
@@ -199,11 +199,11 @@ class Table:
         for name in ("alpha_max", "beta_max", "product_max"):
             column = getattr(self, name)
             column[target] = max(column[target], column[row])
-        return Step(visit, row, np.array([target], np.int32), visit.links.alphas[:1])
+        return Step(visit, row, np.array([target]), visit.links.alphas[:1])
 
     def rows(self) -> Rows:
         """All open rows."""
-        return np.flatnonzero(self.state[: len(self)] == OPEN).astype(np.int32)
+        return np.flatnonzero(self.state[: len(self)] == OPEN)
 
     def _grow(self) -> None:
         self._capacity *= 2

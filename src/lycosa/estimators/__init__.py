@@ -71,7 +71,7 @@ STRATEGIES: dict[str, Entry] = {
         "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level", f"{BATSAKIS}, 3.2",
+        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level", f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
     "random": Entry("chance", "Random", {}, "in a random order that depends on --random-seed only"),
     "backlink": Entry(
@@ -107,10 +107,11 @@ STRATEGIES: dict[str, Entry] = {
     ),
     "opic-alpha": Entry(
         "opic_alpha", "OpicAlpha", {}, "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
+        TOPIC,
     ),
     "otie": Entry(
         "otie", "Otie", {}, "cash shared by link context, revised by what the page turned out to be",
-        f"{OTIE}, eq. 1-3", TOPIC,
+        f"{OTIE}, eq. 1-4", TOPIC,
     ),
     "fl_deg": Entry(
         "first_level", "FirstLevel", {"kind": "deg"}, "number of parents seen", f"{GOURITEN}, estimator 4",
@@ -189,7 +190,7 @@ STRATEGIES: dict[str, Entry] = {
     ),
     "personalised": Entry(
         "personalised", "Personalised", {},
-        "first in, first out; only pages that have the search string are kept and expanded", PERSONALISED, TOPIC,
+        "first in, first out; only the links of pages that have the search string are followed", PERSONALISED, TOPIC,
     ),
 }  # fmt: skip
 
@@ -238,6 +239,11 @@ def strategy(text: str, **known: Any) -> Strategy:
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a strategy by name, each with its type and its default."""
     fixed = STRATEGIES[name].arguments
+    if "policy" in fixed:  # a bandit: not every parameter says something to every policy
+        from lycosa.estimators.bandit import settings
+
+        kinds = parameters(_maker(name))
+        return {key: (kinds[key][0], default) for key, default in settings(fixed["policy"]).items()}
     hidden = {*_NAMED, "seed", "budget", "threshold"} | ({"targets"} if name != "rules" else set())
     return {
         key: (kind, fixed.get(key, default))

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier, Ready
@@ -31,6 +31,22 @@ RESET = {"reset": 1000, "var": 200}
 EPSILON = {"var": 0.2}
 MEANS_TO = {"reset": ("reset", "var"), "window": ("window",), "literal": ("epsilon", "window")}
 """The policies that each parameter says something to."""
+
+
+def settings(policy: Policy) -> dict[str, Any]:
+    """The parameters that say something to a policy, with what they are unless given.
+
+    >>> settings("var")
+    {'arms': ('fl_deg', 'fl_n', 'fl_e', 'fl_ne', 'lr_fl'), 'epsilon': 0.2, 'reset': 200}
+    """
+    every = {
+        "arms": PAPERS_ARMS,
+        "epsilon": EPSILON.get(policy, 0.1),
+        "reset": RESET.get(policy),
+        "window": WINDOW,
+        "literal": False,
+    }
+    return {name: value for name, value in every.items() if policy in MEANS_TO.get(name, (policy,))}
 
 
 @dataclass
@@ -198,11 +214,7 @@ class Bandit:
     def _check(self) -> None:
         if not 0 <= self._epsilon <= 1:
             raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
-        for name, policies in (
-            ("reset", ("reset", "var")),
-            ("window", ("window",)),
-            ("literal", ("epsilon", "window")),
-        ):
+        for name, policies in MEANS_TO.items():
             value = getattr(self, name)
             if value and self.policy not in policies:
                 told = " and ".join(f"mab_{policy}" for policy in policies)

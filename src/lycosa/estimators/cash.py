@@ -31,9 +31,10 @@ def follow(moved: NDArray[np.int32], rows: Rows) -> Rows:
     """
     for _ in range(MAX_HOPS):
         to = moved[rows]
-        if to.max(initial=NOWHERE) == NOWHERE:
+        stays = to == NOWHERE
+        if np.count_nonzero(stays) == len(rows):
             break
-        rows = np.where(to == NOWHERE, rows, to)
+        rows = np.where(stays, rows, to)
     return rows
 
 
@@ -104,9 +105,13 @@ class CashFlow:
         """What the cash of a page becomes before it is given away."""
         return cash
 
-    def weights(self, rows: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
-        """In which proportions rows receive; `step` is the visit that found the links, None for a second giving."""
-        return np.ones(len(rows))
+    def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64] | None:
+        """In which proportions rows receive, None for equal shares.
+
+        `ends` are the rows, or the targets of redirects; `step` is the visit that found the links, None for a second
+        giving.
+        """
+        return None
 
     # -- the flow ----------------------------------------------------------------------------------------------
 
@@ -133,7 +138,10 @@ class CashFlow:
     def score(self, rows: Rows, table: Table) -> Scores:
         """The cash of each row, a seed's share being 1."""
         size = len(table)
-        return fit(self.cash_, size)[rows] + self.unit_ * (table.is_seed[rows] & ~fit(self.paid_, size)[rows])
+        cash, is_seed = fit(self.cash_, size)[rows], table.is_seed[rows]
+        if np.count_nonzero(is_seed):
+            cash += self.unit_ * (is_seed & ~fit(self.paid_, size)[rows])
+        return cash
 
     def total(self, table: Table) -> float:
         """All cash there is."""
@@ -173,7 +181,7 @@ class CashFlow:
                 self.paid_[row] = True
             else:
                 self.paid_[end] = True
-        return self._receive(step.children, np.array([self._take(row, table)]), table)
+        return self._receive(self.ends(step.children), np.array([self._take(row, table)]), table)
 
     def _take(self, row: int, table: Table) -> float:
         cash = float(self.cash_[row])
@@ -190,28 +198,29 @@ class CashFlow:
         return after
 
     def _give(self, cash: float, rows: Rows, table: Table, step: Step | None) -> Rows:
-        """Share cash out among rows; those whose cash has changed."""
+        """Share cash out among rows; those whose cash may have changed."""
         if not len(rows):
             self.pool_ += cash
             return rows
-        weights = self.weights(rows, table, step)
-        heaviest = weights.max()
-        if heaviest > 0:
-            weights = weights / heaviest  # tiny ones would lose their digits in the sum
-            return self._receive(rows, cash * (weights / weights.sum()), table)
-        return self._receive(rows, np.full(len(rows), cash / len(rows)), table)
-
-    def _receive(self, rows: Rows, gains: NDArray[np.float64], table: Table) -> Rows:
-        """Put cash into rows' hands; what is meant for those that never will give any goes into the pool."""
         ends = self.ends(rows)
-        gives = self.giver_[ends]
-        dead = ~gives & (table.state[ends] == DONE)
-        if dead.any():
-            self.pool_ += float(gains[dead].sum())
-            ends, gains, gives = ends[~dead], gains[~dead], gives[~dead]
-        np.add.at(self.cash_, ends, gains)
-        rich = ends[gives]
-        np.maximum.at(self.most_, rich // BLOCK, self.cash_[rich])
+        weights = self.weights(rows, ends, table, step)
+        if weights is not None and (heaviest := weights.max()) > 0:
+            weights = weights / heaviest  # tiny ones would lose their digits in the sum
+            return self._receive(ends, cash * (weights / weights.sum()), table)
+        return self._receive(ends, np.full(len(rows), cash / len(rows)), table)
+
+    def _receive(self, ends: Rows, gains: NDArray[np.float64], table: Table) -> Rows:
+        """Put cash into rows' hands; what is meant for those that never will give any goes into the pool."""
+        rows = ends
+        fetched = table.state[rows] == DONE
+        if np.count_nonzero(fetched):  # only those can be dead ends, or give again
+            lives = ~fetched | self.giver_[rows]
+            self.pool_ += float(gains[~lives].sum())
+            rows, gains, fetched = rows[lives], gains[lives], fetched[lives]
+        np.add.at(self.cash_, rows, gains)
+        if np.count_nonzero(fetched):
+            rich = rows[fetched]
+            np.maximum.at(self.most_, rich // BLOCK, self.cash_[rich])
         if gains.max(initial=0.0) > MOST:
             self._larger_coins()
         return ends
@@ -221,7 +230,8 @@ class CashFlow:
         changed = []
         if len(self.seeds_) and self.pool_ > 0:
             dealt, self.pool_ = self.pool_, 0.0
-            changed.append(self._receive(self.seeds_, np.full(len(self.seeds_), dealt / len(self.seeds_)), table))
+            seeds = self.ends(self.seeds_)
+            changed.append(self._receive(seeds, np.full(len(seeds), dealt / len(seeds)), table))
         row = self._richest()
         if row >= 0:
             cash = self._revised(row, float(self.cash_[row]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -39,14 +39,17 @@ class FirstLevel:
     [0.5]
     """
 
-    proportional: ClassVar[bool] = True
-
     kind: FirstKind
     smooth: bool = True
 
     def __post_init__(self) -> None:
         if self.kind not in _COLUMN:
             raise ValueError(f"kind is {self.kind!r}: it has to be {', '.join(_COLUMN)}")
+
+    @property
+    def proportional(self) -> bool:
+        """The number of parents knows nothing of the topic: twice as many don't promise twice as much."""
+        return self.kind != "deg"
 
     def learn(self, step: Step, table: Table) -> Rows:
         """The links of the page have one parent more; the target of a redirect has those of its source."""

@@ -24,11 +24,12 @@ class LinkScore:
     judge addresses gives them 0. Mind the units: a parent counts 1 and more, words at most 1 each, so that after a
     while the number of parents has the say.
 
-    least    URL optimisation: links whose score is below it are pruned, until a new parent lifts them. As each parent
-             counts 1, a useful number is a little above 1, for instance 1 + the topic's threshold: then a link of a
-             relevant page passes, any other one needs a word in its address or anchor, or a second parent.
-    levels   links of irrelevant pages (beta < threshold) are followed too, but no further than through so many
-             irrelevant pages in a row; left out: without limit.
+    Parameters:
+        least    URL optimisation: links whose score is below it are pruned, until a new parent lifts them. As each
+                 parent counts 1, a useful number is a little above 1, for instance 1 + the topic's threshold: then a
+                 link of a relevant page passes, any other one needs a word in its address or anchor, or a second parent
+        levels   links of irrelevant pages (beta < threshold) are followed too, but no further than through so many
+                 irrelevant pages in a row; left out: without limit
 
     Paper: Trivedi et al. 2014, section II, Relevance Calculation, 2); after Pal, Tomar, Shrivastava 2009. The anchor of
     which parent counts is left open there. A redirect's target takes over the address score of its source.

@@ -54,10 +54,12 @@ class NaiveBayesLinks:
     classes there is nothing to compare, and the score is the mean of the best parent's beta and the best anchor's
     alpha, as in best-first.
 
-    least    URL optimisation: links with a smaller probability are pruned, until the counts speak for them.
-    period   the counts change with every page, the scores only after every `period` pages (and after 1, 2, 4, 8 ...
-             in the beginning): then all open rows get their score from the same new counts. To score 100,000
-             rows takes some 30 ms: at 50, that is less for each page than to read the words of its links.
+    Parameters:
+        least      URL optimisation: links with a smaller probability are pruned, until the counts speak for them
+        smoothing  what is added to every count
+        period     the counts change with every page, the scores only after every `period` pages (and after 1, 2, 4, 8
+                   ... in the beginning): then all open rows get their score from the same new counts. To score 100,000
+                   rows takes some 30 ms: at 50, that is less for each page than to read the words of its links
 
     The words of a link are hashed into 65,535 slots, of each row at most 24 are kept, and they go when it has been
     fetched. The words around a link are not used: in a list they are its neighbours' anchors.

@@ -102,10 +102,9 @@ class Otie(CashFlow):
             return min(1.0, beta)
         return beta / self.largest_ if self.largest_ > 0 else 0.5
 
-    def weights(self, rows: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
+    def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
         """Equation 2."""
         predicted = self.predicted_[rows] if step is None else self._said
-        ends = self.ends(rows)
         return np.where(table.state[ends] == DONE, self.beta_[ends], predicted)
 
     def _similarity(self, step: Step) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ class Personalised:
     fetched, but those that are not relevant lead nowhere. The score is minus the place in the queue.
 
     Paper: Trivedi et al. 2014, section III, Algorithm, lines 1 to 27; `levels` is the threshold of its section II, 2).
+    The paper stores relevant pages only: those are the finds of a crawl; its archive keeps what else was fetched, too.
     As in the paper, one seed without the search string ends the crawl before it has begun: give several, or levels=1.
 
     >>> from lycosa.core.types import Links, Visit

@@ -39,7 +39,7 @@ class Regression:
     weights and features itself (core/scan.py). Both are rounded to single precision first, here as there, and the
     products are added up in double precision, feature by feature: rows with the same features score the same.
 
-    Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 5. The ridge is ours: at the beginning features are
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.3, estimator 5. The ridge is ours: at the beginning features are
     all alike, and plain least squares has no answer.
 
     >>> from lycosa.core.types import Links, Visit

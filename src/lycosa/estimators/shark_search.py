@@ -72,7 +72,7 @@ class SharkSearch:
         else:
             inherited = self.delta * (sim if sim > 0 else float(self.inherited_[step.row]))
             anchor = step.alphas.astype(np.float64)
-            context = np.where(anchor > 0, 1.0, step.facet("context"))
+            context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
             neighbourhood = self.beta * anchor + (1 - self.beta) * context
             potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
         self.inherited_[rows] = np.maximum(self.inherited_[rows], inherited)

@@ -46,7 +46,7 @@ class Query:
     tf: `log` is 1 + log f, f the frequency of the term in the page; `max` is f / max f, `raw` is f. The last two give
     the same cosine: a factor common to a whole page cancels.
     idf: `learned` as the crawl goes, log((N + 1) / (N_j + .5)) + 1 over the pages so far, so that all words weigh the
-    same before the first page; `background` is log(N / N_j) of the statistics that come with the package, or of the
+    same before the first page (a word that no page has had yet is the rarest: N_j = 0); `background` is log(N / N_j) of the statistics that come with the package, or of the
     file of `--background`, N_j = 1 for words that are not there (on pages in other languages: learned); `none` is 1.
     link: what alpha measures, the `anchor` or the `context`, 20 words around the link with the anchor among them.
 

@@ -84,7 +84,7 @@ def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = 
     >>> classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
     ['Art', 'Science/Biology', 'Science/Physics']
 
-    Paper: Altingovde and Ulusoy 2004, "Training set"; the whole tree is their future work. Ours: the first level stays.
+    Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the first level stays.
     """
     counts = {path: count for path, count in counts.items() if count > 0}
     if not counts:

@@ -1,0 +1,226 @@
+"""Every judge by name, with parameters, judges a crawl of the embedded web; its directory has all it needs."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lycosa
+from crawl.helpers import Remembered, sim_space, taught
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.store.directory import KEPT, Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Web
+from lycosa.testing.simulation import clock, run_virtual
+from lycosa.text.background import Background
+from lycosa.topics import TOPICS
+
+TOPIC = "marine biology/coral reefs"
+WORDS = {"topic": "coral reef"}
+MODEL = {"model": "{model}", "targets": [TOPIC]}
+
+JUDGES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("vector", WORDS),
+    ("vector,idf=none", WORDS),
+    ("vector,idf=background", WORDS),
+    ("vector,idf=background", {**WORDS, "background": "{background}"}),
+    ("", {**WORDS, "background": "{background}"}),
+    ("vector,tf=max,link=context", WORDS),
+    ("vector,tf=raw,idf=learned", {"terms": "{terms}"}),
+    ("", {"examples": ["{example}"]}),
+    ("", {**WORDS, "languages": ["en"]}),
+    ("word-frequency", WORDS),
+    ("word-frequency,count=lines,match=anywhere", WORDS),
+    ("weighted-content", WORDS),
+    ("weighted-content,title=3,body=0.5", {"terms": "{terms}"}),
+    ("keyword", WORDS),
+    ("keyword,window=30", {"terms": "{terms}"}),
+    ("regex", {"regex": r"coral|reef\w*"}),
+    ("", {"regex": r"coral|reef\w*"}),
+    ("model", MODEL),
+    ("", {**MODEL, "targets": ["marine biology"], "threshold": 0.3}),
+)
+WANTING = {"link-context": {"context"}, "otie": {"context"}, "shark-search": {"context"}, "link-score": {"url"}}
+"""Strategies that want to know more of a link than its alpha."""
+
+
+class World:
+    """A web, and the files that crawls of it may go by."""
+
+    def __init__(self, place: Path) -> None:
+        self.web = Web(pages=500, hosts=30, traps=("redirects", "dead"))
+        self.replies = Remembered(self.web)
+        self.place = place
+        place.mkdir()
+        taught(self.web, place)
+        Background(1000, {"coral": 7, "reef": 11, "the": 990, "sea": 90}).save(place / "background.zst")
+        (place / "terms.tsv").write_text("coral\t2\nreef\n")
+        (place / "example.html").write_text("<title>Coral reefs</title><p>coral reef polyp coral reef algae lagoon")
+
+    def options(self, given: dict[str, Any], place: Path) -> dict[str, Any]:
+        """Options with the names of copies of the files, in a place of their own."""
+        shutil.copytree(self.place, place)
+        names = {
+            "model": place / "topics.model", "rules": place / "rules.tsv", "background": place / "background.zst",
+            "terms": place / "terms.tsv", "example": place / "example.html",
+        }  # fmt: skip
+
+        def filled(value: Any) -> Any:
+            if isinstance(value, list):
+                return [filled(item) for item in value]
+            # Not str.format: a regular expression has braces of its own.
+            for name, path in names.items() if isinstance(value, str) else ():
+                value = value.replace(f"{{{name}}}", str(path))
+            return value
+
+        return {name: filled(value) for name, value in given.items()}
+
+    def crawl(self, out: Path | None = None, *, start: float = 0.0, **options: Any) -> list[Visit]:
+        """The visits of a new crawl in virtual time."""
+
+        async def run() -> list[Visit]:
+            crawl = lycosa.crawl(
+                seeds=self.web.seeds(TOPIC), out=out, space=sim_space(self.replies), clock=clock, **options
+            )
+            return [visit async for visit in crawl]
+
+        return run_virtual(run(), start=start)
+
+    def resume(self, out: Path, **changes: Any) -> list[Visit]:
+        """The visits of a resumed one, an hour later."""
+
+        async def run() -> list[Visit]:
+            return [visit async for visit in lycosa.resume(out, space=sim_space(self.replies), clock=clock, **changes)]
+
+        return run_virtual(run(), start=3600.0)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """One web for all judges."""
+    return World(tmp_path_factory.mktemp("world") / "files")
+
+
+def check_numbers(visits: Sequence[Visit]) -> None:
+    """Whatever was judged is a number, one for each link."""
+    for visit in visits:
+        assert np.isfinite(visit.beta)
+        assert visit.beta >= 0
+        assert len(visit.links.alphas) in (0, len(visit.links))
+        assert np.isfinite(visit.links.alphas).all()
+        for facet in visit.links.facets.values():
+            assert len(visit.links) == len(facet)
+            assert np.isfinite(facet).all()
+
+
+def test_none_is_left_out() -> None:
+    """Every judge that has a name is tried here."""
+    assert set(TOPICS) == {judge.partition(",")[0] for judge, _ in JUDGES} - {""}
+
+
+@pytest.mark.parametrize(("judge", "given"), JUDGES)
+def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
+    """Moved, its files gone, a crawl is judged by the same judge as before, and goes on where it was."""
+    options = world.options({**given, "judge": judge}, tmp_path / "files")
+    first = world.crawl(tmp_path / "crawl", budget=25, archive=False, **options)
+    shutil.rmtree(tmp_path / "files")
+    (tmp_path / "crawl").rename(tmp_path / "moved, and = renamed")
+    second = world.resume(tmp_path / "moved, and = renamed", budget=45)
+    check_numbers(first + second)
+    pages = [[visit for visit in visits if visit.is_page] for visits in (first, second)]
+    assert (25, 20) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
+    judges = {visit.judge for some in pages for visit in some}
+    assert 1 == len(judges), judges
+    assert not {visit.node for visit in pages[0]} & {visit.node for visit in pages[1]}
+    betas = [visit.beta for some in pages for visit in some]
+    assert len(set(betas)) > 1
+    assert any((visit.links.alphas > 0).any() for some in pages for visit in some)
+
+
+@pytest.mark.parametrize("judge", TOPICS)
+@pytest.mark.parametrize("strategy", WANTING)
+def test_facets_are_there_when_they_are_wanted(world: World, judge: str, strategy: str, tmp_path: Path) -> None:
+    """What a strategy wants to know of links, every judge tells, and the log keeps."""
+    given = dict(next(given for name, given in JUDGES if name == judge))
+    options = world.options({**given, "judge": judge}, tmp_path / "files")
+    visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=15, archive=False, **options)
+    check_numbers(visits)
+    for visit in visits:
+        if visit.is_page and len(visit.links):
+            assert WANTING[strategy] == set(visit.links.facets)
+    log = SqliteLog(tmp_path / "crawl" / NAME, readonly=True)
+    kept = {event.node: event for event in log if isinstance(event, Visit) and event.is_page}
+    log.close()
+    for visit in visits:
+        if visit.is_page:
+            for name, facet in visit.links.facets.items():
+                assert facet.tolist() == kept[visit.node].links.facets[name].tolist()
+
+
+def test_facets_are_left_out_where_no_one_wants_them(world: World) -> None:
+    """They take time and room, so best-first gets none."""
+    visits = world.crawl(topic="coral reef", budget=10)
+    assert {()} == {tuple(visit.links.facets) for visit in visits}
+
+
+def test_facets_survive_a_wish_for_a_language(world: World) -> None:
+    """A judge that looks at the language first tells the facets of the one inside."""
+    visits = world.crawl(topic="coral reef", strategy="link-context", languages=["en"], budget=10)
+    assert {("context",)} == {tuple(visit.links.facets) for visit in visits if visit.is_page and len(visit.links)}
+
+
+@pytest.mark.parametrize("name", ["rules", "crawl, with = signs"])
+def test_rules_are_kept_with_the_model(world: World, name: str, tmp_path: Path) -> None:
+    """A crawl by rules has copies of model and rules; gone and moved, it goes on, and the strategy is as it was."""
+    given = {**MODEL, "strategy": "rules,file={rules},depth=3"}
+    options = world.options(given, tmp_path / "files")
+    first = world.crawl(tmp_path / "crawl", budget=25, archive=False, **options)
+    assert (KEPT["model"], f"rules,file={KEPT['strategy']},depth=3") == (
+        Directory.read_options(tmp_path / "crawl").model,
+        Directory.read_options(tmp_path / "crawl").strategy,
+    )
+    whole = world.crawl(tmp_path / "whole", budget=45, archive=False, **options)
+    shutil.rmtree(tmp_path / "files")
+    (tmp_path / "crawl").rename(tmp_path / name)
+    second = world.resume(tmp_path / name, budget=45)
+    assert (25, 20) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
+    assert {visit.judge for visit in whole if visit.is_page} == {visit.judge for visit in second if visit.is_page}
+    assert f"rules,file={KEPT['strategy']},depth=3" == Directory.read_options(tmp_path / name).strategy
+
+
+def test_another_background_is_another_judge(world: World, tmp_path: Path) -> None:
+    """Scores by other statistics can't be compared, so the log tells them apart."""
+    Background(50, {"coral": 3, "reef": 20}).save(tmp_path / "other.zst")
+    judges = [
+        {visit.judge for visit in world.crawl(topic="coral reef", budget=3, background=str(file)) if visit.is_page}
+        for file in (tmp_path / "other.zst", world.place / "background.zst", world.place / "background.zst")
+    ]
+    assert judges[1] == judges[2]
+    assert not judges[0] & judges[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"topic": "coral", "strategy": "rules,file={rules}"}, "needs to know the classes of pages: give it --model"),
+        ({**MODEL, "strategy": "rules"}, "rules need a file: train them"),
+        ({**MODEL, "strategy": "rules,file=nowhere.tsv"}, "cannot read the rules in nowhere.tsv: No such file"),
+        ({**MODEL, "strategy": "rules,file={model}"}, "not UTF-8 text|holds no rules"),
+        ({**MODEL, "targets": ["football"], "strategy": "rules,file={rules}"}, "football"),
+        ({"topic": "coral", "background": "nowhere.zst"}, "nowhere.zst"),
+        ({"topic": "coral", "background": "{model}"}, "background"),
+        ({"model": "{rules}", "targets": [TOPIC]}, "is not a model of Lycosa"),
+        ({"topic": "coral", "strategy": "oracle"}, "scores"),
+        ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),
+    ],
+)
+def test_files_that_do_not_fit_leave_nothing(world: World, options: dict[str, Any], told: str, tmp_path: Path) -> None:
+    """What is wrong with a file is told before a directory is made."""
+    given = world.options(options, tmp_path / "files")
+    with pytest.raises(InputError, match=told):
+        world.crawl(tmp_path / "crawl", budget=5, **given)
+    assert not (tmp_path / "crawl").exists()
