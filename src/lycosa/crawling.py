@@ -149,7 +149,6 @@ class Crawl:
         if not self._seeds and not self._sources and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide
-        self._strategy()
         decides = "pick" if hasattr(guide, "pick") else "score"  # a strategy, or an estimator to be greedy over
         for part, needs in ((topic, "judge"), (guide, decides), (space, "visit")):
             if part is not None and not hasattr(part, needs):
@@ -161,6 +160,7 @@ class Crawl:
                 self._topic = make_topic(located)
                 # As the model spells them, and those it did not have to be told.
                 options.targets = list(getattr(self._topic, "targets", options.targets))
+        self._strategy()
         self._space = space
         self._log: Log | None = None
         self._archive: Archive | None = None

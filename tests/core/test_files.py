@@ -35,3 +35,19 @@ def test_a_secret_is_never_readable_by_others(tmp_path: Path) -> None:
         file.write(b"secret")
         assert {0o600} == {other.stat().st_mode & 0o777 for other in tmp_path.iterdir()}
     assert 0o600 == path.stat().st_mode & 0o777
+
+
+def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
+    """One of that size is read, a larger one is not."""
+    (tmp_path / "a").write_bytes(b"abc")
+    assert b"abc" == read_whole(tmp_path / "a", 3)
+    with pytest.raises(OSError, match="more than 2 bytes"):
+        read_whole(tmp_path / "a", 2)
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """Nobody waits for a pipe that nobody writes to, nor reads a device that never ends."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, told in ((tmp_path / "pipe", "a pipe or a device"), (Path("/dev/zero"), "a pipe"), (tmp_path, "directory")):
+        with pytest.raises(OSError, match=told):
+            read_whole(path, 100)

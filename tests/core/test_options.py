@@ -135,3 +135,51 @@ def test_default_of_lists() -> None:
     """The default of a list is an empty list."""
     assert [] == default_of(Options.__dataclass_fields__["seeds"])
     assert 1000 == default_of(Options.__dataclass_fields__["budget"])
+
+
+@pytest.mark.parametrize(
+    ("options", "files"),
+    [
+        (Options(), {}),
+        (Options(model="m", background="b"), {"model": "m", "background": "b"}),
+        (Options(strategy="rules,file=r.tsv,depth=3"), {"strategy": "r.tsv"}),
+        (Options(strategy="oracle, scores = t.tsv"), {"strategy": "t.tsv"}),
+        (Options(strategy=r"rules,file=a\,b.tsv"), {"strategy": "a,b.tsv"}),
+        (Options(strategy="rules,file="), {}),
+        (Options(strategy="best-first,merge=sum", terms="t", seed_files=["s"]), {}),
+    ],
+)
+def test_files_that_a_crawl_goes_by(options: Options, files: dict[str, str]) -> None:
+    """Model, statistics and the file of a strategy, wherever they are named; what the log keeps is not among them."""
+    assert files == options.files()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "changed"),
+    [
+        ("rules,file=old,depth=3", "rules,file=new.tsv,depth=3"),
+        ("rules, depth=3, file = old", "rules,depth=3,file=new.tsv"),
+        ("rules,file=sum,paths=sum", "rules,file=new.tsv,paths=sum"),
+        ("oracle,scores=a=b.tsv", "oracle,scores=new.tsv"),
+    ],
+)
+def test_files_in_another_place(strategy: str, changed: str) -> None:
+    """Only the name of the file changes, whatever else is spelled alike."""
+    options = Options(strategy=strategy, model="m", budget=7)
+    assert Options(strategy=changed, model="m", budget=7) == options.with_files({"strategy": "new.tsv"})
+    assert Options(strategy=strategy, model="n", budget=7) == options.with_files({"model": "n"})
+    assert strategy == options.strategy
+
+
+def test_files_come_back_whatever_they_are_called() -> None:
+    """A directory may have commas and equal signs in its name."""
+    names = {"model": "/a, b/m", "background": "/a=b/c,d", "strategy": "/a, b/x=1,y=2.tsv"}
+    options = Options(model="m", background="b", strategy="rules,file=r,refine=yes").with_files(names)
+    assert names == options.files()
+    assert options == options.with_files(options.files())
+
+
+def test_a_strategy_that_can_not_be_read() -> None:
+    """It is an error of the user's, told as ever."""
+    with pytest.raises(InputError, match="cannot read 'file' in 'rules,file'"):
+        Options(strategy="rules,file").files()

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lycosa.core import pool, scan
-from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier
-from lycosa.core.pool import linear_scores
+from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier, Order
+from lycosa.core.pool import GROUPS, LONG, SMALL, Pool, linear_scores
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import shuffled
 from lycosa.core.table import Table
@@ -237,6 +237,52 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
         describe(np.unique(np.concatenate([changed, np.array(new, np.int32)])))
         lists.add(id(made.pools[scan.FREELY]._before))
     assert len(lists) < 200, "a short list should last for more than two takes"
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 2 * GROUPS], ids="{} kinds".format)
+@pytest.mark.parametrize("order", [None, shuffled(4)], ids=["first", "random"])
+@pytest.mark.parametrize("rests", [False, True], ids=["all ready", "some rest"])
+def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, rests: bool) -> None:
+    """Where nearly all rows score best, by the same features or by others of the same score, ties go by the order."""
+    rng = np.random.default_rng(kinds)
+    number_of_rows = 2 * LONG
+    table = Table(lane_of=lambda node: str(int(node) % 4))
+    rows = np.array([table.add(str(number), 1) for number in range(number_of_rows)])
+    until = dict.fromkeys("0123", 0.0)
+    made = ScanFrontier(table, ready=lambda lane: (until[lane], "rests"), order=order, lines=3)
+    kind = rng.integers(0, kinds, number_of_rows)
+    features = np.array([kind, kinds - kind, np.ones(number_of_rows)], np.float32)  # all add up to kinds, and 1
+    features[2, ::10] = rng.random(len(rows[::10]))  # a tenth is worse
+    made.describe(rows, features)
+    places = rows if order is None else order(rows)
+    is_open = np.ones(number_of_rows, np.bool_)
+    for now in range(30):
+        weights = np.array([0.5, 0.5, 1 / (1 + now)], np.float32)
+        made.weigh(weights)
+        scores = linear_scores(features, weights, 0.0)
+        usable = is_open & (np.array([until[str(lane)] for lane in range(4)])[rows % 4] <= now)
+        best = np.flatnonzero(usable & (scores == scores[usable].max()))
+        assert len(best) > number_of_rows / 8
+        expected = int(best[places[best].argmin()])
+        assert expected == made.take(float(now))
+        is_open[expected] = False
+        if rests:
+            until[str(expected % 4)] = now + float(rng.integers(0, 3))
+        end(made, str(expected))
+
+
+@pytest.mark.parametrize("order", [None, shuffled(4)], ids=["first", "random"])
+def test_of_rows_with_the_same_features_the_first_is_looked_at(order: Order | None) -> None:
+    """Of two crowds one row each is left, the first of its kind, and all rows of the third, which is small."""
+    few, many = 10, SMALL
+    kind = np.random.default_rng(1).permutation(np.repeat([0, 1, 2], [many, many, few]))
+    rows = np.arange(len(kind))
+    crowd = Pool(2)
+    crowd.add(rows, np.zeros(len(kind), np.int32), np.array([kind, -kind], np.float32))
+    places = rows if order is None else order(rows)
+    firsts = [int(rows[kind == number][places[kind == number].argmin()]) for number in (0, 1)]
+    found = crowd.distinct(np.arange(len(kind)), order)
+    assert sorted(firsts + rows[kind == 2].tolist()) == sorted(crowd.rows[found].tolist())
 
 
 # -- against brute force -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import build, describe_type, parameters, parse
+from lycosa.core.spec import build, describe_type, parameters, parse, spell
 
 NONE = inspect.Parameter.empty
 
@@ -229,3 +229,9 @@ def test_choices_that_are_numbers() -> None:
 def test_types_as_people_read_them(kind: Any, expected: str) -> None:
     """Each type that can be typed has a name; one that may be left out has the same."""
     assert expected == describe_type(kind)
+
+
+@given(WORDS, st.dictionaries(st.text("abc_", min_size=1), st.text("ab,=./ \u00e4", max_size=12).map(str.strip)))
+def test_what_is_spelled_is_parsed(name: str, given: dict[str, str]) -> None:
+    """Names of files may have commas and equal signs in them."""
+    assert (name, given) == parse(spell(name, given))

@@ -196,6 +196,27 @@ def test_new_rows_join_at_the_end_of_a_batch(batch: int, order: str, sweeping: b
     assert list(order.replace(" ", "")) == run(engine(GRAPH, steer(guide, batch=batch), concurrency=1))
 
 
+def test_a_dry_batch_goes_on_at_random() -> None:
+    """With dry=random what is found in a batch that has run dry is drawn by chance until the batch ends.
+
+    a's links b, c, d are ranked; of what they link to, x .9, y .2 and z .95, all are drawn in batches of 99.
+    """
+    orders = {
+        "".join(run(engine(GRAPH, steer(BestFirst(0.0, 1.0), seed=seed, batch=99, dry="random"), concurrency=1)))
+        for seed in range(30)
+    }
+    assert {"abcd"} == {order[:4] for order in orders}
+    assert {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"} == {order[4:] for order in orders}
+    ranked = run(engine(GRAPH, steer(BestFirst(0.0, 1.0), batch=99), concurrency=1))
+    assert list("abcdzxy") == ranked
+
+
+def test_a_regression_has_no_dry_batches() -> None:
+    """Its scores are made of features."""
+    with pytest.raises(ValueError, match="dry=random is not for a regression"):
+        steer(Regression(), batch=5, dry="random")
+
+
 @BOTH
 def test_the_first_batch_is_chosen_from_the_links_of_all_seeds(sweeping: bool) -> None:
     """Three seeds and batches of two: the third seed's link (.95) comes first, as in the paper's algorithm 1.

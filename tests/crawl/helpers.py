@@ -160,8 +160,11 @@ def scores_of(frontier: Frontier, rows: NDArray[np.intp]) -> list[bytes]:
         return [scores for arm in frontier.arms for scores in scores_of(arm, rows)]
     if not isinstance(frontier, ScanFrontier) or not frontier.linear:
         return [frontier.score[rows].tobytes()]
-    exact = [frontier._exact(np.array([row], np.int32))[0] if frontier._where[row] else None for row in rows.tolist()]
-    return [np.array(exact, np.float64).tobytes()]
+    found = []
+    for row in rows.tolist():
+        known = frontier._where[row] and frontier.score[row] < np.inf  # a seed's is infinite, in flight or not
+        found.append(frontier._exact(np.array([row], np.int32))[0] if known else frontier.score[row])
+    return [np.array(found, np.float64).tobytes()]
 
 
 def state_of(engine: Engine) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawl.helpers import Remembered, go_on, plant, sim_engine, state_of, taught, visits_of
+import lycosa
+from crawl.helpers import Remembered, go_on, plant, sim_engine, sim_space, state_of, taught, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
 from lycosa.estimators import MODEL, STRATEGIES, TAXONOMY
-from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.testing import Web
-from lycosa.testing.simulation import EPOCH, run_virtual
+from lycosa.testing.simulation import EPOCH, clock, run_virtual
 from lycosa.topics.classified import Classified
 from lycosa.topics.query import Query
 
@@ -25,6 +26,7 @@ NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}"}
 
 VARIANTS = (
     "best-first,batch=5",
+    "best-first,batch=20,dry=random",
     "best-first,q=.7,zeta=.5",
     "best-first,merge=sum,ties=random",
     "breadth-first,ties=random",
@@ -57,7 +59,7 @@ class World:
         model, rules = taught(self.web, place)
         truth = place / "truth.tsv"
         truth.write_text("".join(f"{url}\t{int(self.web.topic(url) == TOPIC)}\n" for url in self.web.urls()))
-        self.files = {"rules": rules, "truth": truth}
+        self.files = {"model": model, "rules": rules, "truth": truth}
         self.replies = Remembered(self.web)
         self.model = Classified.load(model, [TOPIC]).model
         self.lived: dict[str, list[Event]] = {}
@@ -159,6 +161,55 @@ def test_what_it_knows_is_in_its_log(world: World, strategy: str) -> None:
 
     lived, replayed = run_virtual(compare())
     assert lived == replayed
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path) -> None:
+    """Put together as a user's crawl is, with traps and a choosy frontier: broken off, moved, and resumed."""
+    by_class = STRATEGIES[strategy.partition(",")[0]].needs in (MODEL, TAXONOMY)
+    topic = {"model": str(world.files["model"]), "targets": [TOPIC]} if by_class else {"topic": world.web.query(TOPIC)}
+
+    async def first() -> list[Visit]:
+        crawl = lycosa.crawl(
+            seeds=world.web.seeds(TOPIC),
+            out=tmp_path / "crawl",
+            strategy=strategy.format(**world.files),
+            budget=40,
+            concurrency=8,
+            archive=False,
+            space=sim_space(world.replies),
+            clock=clock,
+            **topic,
+        )
+        visits = []
+        async with crawl:
+            async for visit in crawl:
+                visits.append(visit)
+                if len(visits) == 31:
+                    break
+        return visits
+
+    async def second() -> tuple[list[Visit], list[str]]:
+        crawl = lycosa.resume(tmp_path / "moved", space=sim_space(world.replies), clock=clock)
+        return [visit async for visit in crawl], crawl.notes
+
+    before = run_virtual(first())
+    (tmp_path / "crawl").rename(tmp_path / "moved")
+    after, notes = run_virtual(second(), start=3600.0)
+    assert [] == notes
+    pages = [visit.node for visit in (*before, *after) if visit.is_page]
+    assert len(set(pages)) == len(pages)
+    assert {len(pages)} <= (set(range(6, 41)) if strategy.partition(",")[0] in PRUNING else {40})
+    assert [visit.node for visit in (*before, *after)] == logged(tmp_path / "moved")
+
+
+def logged(path: Path) -> list[str]:
+    """Where the visits of a crawl's log went."""
+    log = SqliteLog(path / NAME, readonly=True)
+    try:
+        return [visit.node for visit in visits_of(list(log))]
+    finally:
+        log.close()
 
 
 @pytest.mark.parametrize("strategy", ["oracle,scores={truth}", "best-first", "soft-focus", "rules,file={rules}"])

@@ -60,7 +60,7 @@ def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_resuming_picks_what_folding_in_processpicks(
+def test_resuming_picks_what_folding_in_process_picks(
     web: Web, lived: dict[str, list[Event]], strategy: str, tmp_path: Path
 ) -> None:
     """From any prefix of the log, an engine replayed from SQLite goes on as one folded in process."""

@@ -102,6 +102,19 @@ def test_a_page_nobody_classified_is_soft_focus(paper: RuleBook) -> None:
     assert [0.6] == learn(Rules(paper, ("PH",)), Table(), "page", ["link"], "", beta=0.6)
 
 
+def test_several_targets_are_one_class() -> None:
+    """P1 .3 and P2 .3 outweigh C .4 together: the page is of the target, whose pages link to it in 2 of 5 cases."""
+    book = RuleBook()
+    for source, to, cases in (("P1", "P2", 2), ("P1", "C", 1), ("P2", "C", 2), ("C", "P1", 9), ("C", "C", 1)):
+        book.add(source, to, cases)
+    rules, table = Rules(book, ("P1", "P2"), depth=1), Table()
+    table.add_seed("page")
+    data = {"classes": [["C", 0.4], ["P1", 0.3], ["P2", 0.3]], "target": True}
+    step = table.absorb(Visit("page", "page", "ok", 1, beta=0.6, links=Links.to("link"), data=data))
+    assert step is not None
+    assert [2 / 5] == rules.score(rules.learn(step, table), table).tolist()
+
+
 def test_rules_learn_while_they_crawl() -> None:
     """A -> T was 1 of 10; after ten more A pages have led to T pages it is 11 of 20 for the links found then."""
     book = RuleBook()

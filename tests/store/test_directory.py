@@ -7,7 +7,7 @@ import pytest
 from lycosa.core.errors import InputError, LockedError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Seed, Visit
-from lycosa.store.directory import CONFIG, Directory
+from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import Lock
 
 
@@ -95,3 +95,54 @@ def test_a_model_that_cannot_be_copied_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot copy .*my\.model"):
         Directory.create(tmp_path / "crawl", Options(model=str(tmp_path / "my.model")))
     assert not (tmp_path / "crawl").exists()
+
+
+def test_every_file_that_options_name_is_kept(tmp_path: Path) -> None:
+    """Model, statistics and rules are copied, and named as seen from inside; all else about the strategy stays."""
+    names = {}
+    for option in KEPT:
+        (tmp_path / f"my {option}, first").write_text(option)
+        names[option] = str(tmp_path / f"my {option}, first")
+    given = Options(model="m", background="b", strategy="rules,depth=3,file=r").with_files(names)
+    Directory.create(tmp_path / "crawl", given).close()
+    kept = Directory.read_options(tmp_path / "crawl")
+    assert KEPT == kept.files()
+    assert "rules,depth=3,file=strategy.tsv" == kept.strategy
+    assert {option: option for option in KEPT} == {
+        option: (tmp_path / "crawl" / name).read_text() for option, name in KEPT.items()
+    }
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    """What lies where a copy would go is neither overwritten nor taken away."""
+    (tmp_path / "my.model").write_text("mine")
+    (tmp_path / "rules.tsv").write_text("rules")
+    crawl = tmp_path / "crawl"
+    crawl.mkdir()
+    (crawl / "strategy.tsv").write_text("older")
+    options = Options(model=str(tmp_path / "my.model"), strategy=f"rules,file={tmp_path / 'rules.tsv'}")
+    with pytest.raises(InputError, match=r"strategy\.tsv is in the way of a copy of .*rules\.tsv: move it, or choose"):
+        Directory.create(crawl, options)
+    assert ["strategy.tsv"] == [path.name for path in crawl.iterdir()]
+    assert "older" == (crawl / "strategy.tsv").read_text()
+
+
+def test_a_file_that_is_there_already_stays(tmp_path: Path) -> None:
+    """Rules that were written to where the copy goes are the copy; so is what a start that was killed has left."""
+    (tmp_path / "strategy.tsv").write_text("rules")
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "strategy.tsv").write_text("rules")
+    Directory.create(tmp_path / "crawl", Options(strategy=f"rules,file={tmp_path / 'strategy.tsv'}")).close()
+    made = Directory.create(tmp_path, Options(strategy=f"rules,file={tmp_path / 'strategy.tsv'}"))
+    made.close()
+    assert ("rules,file=strategy.tsv", "rules") == (made.options.strategy, (tmp_path / "strategy.tsv").read_text())
+
+
+def test_one_file_that_can_not_be_copied_takes_the_others_along(tmp_path: Path) -> None:
+    """No half-made crawl stays behind, nor the copies that were made before."""
+    (tmp_path / "my.model").write_text("mine")
+    with pytest.raises(StoreError, match=r"cannot copy nowhere\.tsv"):
+        Directory.create(
+            tmp_path / "crawl", Options(model=str(tmp_path / "my.model"), strategy="rules,file=nowhere.tsv")
+        )
+    assert ["my.model"] == [path.name for path in tmp_path.iterdir()]

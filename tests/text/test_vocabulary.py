@@ -68,9 +68,9 @@ def test_learning_counts_pages() -> None:
 
 
 def test_idf() -> None:
-    """idf = ln((N + 1) / (df + .5)) + 1: with 2 pages, a term of both has ln(3 / 2.5) + 1."""
+    """idf = ln((N + 1) / (df + .5)) + 1: with 2 pages, a term of both has ln(3 / 2.5) + 1; df 0 counts as 1."""
     words = Vocabulary()
-    assert [math.log(1 / 0.5) + 1] == pytest.approx(words.idf(np.array([0], np.uint32)))
+    assert [math.log(1 / 1.5) + 1] == pytest.approx(words.idf(np.array([0], np.uint32)))
     for text in ("coral reef", "coral"):
         words.learn(visit(words.read(page(text))))
     expected = [math.log(3 / 2.5) + 1, math.log(3 / 1.5) + 1]

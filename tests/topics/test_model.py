@@ -242,3 +242,24 @@ def test_no_file(tmp_path: Path) -> None:
         Model.load(tmp_path)
     with pytest.raises(InputError, match="cannot write the model"):
         trained().save(tmp_path / "nowhere" / "m")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A model is a file: nothing else is opened."""
+    os.mkfifo(tmp_path / "m")
+    with pytest.raises(InputError, match="it is no file"):
+        Model.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("classes", ["a" * 1001, "b"], "more than 1,000 characters"),
+        ("arrays", [["terms", "u1", [2_000_000_000] * 100_000]], "100000 dimensions"),
+    ],
+)
+def test_a_header_that_is_too_much(key: str, value: Any, told: str, written: bytes, tmp_path: Path) -> None:
+    """Endless names would stand in the record of every page, and endless shapes take minutes to multiply."""
+    (tmp_path / "m").write_bytes(change(written, _set(key, value)))
+    with pytest.raises(InputError, match=told):
+        Model.load(tmp_path / "m")

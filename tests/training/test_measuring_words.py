@@ -126,3 +126,27 @@ def test_no_terms_at_all(tmp_path: Path) -> None:
     """To keep no words is refused."""
     with pytest.raises(InputError, match="0 terms are to be kept"):
         measure([str(tmp_path)], terms=0)
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    """Neither as a source nor as a place to write to."""
+    write(tmp_path / "pages", a="coral reef", b="coral sea")
+    for name in ("a.html", "a.warc", "out"):
+        os.mkfifo(tmp_path / name)
+    for name in ("a.html", "a.warc"):
+        with pytest.raises(InputError, match="it is no WARC"):
+            measure([str(tmp_path / name)])
+    with pytest.raises(InputError, match="is not a file"):
+        run([str(tmp_path / "pages")], tmp_path / "out")
+
+
+def test_no_room_for_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is told, and where room is needed."""
+
+    def full(*args: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write(tmp_path, a="coral reef", b="coral sea")
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(InputError, match="temporary file: No space left on device; make room, or set TMPDIR"):
+        measure([str(tmp_path)])

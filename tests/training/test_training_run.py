@@ -191,3 +191,24 @@ def test_real_pages(name: str, kind: str, least: float, tmp_path: Path) -> None:
     assert done.quality is not None
     assert done.quality.accuracy > least
     assert done.quality.gap < 0.12
+
+
+def test_no_page_could_be_had(tmp_path: Path) -> None:
+    """It is told what became of them, and not that there are no classes."""
+
+    def none(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        account.left_out["can't be fetched"] += len(urls)
+        account.notes.append("cannot fetch http://a.example/: timed out")
+        yield from ()
+
+    (tmp_path / "t.tsv").write_text("http://a.example/\tx\nhttp://b.example/\ty\n")
+    told = "no page could be read from .*t.tsv: 2 can't be fetched; cannot fetch http://a.example/: timed out"
+    with pytest.raises(InputError, match=told):
+        train([str(tmp_path / "t.tsv")], tmp_path / "m", none)
+
+
+def test_a_name_that_is_too_long(tmp_path: Path) -> None:
+    """It is found out before anything is read; files have a longer name until they are complete."""
+    for length, told in ((300, "File name too long"), (240, "too long a name")):
+        with pytest.raises(InputError, match=told):
+            train(["nowhere"], tmp_path / ("x" * length), no_pages)

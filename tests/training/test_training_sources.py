@@ -285,3 +285,55 @@ def test_several_sources_join(tmp_path: Path) -> None:
     one, two = write(tmp_path / "one", {"Sea/Reefs": 2}), write(tmp_path / "two", {"Sea/Reefs": 3, "Trains": 1})
     assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, tell))
     assert text("Trains", 0) != text("Trains", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("http://a.example/\tx\n".encode("utf-16"), "not UTF-8 text, but UTF-16: save it as UTF-8"),
+        (b"http://a.example/\t" + b"x" * 1_000_001, "a line of more than 1,000,000 bytes"),
+        (b"http://a.example/\t" + b"x" * 1_001, "no address with a class of 1,000 characters or fewer"),
+    ],
+)
+def test_tables_that_are_none(content: bytes, told: str, tmp_path: Path) -> None:
+    """What is wrong with a table is told."""
+    (tmp_path / "t.tsv").write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        read_table(tmp_path / "t.tsv", Corpus())
+
+
+def test_a_column_that_no_row_has(tmp_path: Path) -> None:
+    """It is told where the class was looked for."""
+    (tmp_path / "t.tsv").write_text("http://a.example/\tx\n")
+    with pytest.raises(InputError, match="looked for in column 9"):
+        read_table(tmp_path / "t.tsv", Corpus(), "9")
+
+
+def test_classes_with_endless_names_are_left_out(tmp_path: Path) -> None:
+    """A thousand characters are a name, more are a slip; the rest of the table counts."""
+    (tmp_path / "t.tsv").write_text(f"http://a.example/\t{'x' * 1000}\nhttp://b.example/\t{'x' * 1001}\n")
+    corpus = Corpus()
+    assert [("http://a.example/", "x" * 1000)] == read_table(tmp_path / "t.tsv", corpus)
+    assert {"rows with a class of more than 1,000 characters": 1} == corpus.left_out
+
+
+def test_a_table_out_of_a_pipe(tmp_path: Path) -> None:
+    """Another program may write it: it is read once, from beginning to end."""
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("http://a.example/\tx\n",))
+    writer.start()
+    assert [("http://a.example/", "x")] == read_table(tmp_path / "pipe", Corpus())
+    writer.join()
+
+
+def test_no_source_at_all() -> None:
+    """An empty name is not the directory one is in."""
+    with pytest.raises(InputError, match="there is no file or directory ''"):
+        read([""], no_pages, tell)
+
+
+def test_pages_out_of_a_pipe(tmp_path: Path) -> None:
+    """An archive has to be read back and forth: a pipe is refused, not waited for."""
+    os.mkfifo(tmp_path / "a.warc")
+    with pytest.raises(InputError, match="a pipe or a device: name a WARC file"):
+        next(recorded(tmp_path / "a.warc")(["http://a.example/"], Corpus(), tell))

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 SECONDS = 5.0
 """What judging or learning one page may take at most, however large it is."""
 
-GROWTH = 32_768
-"""Bytes that an estimator or a strategy may grow by when it learns thousands of times what it knows already."""
+GROWTH = 16_384
+"""Bytes that an estimator or a strategy may grow by when it learns again and again what it knows already."""
 
 
 class CheckFailed(AssertionError):

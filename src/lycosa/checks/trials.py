@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def name(number: int) -> str:
     return f"http://site{number % 5}.example/{'reef/' * (number % 4)}{number}.html{'?q=café' * (number % 2)}"
 
 
+@cache
 def graph(nodes: int = 120) -> GraphSpace:
     """A small random graph with scores, always the same."""
     chance = random.Random(7)

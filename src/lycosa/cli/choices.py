@@ -18,7 +18,7 @@ from lycosa.cli.manners import output
 from lycosa.core.spec import describe_type
 
 WIDE = 110
-"""From this width on the list has a column for papers."""
+"""From this width on the list has a column for papers; below, they stand behind the line."""
 
 _ITEM = re.compile(r"[a-z_]+: |[-*] ")
 
@@ -53,8 +53,11 @@ def show_all(choices: Sequence[Choice], titles: tuple[str, str], more: str, *, j
     if wide:
         table.add_column("paper", style="dim", ratio=None if console.width > 2 * WIDE else 2)
     for choice in choices:
-        cells = [choice.name, choice.summary, choice.needs or "-", choice.paper or "-"]
-        table.add_row(*map(escape, cells[: 4 if wide else 3]))
+        name, summary, needs, paper = map(escape, (choice.name, choice.summary, choice.needs or "-", choice.paper))
+        if wide:
+            table.add_row(name, summary, needs, paper or "-")
+        else:
+            table.add_row(name, f"{summary} [dim]({paper})[/]" if paper else summary, needs)
     console.print(table)
     console.print(more, style="dim", highlight=False)
 

@@ -10,11 +10,12 @@ import re
 import resource
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.engine import STOPPED
-from lycosa.core.errors import NothingFetched
+from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
@@ -59,6 +60,10 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384)), hard))
     try:
         asyncio.run(_hunt(crawl, quiet or json, farewell))
+    except (LycosaError, OSError):
+        raise
+    except Exception as error:
+        raise _of_own(error, crawl) or error from error
     finally:
         gc.unfreeze()
         if not quiet:
@@ -81,6 +86,22 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
                 }
             )
         )
+
+
+def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
+    """What to say of an error that comes from a class of the user's own, or most likely does."""
+    own = [spec.partition(",")[0] for spec in (crawl.options.judge, crawl.options.strategy) if ":" in spec]
+    if not own:
+        return None
+    modules = {name.partition(":")[0] for name in own}
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_globals["__name__"] in modules]
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame in frames]
+    where = f" ({frames[-1].f_code.co_filename}, line {lines[-1]})" if frames else ""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return InputError(
+        f"{' or '.join(own)} failed with {what}{where}: lycosa.checks tells what it has to do; mend it, then go on "
+        f"with 'lycosa resume {crawl.path}'"
+    )
 
 
 async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.manners import Commands, Training
+from lycosa.cli.manners import Commands, Training, one_line
 from lycosa.version import __version__
 
 app = typer.Typer(
@@ -40,7 +40,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except LycosaError as error:
-        print(f"lycosa: {error}", file=sys.stderr)
+        print(f"lycosa: {one_line(str(error))}", file=sys.stderr)
         sys.exit(1 if isinstance(error, NothingFetched) else 2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -49,7 +49,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        print(f"lycosa: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        what = f"cannot use {one_line(str(error.filename))}" if error.filename else "cannot write the output"
+        print(f"lycosa: {what}: {error.strerror or error}", file=sys.stderr)
         os._exit(2)  # without another try to flush it
 
 
@@ -482,11 +483,14 @@ def rules(
 def label(
     directory: Dir,
     urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages that the crawl has fetched.")],
-    relevant: Annotated[bool, typer.Option("--yes/--no", help="Whether they are what you want.")],
+    relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
 ) -> None:
     """Say of pages whether they are what you want, for 'lycosa train DIR'. Of several labels the last counts."""
     from lycosa.cli.training import label as run
+    from lycosa.core.errors import InputError
 
+    if relevant is None:
+        raise InputError("say whether they are what you want: --yes or --no")
     run(directory, urls, relevant=relevant)
 
 

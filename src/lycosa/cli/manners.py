@@ -20,6 +20,9 @@ WIDEST_HELP = 80
 STACKED = 60
 """Below this width an option stands above its explanation, not beside it."""
 
+LONGEST = 2_000
+"""Characters of an error's message."""
+
 UNCUT = 1_000
 """Columns of output that no terminal shows."""
 
@@ -117,6 +120,16 @@ def _as_long_as_wanted() -> Iterator[None]:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def one_line(text: str) -> str:
+    """A message as a terminal can bear it: one line of it, whatever names of files and classes do to it.
+
+    >>> one_line("no class 'a" + chr(27) + "[31m" + chr(10) + "b'")
+    "no class 'a?[31m b'"
+    """
+    kept = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in kept)
 
 
 def output() -> Console:

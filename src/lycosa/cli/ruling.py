@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lycosa.cli.manners import output
 from lycosa.cli.training import progress
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.estimators.rulebook import DEEPEST, RuleBook
+from lycosa.estimators.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.topics.model import Model
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.rules import train_rules
@@ -28,8 +29,7 @@ def run(
     if how["most"] < 0:
         raise InputError(f"--links is {how['most']}: it has to be 0 or more")
     known = Model.load(model)
-    if not out.parent.is_dir():
-        raise InputError(f"there is no directory {out.parent} to write {out.name} to: make it first")
+    _check_out(out)
     with progress(quiet or json) as tell:
         learned = train_rules(source, known, recorded(pages) if pages else fetched(options), tell=tell, **how)
     try:
@@ -59,8 +59,29 @@ def run(
     )
 
 
+def _check_out(out: Path) -> None:
+    """Refuse what can't be written before hours are spent on fetching pages."""
+    if not out.parent.is_dir():
+        raise InputError(f"there is no directory {out.parent} to write {out.name} to: make it first")
+    if out.is_dir():
+        raise InputError(f"--out {out} is a directory: name a file")
+    if not os.access(out.parent, os.W_OK):
+        raise InputError(f"cannot write to {out.parent}: choose another --out")
+    begins = HEADER.rpartition(" ")[0].encode()  # whatever the version
+    try:
+        with open(out, "rb") as file:
+            if file.read(len(begins)) not in (begins, b""):
+                raise InputError(f"{out} exists and holds no rules: it is left as it is; choose another --out")
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+
+
 def show(file: Path, targets: list[str], depth: int, limit: int, *, json: bool) -> None:
     """The rules, or with targets how likely each class leads to them."""
+    if limit < 0:
+        raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
     book = RuleBook.load(file)
     if not targets:
         _list(book, limit, json=json)
@@ -76,9 +97,11 @@ def show(file: Path, targets: list[str], depth: int, limit: int, *, json: bool) 
         return
     table = Table(box=None, padding=(0, 1), show_edge=False, pad_edge=False)
     table.add_column("pages of", overflow="fold")
-    table.add_column(f"lead to {escape(', '.join(targets))} in {depth} links or fewer", justify="right")
+    table.add_column("chance", justify="right")
     for name, chance in chances[: limit or None]:
         table.add_row(escape(name), f"{chance:.3f}")
+    within = "1 link" if depth == 1 else f"{depth} links or fewer"
+    output().print(escape(f"How likely pages lead to {', '.join(targets)} in {within}:"), highlight=False)
     output().print(table)
     _rest(len(chances), limit)
 

@@ -21,6 +21,12 @@ _FLAGS = {
     "training": "--model FILE --target CLASS",
 }
 
+_BY_FILE = {
+    "rules": ("--model FILE --target CLASS", ",file=FILE"),
+    "oracle": ("'coral reefs'", ",scores=FILE"),
+}
+"""What strategies that go by a file can't do without."""
+
 
 def topics(name: str = "", *, json: bool = False) -> None:
     """All judges, or one of them."""
@@ -49,7 +55,8 @@ def strategies(name: str = "", *, json: bool = False) -> None:
     if not hasattr(maker, "pick"):  # those that choose among several steer by themselves
         groups["of every strategy"] = {key: told for key, told in parameters(steer).items() if key in STEERING}
     takes = groups["parameter"] or groups.get("of every strategy", {})
-    example = f"for example: lycosa crawl 'coral reefs' --strategy {chosen.name}{_setting(takes)} --seed URL"
+    topic, setting = _BY_FILE.get(chosen.name, ("'coral reefs'", _setting(takes)))
+    example = f"for example: lycosa crawl {topic} --strategy {chosen.name}{setting} --seed URL"
     show_one(chosen, maker, groups, example, json=json)
 
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+
+def read_whole(path: Path, most: int) -> bytes:
+    """What is in a file of at most so many bytes; anything else (a pipe, a device) is refused, not waited for."""
+    about = path.stat()
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    if not stat.S_ISREG(about.st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+    return content
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parse, spell
 
-_FILES = ("file", "scores")
+FILES = ("file", "scores")
 """Parameters of a strategy that name a file."""
 
 
@@ -230,7 +230,7 @@ class Options:
         """The files that a crawl goes by, each under the name of its option."""
         found = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
         _, given = parse(self.strategy)
-        of_strategy = [given[key] for key in _FILES if given.get(key)]
+        of_strategy = [given[key] for key in FILES if given.get(key)]
         return {**found, "strategy": of_strategy[0]} if of_strategy else found
 
     def with_files(self, names: Mapping[str, str]) -> Options:
@@ -238,7 +238,7 @@ class Options:
         changed: dict[str, Any] = dict(names)
         if "strategy" in changed:
             name, given = parse(self.strategy)
-            key = next(key for key in _FILES if given.get(key))
+            key = next(key for key in FILES if given.get(key))
             changed["strategy"] = spell(name, {**given, key: changed["strategy"]})
         return replace(self, **changed)
 

@@ -139,7 +139,7 @@ class Pool:
             return self.matrix[0, : self.size]
         if len(self._product) < self.size:
             self._product = np.zeros(len(self.rows), np.float32)
-        return np.dot(weights, self.matrix[:, : self.size], out=self._product[: self.size])
+        return np.matmul(weights, self.matrix[:, : self.size], out=self._product[: self.size])
 
     def rounding(self, weights: NDArray[np.float32], intercept: float) -> float:
         """What a product in single precision may be wrong by, at most: n roundings of 2^-24, and two to spare."""

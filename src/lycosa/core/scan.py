@@ -189,7 +189,7 @@ class ScanFrontier(Frontier):
         pool = self.pools[self._where[rows[0]]] if len(rows) else self.pools[FREELY]
         if not self.linear or pool is self.pools[FIRST]:
             return self.score[rows]
-        return linear_scores(pool.matrix[:, self._slot[rows]], self.weights, self.intercept)
+        return linear_scores(pool.matrix.take(self._slot[rows], axis=1), self.weights, self.intercept)
 
     def _worth(self, level: int, least: float) -> Rows:
         self._forget_closed()
@@ -244,7 +244,7 @@ class ScanFrontier(Frontier):
             here = (where == which).nonzero()[0]
             if len(here):
                 slots = self._slot[rows[here]]
-                features[:, here] = self.pools[which].matrix[:, slots]
+                features[:, here] = self.pools[which].matrix.take(slots, axis=1)
                 self._leave(which, slots)
         self._join(rows, to, features)
 

@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from lycosa.core.errors import InputError
@@ -93,6 +93,16 @@ def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **kno
         return maker(**arguments)
     except ValueError as error:
         raise InputError(f"{what}: {error}") from error
+
+
+def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
+    """Whether a class of the user's own has made what it is taken for."""
+    missing = [part for part in needs if not hasattr(made, part)]
+    if missing:
+        raise InputError(
+            f"{name} makes {type(made).__name__!r}, which has no {' and no '.join(missing)}: see lycosa.core.protocols "
+            "for what it takes"
+        )
 
 
 def describe_type(kind: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.frontier import Frontier, Order, Ready
 from lycosa.core.pool import Linear, is_linear
 from lycosa.core.protocols import Estimator, Strategy
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from lycosa.core.table import Table
 
 Ties = Literal["first", "random"]
+Dry = Literal["rank", "random"]
 
 
 class Greedy:
@@ -128,7 +130,8 @@ class Batched:
     A batch ends early when no row that is ranked is left to be fetched. Rows in flight are left: they are open until
     their visit is recorded. So the batch ends with the visit that closes the last one, and a replayed log, which knows
     nothing of what was in flight, ends it with the same visit. Rows that are shut or pruned, and those of hosts whose
-    budget is spent, are not left. (The paper then picks at random.)
+    budget is spent, are not left. That is `dry="rank"`. The paper then picks at random, to the end of the batch, among
+    what was found since it began: `dry="random"`, which knows less, and is not the default for that reason.
 
     The visit of a seed ends the batch, too, and is none of its pages: the paper's crawl begins when all seeds are in,
     and its first batch is chosen from the links of them all.
@@ -139,9 +142,11 @@ class Batched:
     Paper: Gouriten, Maniu, Senellart 2014, section 6.2.
     """
 
-    def __init__(self, greedy: Greedy, batch: int) -> None:
+    def __init__(self, greedy: Greedy, batch: int, dry: Dry = "rank") -> None:
         self.greedy = greedy
         self.batch = batch
+        self.dry = dry
+        self._is_dry = False
         self.name = greedy.name
         self.proportional = greedy.proportional
         self.wants = greedy.wants
@@ -164,9 +169,19 @@ class Batched:
             if sum(map(len, self._changed)) > 2 * len(table):
                 self._changed = [self._rows()]
         self._pages += not step.visit.retry_at
-        if self._pages >= self.batch or table.is_seed[step.row] or not frontier.left():
+        over = self._pages >= self.batch or bool(table.is_seed[step.row])
+        if not over and self.dry == "random" and (self._is_dry or not frontier.left()):
+            self._is_dry = True
+            self._draw(table, frontier)
+        elif over or not frontier.left():
             self.greedy.refresh(self._rows(), table, frontier)
-            self._pages, self._changed = 0, []
+            self._pages, self._changed, self._is_dry = 0, [], False
+
+    def _draw(self, table: Table, frontier: Frontier) -> None:
+        """Rank what has no rank yet by chance, keyed by the row: its true rank comes with the end of the batch."""
+        rows = self._rows()
+        new = rows[fit(frontier.score, len(table), -math.inf)[rows] == -math.inf]
+        frontier.rank(new, (shuffled(self.greedy.seed)(new) >> 32) / 2.0**31)
 
     def _rows(self) -> Rows:
         return np.unique(np.concatenate(self._changed)) if self._changed else np.zeros(0, np.int32)
@@ -212,6 +227,7 @@ def steer(
     q: float = 1.0,
     zeta: float = 0.0,
     ties: Ties = "first",
+    dry: Dry = "rank",
 ) -> Strategy:
     """Greedy over an estimator, or one of its variants. An estimator may ask for a `batch` of its own."""
     size = int(getattr(estimator, "batch", 1)) if batch is None else batch
@@ -224,4 +240,8 @@ def steer(
     if ties not in ("first", "random"):
         raise ValueError(f"ties is {ties!r}: it has to be first or random")
     greedy = Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)
-    return Batched(greedy, size) if size > 1 else greedy
+    if dry not in ("rank", "random"):
+        raise ValueError(f"dry is {dry!r}: it has to be rank or random")
+    if dry == "random" and is_linear(estimator):
+        raise ValueError("dry=random is not for a regression: its scores are made of features, none can be drawn")
+    return Batched(greedy, size, dry) if size > 1 else greedy

@@ -176,7 +176,7 @@ class Table:
                 self.alpha_sum[rows] += alpha
                 self.alpha_max[rows] = np.maximum(self.alpha_max[rows], alpha)
                 if beta > 0:
-                    product = alpha * beta
+                    product = alpha * np.float64(beta)
                     self.product_sum[rows] += product
                     self.product_max[rows] = np.maximum(self.product_max[rows], product)
             self.edges.add(row, children, strongest)

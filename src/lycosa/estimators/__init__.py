@@ -1,9 +1,10 @@
 """What to fetch next. One algorithm, one file, its paper in the docstring.
 
 `STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
-`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these four of every one:
+`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these five of every one:
 
     batch=N        see the scores of N pages ago: rank again after every N pages only (1)
+    dry=random     when a batch has used up what is ranked: what was found since in any order, as the paper has it
     q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
     ties=random    among equal scores not the first discovered, but any
 """
@@ -14,9 +15,10 @@ import difflib
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.spec import build, parameters, parse
+from lycosa.core.spec import build, check_parts, parameters, parse, spell
 from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"
@@ -38,7 +40,7 @@ class Entry(NamedTuple):
     """What it can't do without, beside somewhere to start: a topic of words or examples, training, a taxonomy ..."""
 
 
-TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "trained model", "taxonomy and rules", "true scores"
+TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and rules", "true scores"
 
 STRATEGIES: dict[str, Entry] = {
     "best-first": Entry(
@@ -71,7 +73,8 @@ STRATEGIES: dict[str, Entry] = {
         "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level", f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
+        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level",
+        f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
     "random": Entry("chance", "Random", {}, "in a random order that depends on --random-seed only"),
     "backlink": Entry(
@@ -198,7 +201,7 @@ PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
 """What a bandit plays unless it is told otherwise."""
 
 
-STEERING = ("batch", "q", "zeta", "ties")
+STEERING = ("batch", "dry", "q", "zeta", "ties")
 """Parameters of every strategy that is greedy over an estimator."""
 
 
@@ -233,7 +236,8 @@ def strategy(text: str, **known: Any) -> Strategy:
             raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
         whole: Strategy = made
         return whole
-    return build(steer, steering, name, estimator=made, name=text, seed=known.get("seed", 0))
+    shown = spell(name, {key: value for key, value in {**given, **steering}.items() if key not in FILES})
+    return build(steer, steering, name, estimator=made, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
@@ -258,12 +262,17 @@ def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     for key in _NAMED:
         if key in given and key in fixed:
             raise InputError(f"{name} has no parameter {key!r}: the name says it already")
-    try:
+    if name in STRATEGIES:
         return build(maker, given, name, **{**known, **fixed})
-    except TypeError as error:
-        if name in STRATEGIES:
-            raise
-        raise InputError(f"cannot load strategy {name!r}: {error}") from error
+    try:
+        made = build(maker, given, name, **known)
+    except LycosaError:
+        raise
+    except Exception as error:  # of the user's own code
+        raise InputError(f"cannot load strategy {name!r}: {type(error).__name__}: {error}") from error
+    picks = hasattr(made, "pick")
+    check_parts(made, ("learn", "frontier", "admit", "wants", "proportional") if picks else ("learn", "score"), name)
+    return made
 
 
 def _maker(name: str) -> Any:
@@ -279,5 +288,5 @@ def _maker(name: str) -> Any:
         )
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # whatever happens while a module of the user's own is read
         raise InputError(f"cannot load strategy {name!r}: {error}; is the module on PYTHONPATH?") from error

@@ -60,6 +60,8 @@ class Distiller:
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.period < 1:
             raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
+        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
+            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
         if self.same_host not in ("auto", "keep", "drop"):
             raise ValueError(f"same_host is {self.same_host!r}: it has to be auto, keep or drop")
 

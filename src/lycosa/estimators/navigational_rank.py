@@ -70,6 +70,8 @@ class NavigationalRank:
             raise ValueError(f"eta is {self.eta}: it has to lie between 0 and 1")
         if self.iterations < 1 or self.period < 1:
             raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
+        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
+            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Propagate from scratch at each `period` visits, and from this page to its links at the others."""

@@ -10,8 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.core.errors import InputError
+from lycosa.core.files import read_whole
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
+
+LARGEST = 1_000_000_000
+"""Bytes of a file of scores."""
 
 
 @dataclass
@@ -72,7 +76,7 @@ def _check(scores: Mapping[str, float]) -> None:
 def read_scores(path: Path) -> dict[str, float]:
     """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
     try:
-        lines = path.read_bytes().split(b"\n")  # a node may have any other line break in its name
+        lines = read_whole(path, LARGEST).split(b"\n")  # a node may have any other line break in its name
     except OSError as error:
         raise InputError(f"cannot read the scores {path}: {error.strerror or error}") from error
     scores: dict[str, float] = {}

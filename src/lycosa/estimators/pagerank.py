@@ -56,6 +56,8 @@ class PageRank:
             raise ValueError(f"damping is {self.damping}: it has to be at least 0 and below 1")
         if self.iterations < 1 or self.period < 1:
             raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
+        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
+            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Compute all ranks anew at each `period` visits, and hand on the share of this page at the others."""

@@ -67,8 +67,8 @@ class Regression:
     def __post_init__(self) -> None:
         if self.level not in ("fl", "sl"):
             raise ValueError(f"level is {self.level!r}: it has to be fl or sl")
-        if not 0 < self.ridge < float("inf"):
-            raise ValueError(f"ridge is {self.ridge}: it has to be above 0, for instance 0.001")
+        if not 1e-12 <= self.ridge < float("inf"):  # its inverse has to be a number, and so have products of that
+            raise ValueError(f"ridge is {self.ridge}: it has to be above 0 (1e-12 at least), for instance 0.001")
         if self.level == "sl":
             from lycosa.estimators.second_level import Siblings
 

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import read_whole, replacing
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
 
 DEEPEST = 5
 """Links in a path at most; the number of paths grows by a factor with each."""
+
+LARGEST = 100_000_000
+"""Bytes of a file of rules."""
+
+MOST_CASES = 1e15
+"""Cases of one rule: sums of more are no numbers."""
 
 Paths = Literal["sum", "max"]
 
@@ -146,7 +152,7 @@ class RuleBook:
     def load(cls, path: Path) -> RuleBook:
         """Read such a table. The probability is what counts; the counts say how firmly it stands when refined."""
         try:
-            lines = path.read_bytes().decode("utf-8-sig").split("\n")
+            lines = read_whole(path, LARGEST).decode("utf-8-sig").split("\n")
         except OSError as error:
             raise InputError(f"cannot read the rules in {path}: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -180,7 +186,7 @@ class RuleBook:
 
 
 def _is_rule(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#") and line.strip("\r") != _COLUMNS
+    return bool(line.strip()) and (not line.startswith("#") or "\t" in line) and line.strip("\r") != _COLUMNS
 
 
 def _rule(line: str, where: str) -> Rule:
@@ -191,6 +197,6 @@ def _rule(line: str, where: str) -> Rule:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
-    if not 0 <= probability <= 1 or not 0 <= count < math.inf:
+    if not 0 <= probability <= 1 or not 0 <= count <= MOST_CASES:
         raise InputError(f"{where}: {fields[2:]} has to be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

@@ -54,6 +54,8 @@ class Rules:
     notes: list[str] = field(default_factory=list, repr=False, compare=False)
     """What a person should know before the crawl starts."""
     book_: RuleBook = field(init=False, repr=False, compare=False)
+    wanted_: set[str] = field(init=False, repr=False, compare=False)
+    """The classes that the targets stand for."""
     chance_: dict[str, float] = field(init=False, repr=False, compare=False)
     parents_: Parents = field(init=False, repr=False, compare=False)
     class_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
@@ -71,7 +73,8 @@ class Rules:
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
             raise InputError("rules need a target: say which class is wanted with --target CLASS")
-        self.chance_ = self.book_.chain(self.book_.wanted(self.targets), self.depth, self.paths)
+        self.wanted_ = self.book_.wanted(self.targets)
+        self.chance_ = self.book_.chain(self.wanted_, self.depth, self.paths)
         self.parents_ = Parents(self.merge)
         if not self.chance_:
             self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
@@ -79,7 +82,7 @@ class Rules:
     def learn(self, step: Step, table: Table) -> Rows:
         """Find the page's class, and give its links what the rules say of it."""
         visit = step.visit
-        name = _class_of(step)
+        name = self._class_of(step)
         if self.refine and visit.is_page:
             self._refine(step.row, name, table)
         return self.parents_.tell(step, table, self.chance_.get(name, visit.beta))
@@ -87,6 +90,13 @@ class Rules:
     def score(self, rows: Rows, table: Table) -> Scores:
         """Merged over the pages that link to each row."""
         return self.parents_.score(rows, table)
+
+    def _class_of(self, step: Step) -> str:
+        """The likeliest class of a page, the wanted ones being one; empty if nobody has classified it."""
+        names = [str(name) for name, _ in step.visit.data.get("classes") or ()]
+        if step.visit.data.get("target"):
+            return next((name for name in names if name in self.wanted_), min(self.wanted_))
+        return names[0] if names else ""
 
     def _refine(self, row: int, name: str, table: Table) -> None:
         """One more case for each class that links to this page; the chances are worked out anew now and then."""
@@ -99,10 +109,5 @@ class Rules:
             self.class_[row] = self.names_.setdefault(name, len(self.names_))
         self.learned_ += 1
         if self.learned_ % self.period == 0:
-            self.chance_ = self.book_.chain(self.book_.members(self.targets), self.depth, self.paths)
-
-
-def _class_of(step: Step) -> str:
-    """The likeliest class of a page; empty if nobody has classified it."""
-    classes = step.visit.data.get("classes")
-    return str(classes[0][0]) if classes else ""
+            self.wanted_ = self.book_.members(self.targets)
+            self.chance_ = self.book_.chain(self.wanted_, self.depth, self.paths)

@@ -4,6 +4,7 @@ and a lock while someone writes.
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from pathlib import Path
 
@@ -28,6 +29,7 @@ class Directory:
         self.moved: list[str] = []
         """What `recover` found beyond the log and moved aside."""
         self._lock = lock
+        self._copied: list[Path] = []
 
     @classmethod
     def create(cls, path: Path, options: Options) -> Directory:
@@ -49,7 +51,7 @@ class Directory:
             directory.save()
         except LycosaError:  # leave nothing half-written
             lock.release()
-            for file in (lock.path, *(path / name for name in KEPT.values())):
+            for file in (lock.path, *directory._copied):
                 file.unlink(missing_ok=True)
             if new:
                 path.rmdir()
@@ -76,9 +78,17 @@ class Directory:
         change or be lost.
         """
         for option, name in self.options.files().items():
+            place = self.path / KEPT[option]
+            if place.exists():
+                if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
+                    continue  # itself, or what a start that was killed has left
+                raise InputError(
+                    f"{place} is in the way of a copy of {name}: move it, or choose another directory with --out"
+                )
             try:
-                with open(name, "rb") as source, replacing(self.path / KEPT[option]) as copy:
+                with open(name, "rb") as source, replacing(place) as copy:
                     shutil.copyfileobj(source, copy)
+                self._copied.append(place)
             except OSError as error:
                 raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; make room") from error
         self.options = self.options.with_files({option: KEPT[option] for option in self.options.files()})

@@ -19,7 +19,7 @@ import xxhash
 import zstandard
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import read_whole, replacing
 
 FORMAT, VERSION = "lycosa background", 1
 SHIPPED = "english.tsv.zst"
@@ -86,7 +86,7 @@ def _shipped() -> Background:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_whole(path, LARGEST)
     except OSError as error:
         raise InputError(f"cannot read the word statistics in {path}: {error.strerror}") from error
 
@@ -107,10 +107,15 @@ def _parse(packed: bytes, name: str) -> Background:
             counts = list(map(int, cells[1::2]))
             frequency = dict(zip(cells[:-1:2], counts, strict=True))
             documents = int(told["documents"])
-            if len(frequency) != told["terms"] or cells[-1] or not all(0 < n <= documents for n in (counts or [0])):
+            if (
+                documents >= 2**53
+                or len(frequency) != told["terms"]
+                or cells[-1]
+                or not all(0 < n <= documents for n in (counts or [0]))
+            ):
                 raise ValueError("its numbers do not fit together")
             language, source = str(told["language"]), str(told["source"])
-    except (zstandard.ZstdError, ValueError, KeyError, TypeError) as error:
+    except (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"{name} is no file of word statistics, or it is damaged ({error}): {remedy}") from error
     if version != VERSION:
         raise InputError(f"{name} has word statistics of version {version!r}, this Lycosa reads {VERSION}: {remedy}")

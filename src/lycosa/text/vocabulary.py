@@ -125,8 +125,11 @@ class Vocabulary:
             self.frequency[visit.terms.ids] += 1
 
     def idf(self, ids: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
-        return np.log((self.pages + 1) / (self.frequency[ids] + 0.5)) + 1.0
+        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in.
+
+        A word that no page has had yet counts as if one had.
+        """
+        return np.log((self.pages + 1) / (np.maximum(self.frequency[ids], 1) + 0.5)) + 1.0
 
     def _other(self, language: str) -> Lexicon:
         """The lexicon of another language, moved to the end: the one at the front has not been used for longest."""

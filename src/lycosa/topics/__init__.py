@@ -65,7 +65,7 @@ def maker(name: str) -> Any:
         )
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # whatever happens while a module of the user's own is read
         raise InputError(f"cannot load the topic {name!r}: {error}; write module:Class, on PYTHONPATH") from error
 
 

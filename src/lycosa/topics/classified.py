@@ -91,7 +91,9 @@ class Classified:
         best = np.argsort(-told, kind="stable")[:BEST]
         classes = [[self.model.classes[number], round(float(told[number]), 4)] for number in best.tolist()]
         beta = min(1.0, float(told[self.wanted].sum()))
-        return Judgement(beta, alphas, {"classes": classes, "target": bool(self.wanted[best[0]])}, facets)
+        # The wanted classes count as one: together they may outweigh the likeliest other.
+        target = beta >= float(told[~self.wanted].max(initial=0.0))
+        return Judgement(beta, alphas, {"classes": classes, "target": target}, facets)
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn: the model is finished."""

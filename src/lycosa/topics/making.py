@@ -6,10 +6,10 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
-from lycosa.core.spec import build, parse
+from lycosa.core.spec import build, check_parts, parse
 from lycosa.text.background import Background
 from lycosa.topics import TOLD, TOPICS, describe, maker
 from lycosa.topics.query import THRESHOLD, Query
@@ -134,8 +134,11 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
             if key not in takes:
                 raise TypeError(f"it has no parameter {key!r} for {told!r}")
         topic: Topic = build(made, given, name, **own)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"cannot load the topic {name!r}: {error}") from error
+    except LycosaError:
+        raise
+    except Exception as error:  # of the user's own code
+        raise InputError(f"cannot load the topic {name!r}: {type(error).__name__}: {error}") from error
+    check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
 
 

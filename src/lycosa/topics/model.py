@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +30,7 @@ from lycosa.topics.bags import Bags
 from lycosa.topics.naive_bayes import NaiveBayes
 from lycosa.topics.neural import Network
 from lycosa.topics.svm import LinearSvm
-from lycosa.topics.taxonomy import path_of
+from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.version import SOFTWARE
 
 MAGIC, VERSION = b"lycosa-model ", 1
@@ -38,6 +39,7 @@ MOST_BYTES = 2_000_000_000
 """A larger file is not read."""
 
 MOST_HEADER = 50_000_000
+MOST_SIDES = 2
 
 _TYPES: dict[str, np.dtype[Any]] = {"f4": np.dtype("<f4"), "u1": np.dtype("|u1")}
 _LARGEST = 1e9
@@ -143,6 +145,8 @@ class Model:
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise InputError(f"{path} has {path.stat().st_size:,} bytes: no model is that large")
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputError(f"cannot read the model {path}: it is no file")
             with open(path, "rb") as file:
                 first = file.readline(100)
                 _check_version(path, first)
@@ -205,6 +209,8 @@ def _check_classes(classes: Any, counts: Any) -> None:
     named = isinstance(classes, list) and all(isinstance(name, str) and name == path_of(name) != "" for name in classes)
     if not named or len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError("its classes are not two or more different names")
+    if max(map(len, classes)) > LONGEST:
+        raise ValueError(f"the name of a class has more than {LONGEST:,} characters")
     if not isinstance(counts, list) or len(counts) != len(classes):
         raise ValueError("it does not say how many pages each class had")
     if not all(isinstance(count, int) and 0 < count < 2**53 for count in counts):
@@ -218,6 +224,8 @@ def _arrays(described: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any
     for name, kind, shape in described:
         if not all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape):
             raise ValueError(f"{name} is of shape {shape}")
+        if len(shape) > MOST_SIDES:
+            raise ValueError(f"{name} has {len(shape)} dimensions")
         size = math.prod(shape) * _TYPES[kind].itemsize
         if place + size > len(data):
             raise ValueError(f"{name} is not all there")

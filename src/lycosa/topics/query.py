@@ -46,8 +46,8 @@ class Query:
     tf: `log` is 1 + log f, f the frequency of the term in the page; `max` is f / max f, `raw` is f. The last two give
     the same cosine: a factor common to a whole page cancels.
     idf: `learned` as the crawl goes, log((N + 1) / (N_j + .5)) + 1 over the pages so far, so that all words weigh the
-    same before the first page (a word that no page has had yet is the rarest: N_j = 0); `background` is log(N / N_j) of the statistics that come with the package, or of the
-    file of `--background`, N_j = 1 for words that are not there (on pages in other languages: learned); `none` is 1.
+    same before the first page; `background` is log(N / N_j) of the statistics that come with the package, or of the
+    file of `--background` (on pages in other languages: learned); `none` is 1. N_j = 1 for words that no page has.
     link: what alpha measures, the `anchor` or the `context`, 20 words around the link with the anchor among them.
 
     How they rank pages: mean average precision over 85 classes of an encyclopaedia and 7 of university pages, `learned`
@@ -289,11 +289,11 @@ def _ones(terms: Sequence[Any]) -> Column:
 
 
 def _learned(words: Vocabulary, stems: Sequence[str]) -> Column:
-    """The learned idf of stems; those that no page has used yet are the rarest."""
+    """The learned idf of stems; those that no page has used yet are as rare as those that one page has."""
     id_of = words.id_of
     ids = np.array([id_of.get(stem, 0) for stem in stems], np.uint32)
     met = np.array([stem in id_of for stem in stems], bool)
-    return np.where(met, words.idf(ids), np.log((words.pages + 1) / 0.5) + 1.0)
+    return np.where(met, words.idf(ids), np.log((words.pages + 1) / 1.5) + 1.0)
 
 
 class _Words:

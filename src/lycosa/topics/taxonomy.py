@@ -17,6 +17,9 @@ LEAST = 150
 FEWEST = 3
 """With fewer pages a class can't be learned and checked; it is left out."""
 
+LONGEST = 1000
+"""Characters of a path; a longer one is no name, but a slip."""
+
 WANTED = ("relevant", "yes", "positive", "1")
 """Names of a class that need not be named as the target."""
 
@@ -84,7 +87,8 @@ def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = 
     >>> classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
     ['Art', 'Science/Biology', 'Science/Physics']
 
-    Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the first level stays.
+    Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the
+    first level stays.
     """
     counts = {path: count for path, count in counts.items() if count > 0}
     if not counts:

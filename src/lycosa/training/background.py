@@ -24,6 +24,7 @@ from lycosa.replay.reader import ArchiveIterator
 from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.training.pages import check_out
 from lycosa.web.html import Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -59,10 +60,7 @@ def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
 
 def _check(out: Path) -> None:
     """Refuse to write where something else is, before anything is read."""
-    if out.is_dir():
-        raise InputError(f"--out {out} is a directory: name a file")
-    if not out.parent.is_dir():
-        raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+    check_out(out, b"", "")
     if out.exists():
         try:
             Background.load(out)
@@ -80,6 +78,14 @@ def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Bac
     if terms < 1:
         raise InputError(f"{terms} terms are to be kept: keep 1 or more")
     sources = list(sources)
+    try:
+        return _measure(sources, terms, source)
+    except OSError as error:
+        what = f"cannot read {error.filename}" if error.filename else "cannot keep what was read in a temporary file"
+        raise InputError(f"{what}: {error.strerror}; make room, or set TMPDIR to where there is some") from error
+
+
+def _measure(sources: list[str], terms: int, source: str) -> Background:
     words, seen = Vocabulary(), set()
     pages: list[tuple[str, int]] = []
     rows: dict[str, NDArray[np.uint32]] = {}
@@ -133,7 +139,7 @@ def documents(source: Path) -> Iterator[Document]:
         for path in sorted(path for path in source.rglob("*") if path.is_file()):
             yield from _of_file(path)
     elif source.exists():
-        if not source.name.endswith((*_WARC, *_HTML, *_TEXT)):
+        if not source.is_file() or not source.name.endswith((*_WARC, *_HTML, *_TEXT)):
             raise InputError(f"cannot read {source}: it is no WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
         yield from _of_file(source)
     else:
@@ -147,7 +153,9 @@ def _of_file(path: Path) -> Iterator[Document]:
     elif path.name.lower().endswith((*_HTML, *_TEXT)):
         kind = "text/html" if path.name.lower().endswith(_HTML) else "text/plain"
         try:
-            yield read_body(path.read_bytes(), path.absolute().as_uri(), kind)
+            with open(path, "rb") as file:
+                body = file.read(INFLATED)
+            yield read_body(body, path.absolute().as_uri(), kind)
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
 
@@ -163,7 +171,7 @@ def _of_warc(path: Path) -> Iterator[Document]:
                 if status != 200:
                     continue
                 try:
-                    body, _ = inflate(record.reader.read(), headers.get("content-encoding") or "", INFLATED)
+                    body, _ = inflate(record.reader.read(INFLATED), headers.get("content-encoding") or "", INFLATED)
                 except BadEncoding:
                     continue
                 url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")

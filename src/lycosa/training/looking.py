@@ -29,6 +29,8 @@ def recorded(place: Path) -> Look:
     """Out of a WARC file, a directory of them, or a crawl's directory."""
 
     def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        if place.exists() and not place.is_file() and not place.is_dir():
+            raise InputError(f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them")
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):
                 tell("reading pages", number, len(urls))

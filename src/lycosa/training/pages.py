@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from lycosa.training.sources import Look, Tell, read
 
 FEW = 20
 """A class of fewer different pages gets a word of warning."""
+
+_LONGEST_NAME = 235
+"""Bytes of a file's name; files have a few more until they are complete."""
 
 
 @dataclass
@@ -55,6 +59,8 @@ def train(
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
     corpus = read(sources, look, tell, column, language)  # 1
+    if not corpus.pages and corpus.left_out:
+        raise InputError(f"no page could be read from {', '.join(sources)}: {_why_none(corpus)}")
     chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}
@@ -102,20 +108,35 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
         raise InputError(f"--held-out is {held_out:g}: it is a share, from 0 (measure nothing) to .9")
     if seed < 0:
         raise InputError(f"--random-seed is {seed}: it has to be 0 or more")
-    if out.is_dir():
-        raise InputError(f"--out {out} is a directory: name a file")
-    if out.exists() and not out.is_file():
-        raise InputError(f"--out {out} is not a file: name one")
-    if not out.parent.is_dir():
-        raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+    check_out(out, MAGIC, "is no model")
+
+
+def check_out(out: Path, begins: bytes, otherwise: str) -> None:
+    """Refuse to write where there is no room for a file, or where one is that begins with anything else."""
     try:
+        if out.is_dir():
+            raise InputError(f"--out {out} is a directory: name a file")
+        if out.exists() and not out.is_file():
+            raise InputError(f"--out {out} is not a file: name one")
+        if not out.parent.is_dir():
+            raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+        if not os.access(out.parent, os.W_OK):
+            raise InputError(f"cannot write to the directory {out.parent}: choose another --out")
+        if len(os.fsencode(out.name)) > _LONGEST_NAME:
+            raise InputError(f"--out {out.name[:40]}... is too long a name for a file: choose another --out")
         with open(out, "rb") as file:
-            if not file.read(len(MAGIC)).startswith(MAGIC):
-                raise InputError(f"{out} exists and is no model: it is left as it is; choose another --out")
+            if not file.read(len(begins)).startswith(begins):
+                raise InputError(f"{out} exists and {otherwise}: it is left as it is; choose another --out")
     except FileNotFoundError:
         pass
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+
+
+def _why_none(corpus: Corpus) -> str:
+    """What became of the pages, and the first reason in full."""
+    left = ", ".join(f"{count:,} {why}" for why, count in corpus.left_out.most_common(3))
+    return f"{left}; {corpus.notes[0]}" if corpus.notes else left
 
 
 def _fitted(

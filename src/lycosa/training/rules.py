@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import CONFIG
@@ -41,7 +41,7 @@ class Reader:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.words = Vocabulary()
+        self.words = Vocabulary(str(model.facts.get("language", "en")))
 
     def of_page(self, page: Page) -> str:
         """By its text; empty if it has no word that the model knows."""
@@ -109,6 +109,7 @@ def train_rules(
 
 def _why_none(learned: Learned) -> str:
     left = ", ".join(f"{count:,} {why}" for why, count in learned.left_out.most_common(3))
+    left += f"; {learned.notes[0]}" if left and learned.notes else ""
     if not learned.parents:
         return f"none of its pages has a class of the model and links ({left or 'no pages'})"
     return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"
@@ -162,6 +163,10 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
             if event.kind == "redirect" and event.links.urls:
                 moved[event.node] = event.links.urls[0]
             if event.is_page:
+                if len(event.terms.ids) and event.terms.ids[-1] >= len(stems):
+                    raise DamagedError(
+                        f"{path / NAME} is damaged: it has words without a name. Restore it from a backup"
+                    )
                 classes[event.node] = reader.of_terms(event.terms, stems)
                 links[event.node] = event.links.urls
             tell("reading the crawl", number, 0)
@@ -169,12 +174,23 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
         log.close()
     linked: dict[str, dict[str, None]] = {}
     for node, targets in links.items():
-        ends = [moved.get(target, target) for target in targets if target != node]
+        ends = [end for target in targets if (end := _end(target, moved)) != node]
         if classes[node] and ends:
             learned.parents += 1
             linked.setdefault(classes[node], {}).update(dict.fromkeys(ends))
     _count(learned, linked, classes)
     return learned
+
+
+def _end(target: str, moved: Mapping[str, str]) -> str:
+    """Where an address leads, redirects followed; itself if they turn in a circle."""
+    node, passed = target, {target}
+    while node in moved:
+        node = moved[node]
+        if node in passed:
+            return target
+        passed.add(node)
+    return node
 
 
 def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mapping[str, str]) -> None:

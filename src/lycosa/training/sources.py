@@ -14,7 +14,7 @@ from lycosa.core.types import Label, Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.taxonomy import path_of
+from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Corpus
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
@@ -25,6 +25,9 @@ RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 
 MOST_TABLE = 500_000_000
 """Bytes of a table."""
+
+MOST_LINE = 1_000_000
+"""Bytes of a line of it."""
 
 Tell: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and of how many (0: unknown)."""
@@ -48,9 +51,9 @@ def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", langu
     corpus = Corpus(Vocabulary(language))
     for source in sources:
         path = Path(source)
-        if not path.exists():
+        if not source or not path.exists():
             hint = ": write addresses and their classes into a table" if is_http(source) else ""
-            raise InputError(f"there is no file or directory {source}{hint}")
+            raise InputError(f"there is no file or directory {source or repr(source)}{hint}")
         if path.is_dir() and (path / CONFIG).is_file():
             read_crawl(path, corpus)
         elif path.is_dir():
@@ -80,6 +83,9 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
         label = path_of("/".join(directory.relative_to(root).parts))
         if not label:
             corpus.left_out["files beside the classes' directories"] += 1
+            continue
+        if len(label) > LONGEST:
+            corpus.left_out[f"of classes with names of more than {LONGEST:,} characters"] += 1
             continue
         suffix = file.suffix.lower()
         if suffix not in HTML + TEXT:
@@ -142,34 +148,59 @@ def read_table(path: Path, corpus: Corpus, column: str = "") -> Rows:
     The class is in the second column, or in that which `column` names by its title or its number. The first line may be
     titles. An address that has several classes counts for the first of them.
     """
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_TABLE + 1)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    if len(content) > MOST_TABLE:
-        raise InputError(f"{path} has more than {MOST_TABLE:,} bytes: cut it into pieces")
-    # Lines end where the byte says so: titles may have separators in them that Python takes for line ends.
-    lines = [line.rstrip("\r") for line in content.decode("utf-8-sig", "replace").split("\n")]
-    rows = [line.split("\t") for line in lines if line.strip()]
-    titles = rows.pop(0) if rows and not is_http(rows[0][0].strip()) else []
-    at = _column(path, column, titles)
     found: dict[str, str] = {}
-    again = bad = 0
-    for row in rows:
-        url = canonical(row[0].strip()) if is_http(row[0].strip()) else None
-        label = path_of(row[at]) if at < len(row) else ""
+    names: dict[str, str] = {}  # as they are written: few, and often repeated
+    at = again = bad = long = 0
+    for row in _rows(path):
+        web = is_http(row[0].strip())
+        if not at:  # the first row
+            at = _column(path, column, [] if web else row)
+            if not web:
+                continue
+        url = canonical(row[0].strip()) if web else None
+        written = row[at] if at < len(row) else ""
+        if written not in names:
+            names[written] = path_of(written) if len(written) <= 4 * LONGEST else written
+        label = names[written]
         if url is None or not label:
             bad += 1
-            continue
-        again += found.setdefault(url, label) != label
+        elif len(label) > LONGEST:
+            long += 1
+        else:
+            again += found.setdefault(url, label) != label
     if bad:
         corpus.left_out["rows without an address or a class"] += bad
+    if long:
+        corpus.left_out[f"rows with a class of more than {LONGEST:,} characters"] += long
     if again:
         corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
     if not found:
-        raise InputError(f"{path} names no address with a class: write an address, a tab and a class a line")
+        where = f" (the class is looked for in column {at + 1})" if column and at else ""
+        where = f" of {LONGEST:,} characters or fewer" if long else where
+        raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
     return list(found.items())
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    """The columns of each line that has any, line by line: a table may be larger than the memory it is worth."""
+    size = 0
+    try:
+        with open(path, "rb") as file:
+            stated = os.fstat(file.fileno()).st_size  # of a pipe it is 0
+            # Lines end where the byte says so: titles may have separators in them that Python takes for line ends.
+            while line := file.readline(MOST_LINE + 1):
+                if not size and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    raise InputError(f"{path} is not UTF-8 text, but UTF-16: save it as UTF-8")
+                size += len(line)
+                if len(line) > MOST_LINE:
+                    raise InputError(f"{path} has a line of more than {MOST_LINE:,} bytes: is it a table?")
+                if max(size, stated) > MOST_TABLE:
+                    raise InputError(f"{path} has more than {MOST_TABLE:,} bytes: cut it into pieces")
+                text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
+                if text.strip():
+                    yield text.split("\t")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _column(path: Path, column: str, titles: list[str]) -> int:

@@ -1,0 +1,294 @@
+"""`lycosa train rules` and `lycosa rules`, from a model to a crawl that goes by rules."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.cli import main
+from lycosa.core.types import Visit
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Server, Web, serve
+from lycosa.training.looking import recorded
+from lycosa.training.pages import train
+
+SUBJECT, TOPIC = "marine biology", "marine biology/coral reefs"
+LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the command in this process; its exit code."""
+    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
+    try:
+        main()
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A small web."""
+    with serve(Web(seed=7, pages=200, hosts=6, traps=()), record=False) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a crawl of the whole web, a table of topics, a model, and rules between its classes."""
+    place = tmp_path_factory.mktemp("made")
+    options: dict[str, Any] = {"delay": 0.0, "per_host": 8, "allow_network": ["127.0.0.0/8"], "budget": 200}
+    seeds = list(server.web.urls())
+    crawl = lycosa.crawl("coral reef", seeds, out=place / "crawl", strategy="breadth-first", **options)
+    assert 200 == sum(visit.is_page for visit in crawl)
+    known = [(url, topic) for url in seeds if (topic := server.web.topic(url))]
+    (place / "pages.tsv").write_text("url\tclass\n" + "".join(f"{url}\t{topic}\n" for url, topic in known))
+    train([str(place / "pages.tsv")], place / "topics.model", recorded(place / "crawl"), held_out=0.0, least=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        words = ["train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "rules.tsv"]
+        assert 0 == run(patch, *words, "--quiet")
+    return place
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, where the command is run, in a terminal of 80 columns."""
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path / "here"
+
+
+def everything(place: Path) -> dict[str, int]:
+    """Every file and how large it is."""
+    return {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
+
+
+# -- learning --------------------------------------------------------------------------------------------------
+
+
+def test_rules_of_a_table(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said how many there are, from how much, and what to do with them; what it says can be done."""
+    words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "my rules.tsv")
+    assert 0 == run(monkeypatch, *words, "--pages", "crawl")
+    told = capsys.readouterr().out.splitlines()
+    book = RuleBook.load(here / "my rules.tsv")
+    assert told[0].startswith(f"my rules.tsv: {len(book)} rules between {len(book.classes)} classes, from ")
+    assert any(line.startswith("Look at them: lycosa rules 'my rules.tsv' --target ") for line in told)
+    assert told[-1].startswith("Crawl with them: lycosa crawl --model topics.model --target ")
+    assert "--strategy rules,file='my rules.tsv' --seed URL" in told[-1]
+    assert book == RuleBook.load(here / "rules.tsv")
+
+
+def test_rules_of_a_crawl(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl needs no table, and is read only; the facts come as JSON, too."""
+    before = everything(here)
+    assert 0 == run(monkeypatch, "train", "rules", "crawl", "--model", "topics.model", "--out", "r.tsv", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["rules"] == len(RuleBook.load(here / "r.tsv"))
+    assert told["pages"] > 100
+    assert before == {name: size for name, size in everything(here).items() if name != "r.tsv"}
+
+
+def test_rules_of_fetched_pages(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a recording the pages are asked for; the rules are the same."""
+    words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "fetched.tsv", *LOCAL, "--quiet")
+    assert 0 == run(monkeypatch, *words)
+    assert ("", "") == tuple(capsys.readouterr())
+    assert RuleBook.load(here / "rules.tsv") == RuleBook.load(here / "fetched.tsv")
+
+
+def test_rules_are_written_over_rules(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Older rules are replaced, as an older model is."""
+    words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "rules.tsv")
+    before = RuleBook.load(here / "rules.tsv")
+    assert 0 == run(monkeypatch, *words, "--links", "2", "--quiet")
+    assert 0 < len(RuleBook.load(here / "rules.tsv")) < len(before)
+
+
+# -- looking ---------------------------------------------------------------------------------------------------
+
+
+def test_what_leads_to_a_class(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line a class, the likeliest first, in no more than 80 columns."""
+    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--target", TOPIC, "--limit", "5")
+    lines = capsys.readouterr().out.splitlines()
+    assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
+    chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
+    assert sorted(chances, reverse=True) == chances
+    assert lines[6].startswith("and ")
+    assert max(map(len, lines)) <= 80
+    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--target", TOPIC, "--json")
+    book = RuleBook.load(here / "rules.tsv")
+    assert book.chain({TOPIC}, depth=2) == json.loads(capsys.readouterr().out)
+
+
+def test_every_rule(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a target all rules are listed, the likeliest first; JSON has them whole."""
+    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--limit", "3")
+    lines = capsys.readouterr().out.splitlines()
+    assert ["from", "to", "probability", "cases"] == lines[0].split()
+    assert max(map(len, lines)) <= 80
+    book = RuleBook.load(here / "rules.tsv")
+    assert f"and {len(book) - 3:,} more: --limit 0 lists all" == lines[-1]
+    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
+
+
+def test_markup_in_names_of_classes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Brackets in a class's name are shown as they are."""
+    book = RuleBook()
+    book.add("[bold]A[/bold]", "[red]B", 3)
+    book.save(tmp_path / "r.tsv")
+    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"))
+    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"), "--target", "[red]B")
+    told = capsys.readouterr().out
+    assert "[bold]A[/bold]" in told
+    assert "lead to [red]B in 2 links" in told
+
+
+def test_nothing_leads_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A class that no page links to is told as such."""
+    book = RuleBook()
+    book.add("A", "B", 3)
+    book.save(tmp_path / "r.tsv")
+    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"), "--target", "A")
+    assert "No rule leads to A: a crawl for it is one by soft focus.\n" == capsys.readouterr().out
+
+
+# -- crawling --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [TOPIC, "Marine Biology/CORAL Reefs", SUBJECT])
+def test_a_crawl_by_rules(
+    here: Path, server: Server, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The target may be spelled as the model understands it, or be a branch; the crawl resumes by its own copies."""
+    seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
+    words = ("--model", "topics.model", "--target", target, "--strategy", "rules,file=rules.tsv,refine=yes")
+    assert 0 == run(monkeypatch, "crawl", *words, *seeds, "--out", "by, rules", *LOCAL, "--budget", "15", "--quiet")
+    (here / "topics.model").unlink()
+    (here / "rules.tsv").unlink()
+    assert 0 == run(monkeypatch, "resume", "by, rules", "--budget", "25", "--quiet")
+    assert "" == capsys.readouterr().err
+    assert "rules,file=strategy.tsv,refine=yes" == Directory.read_options(here / "by, rules").strategy
+    log = SqliteLog(here / "by, rules" / NAME, readonly=True)
+    assert 25 == sum(isinstance(event, Visit) and event.is_page for event in log)
+    log.close()
+
+
+# -- what can be wrong -----------------------------------------------------------------------------------------
+
+TRAIN = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "new.tsv")
+
+
+def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
+    """The same command with other values: a place and what stands there, by turns."""
+    changed = list(words)
+    for place, value in zip(changes[::2], changes[1::2], strict=True):
+        changed[changed.index(place)] = value
+    return tuple(changed)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (but("pages.tsv", "nowhere.tsv"), "there is no file or directory nowhere.tsv: name a table"),
+        (but("pages.tsv", "empty"), "empty is no crawl: rules need addresses and links"),
+        (but("pages.tsv", "strange.tsv"), "no rule could be learned from strange.tsv: none of its pages has a class"),
+        (but("pages.tsv", "lost.tsv"), "none of its pages has a class of the model and links (1 not in crawl)"),
+        (but("pages.tsv", "topics.model"), "names no address with a class"),
+        (but("crawl", "nowhere"), "there is no nowhere"),
+        (but("crawl", "empty"), "no WARC files in empty"),
+        (but("topics.model", "nowhere.model"), "cannot read the model nowhere.model: No such file"),
+        (but("topics.model", "rules.tsv"), "rules.tsv is not a model of Lycosa"),
+        (but("topics.model", "torn.model"), "torn.model is damaged or cut short"),
+        (but("new.tsv", "nowhere/new.tsv"), "there is no directory nowhere to write new.tsv to"),
+        (but("new.tsv", "empty"), "--out empty is a directory: name a file"),
+        (but("new.tsv", "pages.tsv"), "pages.tsv exists and holds no rules: it is left as it is"),
+        (but("new.tsv", "topics.model"), "topics.model exists and holds no rules"),
+        ((*TRAIN, "--links", "-1"), "--links is -1: it has to be 0 or more"),
+        ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it has to be 0 or more"),
+        ((*TRAIN, "--column", "topic"), "pages.tsv has no column 'topic' of classes: its columns are url, class"),
+        (("rules", "nowhere.tsv"), "cannot read the rules in nowhere.tsv: No such file"),
+        (("rules", "pages.tsv"), "pages.tsv holds no rules: its first line should be"),
+        (("rules", "topics.model"), "topics.model"),
+        (("rules", "empty"), "cannot read the rules in empty: "),
+        (("rules", "rules.tsv", "--target", "football"), "no rule knows the class football"),
+        (("rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: a path has 1 to 5 links"),
+        (("rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it has to be 0 (all) or more"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_in_a_line(
+    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, one line that names what is wrong, and nothing is written."""
+    (here / "empty").mkdir()
+    (here / "strange.tsv").write_text("http://a.test/\tFootball\n")
+    (here / "lost.tsv").write_text(f"http://a.test/\t{TOPIC}\n")
+    (here / "torn.model").write_bytes((here / "topics.model").read_bytes()[:-7])
+    before = everything(here)
+    assert 2 == run(monkeypatch, *words, *(["--quiet"] if words[0] == "train" else []))
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("lycosa: ")
+    assert 1 == complaint.count("\n")
+    assert told in complaint
+    assert before == everything(here)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("coral reef", "--strategy", "rules,file=rules.tsv"), "needs to know the classes of pages: give it --model"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules"), "rules need a file: train them with"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=no.tsv"), "no.tsv: No such file"),
+        (("--model", "topics.model", "--target", "football", "--strategy", "rules,file=rules.tsv"), "football"),
+        (("--model", "topics.model", "--strategy", "rules,file=rules.tsv"), "which class is wanted? Name it with"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=rules.tsv,depth=6"), "depth is 6"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule knows"),
+    ],
+)  # fmt: skip
+def test_a_crawl_that_can_not_go_by_rules(
+    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is told before a directory is made."""
+    book = RuleBook()
+    book.add("A", "B", 3)
+    book.save(here / "other.tsv")
+    before = everything(here)
+    assert 2 == run(monkeypatch, "crawl", *words, "--seed", "http://a.test/", "--out", "new crawl", "--quiet")
+    complaint = capsys.readouterr().err
+    assert 1 == complaint.count("\n")
+    assert told in complaint
+    assert before == everything(here)
+    assert not (here / "new crawl").exists()
+
+
+def test_pages_that_no_one_serves(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If no page can be fetched, the first reason is told."""
+    (here / "private.tsv").write_text(f"http://127.0.0.1:9/\t{TOPIC}\n")
+    words = ("train", "rules", "private.tsv", "--model", "topics.model", "--out", "new.tsv", "--delay", "0", "--quiet")
+    assert 2 == run(monkeypatch, *words)
+    complaint = capsys.readouterr().err
+    assert "(1 can't be fetched; " in complaint
+    assert "http://127.0.0.1:9/" in complaint
+    assert not (here / "new.tsv").exists()
