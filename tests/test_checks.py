@@ -59,7 +59,17 @@ def test_every_estimator_passes(name: str) -> None:
     assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name))
 
 
-@pytest.mark.parametrize("name", [*WHOLE, "fl_n,batch=8", "fl_n,q=.7,zeta=.5", "fl_n,ties=random", "lr_fl,batch=8", "fl_n,batch=8,dry=random"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *WHOLE,
+        "fl_n,batch=8",
+        "fl_n,batch=8,dry=random",
+        "fl_n,q=.7,zeta=.5",
+        "fl_n,ties=random",
+        "lr_fl,batch=8",
+    ],
+)
 def test_every_strategy_passes(name: str) -> None:
     """Each strategy that --strategy accepts passes every check as a whole, and so do the variants of greedy."""
     assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy(name, seed=1, budget=300))

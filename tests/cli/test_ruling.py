@@ -220,7 +220,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (but("topics.model", "nowhere.model"), "cannot read the model nowhere.model: No such file"),
         (but("topics.model", "rules.tsv"), "rules.tsv is not a model of Lycosa"),
         (but("topics.model", "torn.model"), "torn.model is damaged or cut short"),
-        (but("new.tsv", "nowhere/new.tsv"), "there is no directory nowhere to write new.tsv to"),
+        (but("new.tsv", "nowhere/new.tsv"), "there is no directory nowhere: make it"),
         (but("new.tsv", "empty"), "--out empty is a directory: name a file"),
         (but("new.tsv", "pages.tsv"), "pages.tsv exists and holds no rules: it is left as it is"),
         (but("new.tsv", "topics.model"), "topics.model exists and holds no rules"),

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from lycosa.cli import main
+from lycosa.cli.topics import strategies
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.topics import TOPICS
@@ -119,3 +120,13 @@ def test_the_list_needs_no_strategy_to_be_loaded() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
     )
     assert "[]" == done.stdout.strip().split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("rules", "--model FILE --target CLASS --strategy rules,file=FILE"), ("oracle", "--strategy oracle,scores=FILE")],
+)
+def test_examples_name_what_has_to_be_given(name: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is shown to be copied works, once the names of files are put in."""
+    strategies(name)
+    assert told in capsys.readouterr().out

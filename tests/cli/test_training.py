@@ -273,3 +273,80 @@ def test_labels_that_cannot_be_given(
     log = SqliteLog(out / NAME, readonly=True)
     assert not list(log.events("kind = 'label'"))
     log.close()
+
+
+def test_hostile_names_do_not_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error is one line without control characters, however a file is called and however long the name is."""
+    monkeypatch.chdir(tmp_path)
+    assert 2 == run(monkeypatch, "train", "no\n\x1b[31mwhere" + "x" * 100_000)
+    printed = capsys.readouterr().err
+    assert printed.startswith("lycosa: ")
+    assert "\x1b" not in printed
+    assert 1 == printed.count("\n")
+    assert len(printed) < 2_100
+
+
+OWN = """
+import numpy as np
+from lycosa.core.types import Judgement
+
+class Topic:
+    threshold = 0.5
+    def judge(self, page, reading):
+        raise KeyError("first\\nsecond")
+    def learn(self, visit): ...
+
+class Nothing(Topic):
+    def judge(self, page, reading): ...
+
+class Estimator:
+    def learn(self, step, table): return step.children
+    def score(self, rows, table): return 1 / 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--judge", "attackers_own:Topic"], "attackers_own:Topic failed with KeyError: 'first"),
+        (["--judge", "attackers_own:Nothing"], "attackers_own:Nothing failed with AttributeError: 'NoneType'"),
+        (["coral", "--strategy", "attackers_own:Estimator"], "attackers_own:Estimator failed with ZeroDivisionError"),
+    ],
+)
+def test_what_fails_in_ones_own_class(
+    words: list[str],
+    told: str,
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is one line that says what, and how to go on; where the class itself failed, in which line."""
+    (tmp_path / "attackers_own.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "attackers_own", raising=False)
+    options = [
+        "--seed",
+        server.web.seeds(TOPIC)[0],
+        "--allow-network",
+        "127.0.0.0/8",
+        "--delay",
+        "0",
+        "--budget",
+        "3",
+        "-q",
+    ]
+    assert 2 == run(monkeypatch, "crawl", *words, *options, "--out", str(tmp_path / "crawl"))
+    printed = capsys.readouterr().err
+    assert told in printed
+    assert f"mend it, then go on with 'lycosa resume {tmp_path / 'crawl'}'" in printed
+    assert 1 == printed.count("\n")
+    assert ("attackers_own.py, line" in printed) == ("Nothing" not in told)
+
+
+def test_a_label_says_yes_or_no(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without either, it is asked for."""
+    assert 2 == run(monkeypatch, "label", "somewhere", "http://a.example/")
+    assert "lycosa: say whether they are what you want: --yes or --no\n" == capsys.readouterr().err

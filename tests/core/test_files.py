@@ -1,8 +1,11 @@
 """Files that are there whole or not at all."""
 
+import os
 from pathlib import Path
 
-from lycosa.core.files import replacing
+import pytest
+
+from lycosa.core.files import read_whole, replacing
 
 
 def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
@@ -48,6 +51,10 @@ def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     """Nobody waits for a pipe that nobody writes to, nor reads a device that never ends."""
     os.mkfifo(tmp_path / "pipe")
-    for path, told in ((tmp_path / "pipe", "a pipe or a device"), (Path("/dev/zero"), "a pipe"), (tmp_path, "directory")):
+    for path, told in (
+        (tmp_path / "pipe", "a pipe or a device"),
+        (Path("/dev/zero"), "a pipe"),
+        (tmp_path, "directory"),
+    ):
         with pytest.raises(OSError, match=told):
             read_whole(path, 100)

@@ -61,6 +61,17 @@ def test_three_links_in_a_row() -> None:
     assert "A" not in book.chain({"T"}, depth=2)
 
 
+def test_too_many_paths() -> None:
+    """Three hundred classes that all link to each other: three links are no trouble, four are refused with advice."""
+    book, names = RuleBook(), [f"C{number}" for number in range(300)]
+    for source in names:
+        for to in names:
+            book.add(source, to)
+    assert 299 + 1 == len(book.chain({"C0"}, depth=3))
+    with pytest.raises(InputError, match="too many paths of 4 links: take a depth of 3"):
+        book.chain({"C0"}, depth=4)
+
+
 def test_several_targets_are_one(paper: RuleBook) -> None:
     """CH and PH together: DH .8 + .1 = .9; inside, (4 + 4 + 4 + 3) of 20 links stay: .75 for both."""
     chances = paper.chain({"CH", "PH"}, depth=1)
@@ -167,6 +178,7 @@ def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: 
         (f"{HEADER}\nA\tB\tnan\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t1.5\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t.5\tinf\n", "between 0 and 1"),
+        (f"{HEADER}\nA\tB\t1\t1e308\nA\tC\t0\t1e308\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t.6\t1\nA\tC\t.6\t1\n", "probabilities of A add up to 1.2"),
         (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is there twice"),
     ],
@@ -186,6 +198,8 @@ def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):
         RuleBook.load(tmp_path / "binary")
+    with pytest.raises(InputError, match="a pipe or a device"):
+        RuleBook.load(Path("/dev/zero"))
 
 
 def test_a_rule_in_words() -> None:

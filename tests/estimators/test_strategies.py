@@ -91,3 +91,42 @@ def test_names_that_can_not_be_made(name: str) -> None:
     """An empty module name, or a class that needs arguments, is refused as well."""
     with pytest.raises(InputError, match="cannot load strategy"):
         estimator(name)
+
+
+class Broken:
+    """One that can't even be made."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("no luck")
+
+
+class Picks:
+    """One that picks and can do nothing else."""
+
+    def pick(self) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (f"{__name__}:Broken", "cannot load strategy .*: RuntimeError: no luck"),
+        (f"{__name__}:Picks", "makes 'Picks', which has no learn and no frontier and no admit"),
+        ("os:getcwd", "makes 'str', which has no learn and no score: see lycosa.core.protocols"),
+        ("builtins:int", "cannot load strategy .*: ValueError: no signature"),
+        ("..:x", "cannot load strategy"),
+    ],
+)
+def test_classes_that_make_no_strategy(name: str, told: str) -> None:
+    """Whatever a class of one's own does, it is found out before the crawl starts, and told in a line."""
+    with pytest.raises(InputError, match=told):
+        strategy(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["nr,iterations=10000000", "pagerank,iterations=1001", "lr_fl,ridge=1e-320", "lr_sl,ridge=0"]
+)
+def test_numbers_that_no_crawl_survives(text: str) -> None:
+    """Rounds that would make it stand still, and divisors that are as good as 0, are refused."""
+    with pytest.raises(InputError, match="it has to be"):
+        strategy(text)

@@ -98,6 +98,9 @@ def test_english_is_small_and_quick() -> None:
         (packed(head() + "\na\t3\nb\tx\n"), "is no file of word statistics"),
         (packed(head() + "\na\t3\nb"), "is no file of word statistics"),
         (packed(head(documents="many") + "\na\t3\nb\t1\n"), "is no file of word statistics"),
+        (packed(head(documents=float("inf")) + "\na\t3\nb\t1\n"), "is no file of word statistics"),
+        (packed(head(documents=10**400) + "\na\t3\nb\t1\n"), "do not fit together"),
+        (packed("[" * 200_000 + "\n"), "is no file of word statistics"),
         (packed(head(version=2) + "\nanything"), "of version 2, this Lycosa reads 1"),
     ],
 )
@@ -112,6 +115,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """A missing file is named."""
     with pytest.raises(InputError, match=r"cannot read the word statistics in .*nowhere: No such file"):
         Background.load(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="a pipe or a device, not a file"):
+        Background.load("/dev/zero")
 
 
 def test_a_place_that_can_not_be_written(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.background import Background
 from lycosa.topics import TOPICS, describe
 from lycosa.topics.bags import Bags
@@ -87,6 +88,35 @@ class Own:
 
     def __init__(self, words: str = "", threshold: float = 0.5, size: int = 1) -> None:
         self.words, self.threshold, self.size = words, threshold, size
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Nothing is of interest."""
+        return Judgement(0.0, np.zeros(len(page.links), np.float32))
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""
+
+
+class Broken:
+    """One that can't even be made."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("no luck")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (f"{__name__}:Broken", "cannot load the topic .*: RuntimeError: no luck"),
+        ("os:getcwd", "makes 'str', which has no judge and no learn and no threshold: see lycosa.core.protocols"),
+        ("builtins:int", "cannot load the topic .*: ValueError: no signature"),
+        ("..:x", "cannot load the topic .*module:Class"),
+    ],
+)
+def test_classes_that_make_no_topic(name: str, told: str) -> None:
+    """Whatever a class of one's own does, it is found out before the crawl starts, and told in a line."""
+    with pytest.raises(InputError, match=told):
+        make_topic(Options(judge=name))
 
 
 def test_a_class_of_ones_own_with_words_and_parameters() -> None:

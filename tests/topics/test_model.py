@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import pickle
 import zipfile
 from collections.abc import Callable
@@ -247,7 +248,7 @@ def test_no_file(tmp_path: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """A model is a file: nothing else is opened."""
     os.mkfifo(tmp_path / "m")
-    with pytest.raises(InputError, match="it is no file"):
+    with pytest.raises(InputError, match="a pipe or a device, not a file"):
         Model.load(tmp_path / "m")
 
 

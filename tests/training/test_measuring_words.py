@@ -1,6 +1,10 @@
 """Counting words in pages: each content once, menus left out, one language."""
 
+import errno
+import os
+import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 

@@ -16,7 +16,7 @@ from lycosa.checks.failing import GROWTH, SECONDS, want
 from lycosa.checks.trials import START, Shuffled, page_visit, steps
 from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier
 from lycosa.core.protocols import Strategy
-from lycosa.core.table import DONE, Table
+from lycosa.core.table import Table
 from lycosa.core.types import Links, Pick, Visit
 
 MakeStrategy: TypeAlias = Callable[[], Strategy]
@@ -161,7 +161,9 @@ def what_is_held_back_comes_last(make: MakeStrategy) -> None:
         if row < 0:
             break
         found.append((row % 3, row))
-        table.state[row] = DONE
+        visited = table.absorb(page_visit(table.nodes[row], [], 0.0, [], number))
+        assert visited is not None
+        strategy.learn(visited, table, frontier)
         frontier.untake(row)
     order = [level for level, _ in found]
     want(SHUT not in order, "a row that is shut was picked: take rows from the frontier only")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from lycosa.core.options import Options
 from lycosa.estimators.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.topics.model import Model
 from lycosa.training.looking import fetched, recorded
+from lycosa.training.pages import check_out
 from lycosa.training.rules import train_rules
 
 
@@ -29,7 +29,7 @@ def run(
     if how["most"] < 0:
         raise InputError(f"--links is {how['most']}: it has to be 0 or more")
     known = Model.load(model)
-    _check_out(out)
+    check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
     with progress(quiet or json) as tell:
         learned = train_rules(source, known, recorded(pages) if pages else fetched(options), tell=tell, **how)
     try:
@@ -57,25 +57,6 @@ def run(
         f"Crawl with them: lycosa crawl --model {shlex.quote(str(model))} --target {likely} "
         f"--strategy rules,file={shlex.quote(str(out))} --seed URL"
     )
-
-
-def _check_out(out: Path) -> None:
-    """Refuse what can't be written before hours are spent on fetching pages."""
-    if not out.parent.is_dir():
-        raise InputError(f"there is no directory {out.parent} to write {out.name} to: make it first")
-    if out.is_dir():
-        raise InputError(f"--out {out} is a directory: name a file")
-    if not os.access(out.parent, os.W_OK):
-        raise InputError(f"cannot write to {out.parent}: choose another --out")
-    begins = HEADER.rpartition(" ")[0].encode()  # whatever the version
-    try:
-        with open(out, "rb") as file:
-            if file.read(len(begins)) not in (begins, b""):
-                raise InputError(f"{out} exists and holds no rules: it is left as it is; choose another --out")
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
 
 
 def show(file: Path, targets: list[str], depth: int, limit: int, *, json: bool) -> None:

@@ -195,12 +195,7 @@ class Frontier:
             if top is None or top != entry[:3]:  # the lane's best has changed since it was offered
                 self._offer(lane, top)
                 continue
-            if self._spent(lane):
-                self._wait(lane, math.inf, SPENT)
-                continue
-            until, why = self.ready(lane.name)
-            if until > now:
-                self._wait(lane, until, why)
+            if not self._usable(lane, now):
                 continue
             level, worst, place = top
             if self._free_soon(now) if level else self.choosy > 0 and -worst < self.choosy * self._best_resting(now):
@@ -240,7 +235,7 @@ class Frontier:
         return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
 
     def left(self) -> bool:
-        """Whether a row is ranked, open, and may ever be taken, those in flight among them.
+        """Whether a row is ranked, open, free, and may ever be taken, those in flight among them.
 
         It depends on nothing but what was learned: not on the time, nor on what is in flight. One such row is
         remembered, so that all are looked at only when that one has gone.
@@ -254,7 +249,7 @@ class Frontier:
     def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         self._fit()
         left: NDArray[np.bool_] = (
-            (self.table.state[rows] == OPEN) & (self.level[rows] < SHUT) & (self.score[rows] > PRUNED)
+            (self.table.state[rows] == OPEN) & (self.level[rows] == FREE) & (self.score[rows] > PRUNED)
         )
         if self.lane_budget and left.any():
             pages = np.array([self.lane(number).pages for number in range(len(self.table.lanes))])
@@ -374,6 +369,13 @@ class Frontier:
 
     def _spent(self, lane: Lane) -> bool:
         return self.lane_budget > 0 and lane.pages + lane.in_flight >= self.lane_budget
+
+    def _usable(self, lane: Lane, now: float) -> bool:
+        """Whether the lane may be used now; if not, it waits from here on."""
+        until, why = (math.inf, SPENT) if self._spent(lane) else self.ready(lane.name)
+        if until > now:
+            self._wait(lane, until, why)
+        return until <= now
 
     def _wait(self, lane: Lane, until: float, why: str) -> None:
         lane.offer = None

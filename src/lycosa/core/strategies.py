@@ -129,9 +129,9 @@ class Batched:
 
     A batch ends early when no row that is ranked is left to be fetched. Rows in flight are left: they are open until
     their visit is recorded. So the batch ends with the visit that closes the last one, and a replayed log, which knows
-    nothing of what was in flight, ends it with the same visit. Rows that are shut or pruned, and those of hosts whose
-    budget is spent, are not left. That is `dry="rank"`. The paper then picks at random, to the end of the batch, among
-    what was found since it began: `dry="random"`, which knows less, and is not the default for that reason.
+    nothing of what was in flight, ends it with the same visit. Rows that are held, shut or pruned, and those of hosts
+    whose budget is spent, are not left. That is `dry="rank"`. The paper then picks at random, to the end of the batch,
+    among what was found since it began: `dry="random"`, which knows less, and is not the default for that reason.
 
     The visit of a seed ends the batch, too, and is none of its pages: the paper's crawl begins when all seeds are in,
     and its first batch is chosen from the links of them all.

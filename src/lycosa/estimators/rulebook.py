@@ -14,6 +14,9 @@ from lycosa.core.files import read_whole, replacing
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
 
+MOST_PATHS = 2_000_000
+"""Paths that are walked: some seconds of work."""
+
 DEEPEST = 5
 """Links in a path at most; the number of paths grows by a factor with each."""
 
@@ -111,13 +114,14 @@ class RuleBook:
 
         Several wanted classes are merged into one.
         """
-        found = {}
-        for source in self._count:
-            if source in wanted:
-                continue
-            reached = list(self._walk(source, wanted, depth, {source}))
-            if reached:
-                found[source] = math.fsum(reached) if paths == "sum" else max(reached)
+        deepest = self.deepest(wanted, depth)
+        if deepest < depth:
+            raise InputError(
+                f"{len(self):,} rules between {len(self.classes)} classes make too many paths of {depth} links: take a "
+                f"depth of {deepest}"
+            )
+        ways = _Ways(self, wanted, paths)
+        found = {source: chance for source in ways.rows if (chance := ways.walk(source, depth, (source,))) > 0}
         inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
         total = sum(all_ for _, all_ in inside)
         loop = math.fsum(count for row, _ in inside for to, count in row.items() if to in wanted)
@@ -125,19 +129,10 @@ class RuleBook:
             found.update(dict.fromkeys(wanted, loop / total))
         return found
 
-    def _walk(self, source: str, wanted: set[str], depth: int, trodden: set[str]) -> Iterator[float]:
-        """The product of the rules along each path from a class to a wanted one."""
-        row, total = self._count.get(source), self._total.get(source, 0.0)
-        if not row or not total:
-            return
-        direct = math.fsum(count for to, count in row.items() if to in wanted) / total
-        if direct:
-            yield direct
-        if depth > 1:
-            for to, count in row.items():
-                if to not in wanted and to not in trodden and count:
-                    for rest in self._walk(to, wanted, depth - 1, trodden | {to}):
-                        yield count / total * rest
+    def deepest(self, wanted: set[str], depth: int) -> int:
+        """As many links as asked for, or as few as can be walked in reasonable time."""
+        ways = _Ways(self, wanted, "sum")
+        return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= MOST_PATHS)
 
     # -- on disk -----------------------------------------------------------------------------------------------
 
@@ -183,6 +178,55 @@ class RuleBook:
             total = book._total[source] = book._total[source] or 1.0
             book._count[source] = {to: probability * total for to, probability in row.items()}
         return book
+
+
+class _Ways:
+    """The rules between classes that are not wanted, and what leads from each of them to the wanted ones."""
+
+    def __init__(self, book: RuleBook, wanted: set[str], paths: Paths) -> None:
+        self.sum = paths == "sum"
+        self.rows: dict[str, dict[str, float]] = {rule.source: {} for rule in book if rule.source not in wanted}
+        last: dict[str, list[float]] = {source: [] for source in self.rows}
+        for source, to, probability, _ in book:
+            if source in self.rows and probability:
+                if to in wanted:
+                    last[source].append(probability)
+                elif to in self.rows and to != source:
+                    self.rows[source][to] = probability
+        self.direct = {source: math.fsum(several) for source, several in last.items()}
+        self.second = {
+            source: {to: p * self.direct[to] for to, p in row.items() if self.direct[to]}
+            for source, row in self.rows.items()
+        }
+        """What leads there in two links, by the class in between."""
+        self.total = {source: math.fsum(row.values()) for source, row in self.second.items()}
+        self.order = {source: sorted(row, key=lambda to: -row[to]) for source, row in self.second.items()}
+
+    def count(self, depth: int) -> float:
+        """How many paths have to be walked, about: the last two links are looked up."""
+        width = max(map(len, self.rows.values()), default=0)
+        return float(sum(map(len, self.rows.values()))) * float(width) ** max(0, depth - 3)
+
+    def walk(self, source: str, depth: int, trodden: tuple[str, ...]) -> float:
+        """How likely one gets from a class to a wanted one, without coming by a class again."""
+        direct = self.direct[source]
+        if depth == 1:
+            return direct
+        if depth == 2:
+            rest = self._two_links(source, trodden)
+            return direct + rest if self.sum else max(direct, rest)
+        further = [
+            p * self.walk(to, depth - 1, (*trodden, to)) for to, p in self.rows[source].items() if to not in trodden
+        ]
+        return math.fsum([direct, *further]) if self.sum else max([direct, *further])
+
+    def _two_links(self, source: str, trodden: tuple[str, ...]) -> float:
+        row = self.second[source]
+        if not self.sum:
+            return next((row[to] for to in self.order[source] if to not in trodden), 0.0)
+        there = [row[to] for to in trodden if to in row]
+        rest = self.total[source] - math.fsum(there)
+        return rest if len(there) < len(row) and rest > 0 else 0.0
 
 
 def _is_rule(line: str) -> bool:

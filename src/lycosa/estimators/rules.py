@@ -110,4 +110,6 @@ class Rules:
         self.learned_ += 1
         if self.learned_ % self.period == 0:
             self.wanted_ = self.book_.members(self.targets)
-            self.chance_ = self.book_.chain(self.wanted_, self.depth, self.paths)
+            # New rules may make too many paths for a crawl under way: then shorter ones have to do.
+            depth = self.book_.deepest(self.wanted_, self.depth)
+            self.chance_ = self.book_.chain(self.wanted_, depth, self.paths)

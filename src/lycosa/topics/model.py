@@ -145,8 +145,8 @@ class Model:
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise InputError(f"{path} has {path.stat().st_size:,} bytes: no model is that large")
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise InputError(f"cannot read the model {path}: it is no file")
+            if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # a pipe may never say anything
+                raise InputError(f"cannot read the model {path}: it is a pipe or a device, not a file")
             with open(path, "rb") as file:
                 first = file.readline(100)
                 _check_version(path, first)
