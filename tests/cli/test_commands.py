@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -218,6 +219,18 @@ def test_every_kind_of_topic_hunts(
     done = json.loads(capsys.readouterr().out)
     assert done["pages"] == 30
     assert done["relevant"] > 0
+
+
+def test_what_was_pruned_is_told(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A strategy that leaves addresses out says so, and how many: the crawl ended before its budget."""
+    words = ["crawl", "no such words", "--seed", next(server.web.urls()), "--allow-network", "127.0.0.0/8"]
+    words += ["--judge", "word-frequency", "--strategy", "personalised", "--delay", "0", "--out", str(tmp_path / "c")]
+    assert run(monkeypatch, *words) == 0
+    told = capsys.readouterr().out
+    assert "Ended: nothing left to fetch." in told
+    assert re.search(r"Pruned by personalised: \d+ addresses", told)
 
 
 def test_strategies_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from lycosa.cli.manners import lively, output
 from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
+from lycosa.core.spec import parse
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 
@@ -100,6 +101,12 @@ class Progress:
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
+        pruned = engine.frontier.pruned()
+        if pruned:
+            strategy = parse(self.crawl.options.strategy)[0]
+            print(
+                f"Pruned by {strategy}: {pruned:,} addresses, in vain, it thinks. Another strategy fetches them."
+            )
         held = engine.held_back()
         if held:
             reasons = Counter[str]()
