@@ -138,6 +138,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     root = write(tmp_path / "pages")
     (root / "Sea" / "Reefs" / "empty.txt").write_text("")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     assert 0 == run(monkeypatch, "train", "pages")
     told = capsys.readouterr().out
     for line in (
