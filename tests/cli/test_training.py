@@ -13,10 +13,12 @@ import pytest
 
 import lycosa
 from lycosa.cli import main
+from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.summary import summarise
 from lycosa.testing import Server, Web, serve
 from lycosa.topics.model import Model
 
@@ -238,6 +240,7 @@ def test_labels_go_into_the_log_and_make_a_model(
     assert 0 == run(monkeypatch, "label", str(out), *good, "--yes")
     assert 0 == run(monkeypatch, "label", str(out), *bad, good[0], "--no")
     assert 0 == run(monkeypatch, "label", str(out), good[0] + "#top", "--yes")
+    assert PAGES_SPENT == summarise(out).ending  # a label does not make it a crawl that was interrupted
     told = capsys.readouterr().out.split("\n")
     assert f"{len(good)} labelled as relevant; now {len(good)} yes, 0 no." == told[0]
     assert f"Train with them: lycosa train {out}" in told

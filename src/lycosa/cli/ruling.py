@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lycosa.cli.manners import output
-from lycosa.cli.training import progress
+from lycosa.cli.training import likely, progress
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.estimators.rulebook import DEEPEST, HEADER, RuleBook
@@ -51,10 +51,11 @@ def run(
         print(f"Left out: {left}.")
     for note in learned.notes:
         print(f"note: {note}")
-    likely = shlex.quote(max(learned.book, key=lambda rule: rule.cases).to)
-    print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {likely}")
+    by_cases = sorted(learned.book, key=lambda rule: -rule.cases)
+    target = shlex.quote(likely([rule.to for rule in by_cases]))
+    print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {target}")
     print(
-        f"Crawl with them: lycosa crawl --model {shlex.quote(str(model))} --target {likely} "
+        f"Crawl with them: lycosa crawl --model {shlex.quote(str(model))} --target {target} "
         f"--strategy rules,file={shlex.quote(str(out))} --seed URL"
     )
 

@@ -35,6 +35,8 @@ ENDING = ".model"
 PLAIN_EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal."""
 
+_UNWANTED = {IRRELEVANT, "other", "others", "rest", "misc", "negative", "no", "false", "0"}
+
 MOST_ROWS = 60
 """Classes that the report lists; all of them are in --json and in the model."""
 
@@ -122,7 +124,13 @@ def report(done: Trained) -> None:
 
 
 def _likely(model: Model) -> str:
-    return RELEVANT if RELEVANT in model.classes else model.classes[0]
+    return likely(model.classes)
+
+
+def likely(classes: Sequence[str]) -> str:
+    """The class that someone may want, for an example: one that isn't called like what nobody wants."""
+    wanted = [name for name in classes if name.casefold() not in _UNWANTED]
+    return RELEVANT if RELEVANT in classes else [*wanted, *classes][0]
 
 
 def _measured(console: Console, quality: Quality, pages: int) -> None:

@@ -203,8 +203,8 @@ class SqliteLog:
         return default
 
     def last(self) -> Event | None:
-        """The last event."""
-        return next(self.events(order="seq DESC LIMIT 1"), None)
+        """The last event of the crawl itself: labels may be given when it is over."""
+        return next(self.events("kind != 'label'", order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""
