@@ -11,6 +11,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
+from lycosa.estimators import nb_links
 from lycosa.estimators.nb_links import MOST_WORDS, NaiveBayesLinks
 from lycosa.spaces.graph import Given, GraphSpace
 
@@ -117,6 +118,15 @@ def test_scores_are_renewed_in_periods() -> None:
     lesson.page("p1", 1.0, n="coral")
     renewed = [number for number in range(2, 82) if "n" in lesson.page(f"p{number}", number % 2)]
     assert [2, 4, 8, 16, 20, 40, 60, 80] == renewed
+
+
+def test_large_frontiers_are_renewed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one row may be scored anew for each page, 80 rows and more wait for 80 pages, not for 20."""
+    monkeypatch.setattr(nb_links, "ROWS_A_PAGE", 1)
+    lesson = Lesson(period=20)
+    lesson.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
+    renewed = [number for number in range(2, 78) if "n1" in lesson.page(f"p{number}", number % 2)]
+    assert [2, 4, 8, 16] == renewed
 
 
 def test_links_below_the_least() -> None:

@@ -16,6 +16,9 @@ from lycosa.core.types import Rows, Scores, Step
 from lycosa.text.addresses import words_of
 from lycosa.text.tokens import fold, stem_all
 
+ROWS_A_PAGE = 2000
+"""Rows that are scored anew for each page learned, on average and at most: large frontiers wait longer."""
+
 MOST_WORDS = 24
 """Words that are kept of a link, 48 bytes a row; half of them may come from its address."""
 
@@ -59,7 +62,8 @@ class NaiveBayesLinks:
         smoothing  what is added to every count
         period     the counts change with every page, the scores only after every `period` pages (and after 1, 2, 4, 8
                    ... in the beginning): then all open rows get their score from the same new counts. To score 100,000
-                   rows takes some 30 ms: at 50, that is less for each page than to read the words of its links
+                   rows takes some 30 ms: at 50, that is less for each page than to read the words of its links. Beyond
+                   that, the period grows with the number of rows
 
     The words of a link are hashed into 65,535 slots, of each row at most 24 are kept, and they go when it has been
     fetched. The words around a link are not used: in a list they are its neighbours' anchors.
@@ -142,7 +146,8 @@ class NaiveBayesLinks:
         self.counts_[relevant, words[words != NO_WORD]] += 1
         self.pages_[relevant] += 1
         n = int(self.pages_.sum())
-        due = n % self.period == 0 or (n < self.period and n & (n - 1) == 0) or not len(self.speaks_for_)
+        period = self.period * max(1, len(table) // (ROWS_A_PAGE * self.period))
+        due = n % period == 0 or (n < self.period and n & (n - 1) == 0) or not len(self.speaks_for_)
         if due and self.pages_.all():
             self._compare()
             return True
