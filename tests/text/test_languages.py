@@ -7,9 +7,11 @@ import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.core.types import Page
 from lycosa.text import languages
 from lycosa.text.languages import STEMMERS, Language, code_of, language
 from lycosa.text.tokens import LONGEST, fold, stem_all, stems
+from lycosa.text.vocabulary import Vocabulary
 
 SPELLINGS = [
     ("de", "Häuser HÄUSER häuser haus", "haus"),
@@ -183,3 +185,23 @@ def test_long_words_take_no_time(code: str) -> None:
     for letter in ("a", "é", "珊" * 2, "\u0301\u0323", "ה", "ی", "ீ"):
         terms = stems("b" + letter * 20_000, code)
         assert all(len(term) <= LONGEST for term in terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "believed"),
+    [
+        ("Die Riffe sterben, wenn das Meer zu warm ist und die Algen fehlen.", "de", True),
+        ("Les récifs meurent quand la mer est trop chaude et que les algues partent.", "fr", True),
+        ("Οι ύφαλοι πεθαίνουν όταν η θάλασσα είναι ζεστή", "el", True),
+        ("珊瑚は海水温の上昇で白化する", "ja", True),
+        ("CS 414 Syllabus Homework 1 Homework 2 Paul Dupont Jean Martin Texas", "fr", False),
+        ("The reefs of the sea are in danger, and this is a list of the causes.", "fr", False),
+        ("The reefs of the sea are in danger, and this is a list of the causes.", "sw", False),
+        ("", "de", False),
+    ],
+)
+def test_a_guess_has_to_sound_like_it(text: str, code: str, believed: bool) -> None:
+    """A language that was guessed is believed if its little words are there, or its script; otherwise it's English."""
+    declared = Vocabulary().read(Page("ok", marked=text, language=code))
+    guessed = Vocabulary().read(Page("ok", marked=text, language=code, guessed=True))
+    assert (declared.language if believed else "en") == guessed.language

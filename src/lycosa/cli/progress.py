@@ -104,9 +104,7 @@ class Progress:
         pruned = engine.frontier.pruned()
         if pruned:
             strategy = parse(self.crawl.options.strategy)[0]
-            print(
-                f"Pruned by {strategy}: {pruned:,} addresses, in vain, it thinks. Another strategy fetches them."
-            )
+            print(f"Pruned by {strategy}: {pruned:,} addresses, in vain, it thinks. Another strategy fetches them.")
         held = engine.held_back()
         if held:
             reasons = Counter[str]()

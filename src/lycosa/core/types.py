@@ -119,6 +119,8 @@ class Page:
     data: dict[str, Any] = field(default_factory=dict)
     """Whatever the space wants to find again when the log is replayed (robots rules, true scores, ...)."""
     exchange: Exchange | None = None
+    guessed: bool = False
+    """Whether the language was guessed, as the page declares none."""
 
     @property
     def text(self) -> str:

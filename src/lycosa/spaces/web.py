@@ -250,6 +250,7 @@ class WebSpace(Space):
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         page.title, page.marked, page.links = document.title, document.marked, document.links
         page.language = document.language or fields.get("content-language", "").lower()[:20]
+        page.guessed = not page.language
         page.language = page.language or language_of(page.text[:1000])
         spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
         if self.languages and page.language and not spoken & self.languages:

@@ -41,6 +41,10 @@ _ALIASES = dict(
 
 _CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
 _SAYS_NOTHING = frozenset({"und", "mul", "mis", "zxx"})
+_SAMPLE, _LITTLE = 4000, 0.05
+"""Characters to go by, and the least share of little words in them."""
+
+_WORD = re.compile(r"[^\W\d_]+")
 _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
 
@@ -153,3 +157,21 @@ def language(code: str) -> Language:
         Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None,
         letters,
     )
+
+
+def sounds_like(text: str, code: str, rather: str) -> bool:
+    """Whether a text has the little words of a language, and more of them than of the one it would else be taken for.
+
+    A text in another script than ours needs no such proof. Of a language whose little words are not known, it must not
+    have those of the other.
+
+    >>> sounds_like("die Riffe und das Meer sind warm", "de", "en"), sounds_like("Paul Dupont, Texas, Perl", "fr", "en")
+    (True, False)
+    """
+    text = text[:_SAMPLE]
+    if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # beyond the Latin letters
+        return True
+    mine, others = language(code), language(rather).stop_words
+    words = _WORD.findall(text.casefold())
+    own, other = sum(mine.tidy(word) in mine.stop_words for word in words), sum(word in others for word in words)
+    return own > other and own >= _LITTLE * len(words) if mine.stop_words else other < _LITTLE * len(words)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.text.fingerprint import Signs
-from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.languages import ENGLISH, code_of, sounds_like
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem_all
 
@@ -92,7 +92,7 @@ class Vocabulary:
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         known = len(self.terms)
-        language = code_of(page.language, self.language)
+        language = self._language_of(page)
         lexicon = self._lexicon if language == self.language else self._other(language)
         ids = lexicon.ids(fold(f"{page.title} {page.marked}", language))
         words = ids[ids >= 0]
@@ -112,6 +112,13 @@ class Vocabulary:
         self._fit()
         self._signs.extend(self.terms)
         return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self, language)
+
+    def _language_of(self, page: Page) -> str:
+        """What the page declares. A guess has to sound like it: lists of names are taken for anything."""
+        language = code_of(page.language, self.language)
+        if page.guessed and language != self.language and not sounds_like(page.text, language, self.language):
+            return self.language
+        return language
 
     def learn(self, visit: Visit) -> None:
         """Take in a recorded visit: the words it was the first to use, and which words it has."""
