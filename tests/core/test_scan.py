@@ -23,13 +23,17 @@ from lycosa.core.table import Table
 LANES, ROWS, LINES = 3, 12, 2
 
 
-@pytest.fixture(scope="module", params=["as it is", "short lists of anything"])
+@pytest.fixture(scope="module", params=["as it is", "short lists of anything", "crowds of anything"])
 def sizes(request: pytest.FixtureRequest) -> Iterator[str]:
     """Tiny limits, too, so that a dozen rows are divided as a million are."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as it is":
             patch.setattr(pool, "SMALL", 4)
             patch.setattr(pool, "SHARE", 2)
+        if request.param == "crowds of anything":
+            patch.setattr(pool, "SMALL", 1)
+            for module in (pool, scan):
+                patch.setattr(module, "LONG", 2)
         yield request.param
 
 
@@ -175,6 +179,32 @@ def test_weights_change_every_score() -> None:
     assert 2 * 1 + 3 * 0.5 + 10.0 == made.score[1]
     made.weigh(np.array([0, -1], np.float32))
     assert ["c", "a"] == drain(made)
+
+
+@pytest.mark.parametrize("order", [None, shuffled(3)])
+def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd that is known takes in a row that comes to have its features, and lets go of one that has others."""
+    monkeypatch.setattr(pool, "SMALL", 1)
+    monkeypatch.setattr(pool, "SHARE", 1)
+    for module in (pool, scan):
+        monkeypatch.setattr(module, "LONG", 6)
+    table = Table()
+    rows = np.array([table.add(name, 0) for name in "abcdefghij"], np.int32)
+    places = rows if order is None else order(rows)
+    turn = ["abcdefghij"[number] for number in np.argsort(places)]
+    first, second, third = turn[:3]
+    made = ScanFrontier(table, lines=2, order=order)
+    features = np.ones((2, 10), np.float32)
+    features[:, table.row_of[first]] = 0.0
+    made.describe(rows, features)
+    made.weigh(np.array([1.0, 1.0], np.float32))
+    assert second == take(made)  # and the crowd is known from now on
+    assert made.pools[scan.FREELY].crowds
+    end(made, second)
+    made.describe(np.array([table.row_of[first]], np.int32), np.ones((2, 1), np.float32))
+    made.describe(np.array([table.row_of[third]], np.int32), np.zeros((2, 1), np.float32))
+    made.weigh(np.array([1.0, 0.5], np.float32))
+    assert [first, *turn[3:], third] == drain(made)
 
 
 def test_a_row_in_flight_keeps_its_features() -> None:

@@ -24,6 +24,12 @@ LONG = 16384
 GROUPS = 16
 """Kinds of rows with the same features that are told apart."""
 
+LONGEST_PAUSE = 63
+"""Takes without a new short list at most, where weights change too much for it to last."""
+
+CROWDS = 64
+"""Crowds that are remembered."""
+
 Features = NDArray[np.float32]
 
 
@@ -64,6 +70,29 @@ def linear_scores(features: Features, weights: NDArray[np.float32], intercept: f
     return total + intercept
 
 
+class Crowd:
+    """Many rows with the same features: they score the same, and are taken one after the other."""
+
+    def __init__(self, size: int, rows: Rows, order: Order | None) -> None:
+        self.size = size
+        """How many rows of the pool are of this kind."""
+        self.rows = rows
+        """The first of them, in the order in which they are taken; some may have left since."""
+        self.order = order
+        self.joined: list[int] = []
+        """Rows that became of this kind later, and come before the last of those."""
+        self._last = self._place(int(rows[-1]))
+
+    def join(self, row: int) -> None:
+        """A row is now of this kind."""
+        self.size += 1
+        if self._place(row) < self._last:  # the others come later than all that are known
+            self.joined.append(row)
+
+    def _place(self, row: int) -> int:
+        return row if self.order is None else int(self.order(np.array([row], np.int32))[0])
+
+
 class Pool:
     """Rows side by side, in no order: one that leaves is replaced by the last.
 
@@ -84,6 +113,11 @@ class Pool:
         """The largest and smallest feature there ever was, line by line."""
         self.short: Rows | None = None
         """The short list; None if there is none. Some of its rows may have left since."""
+        self.served = True
+        """Whether the last short list was of any use. One that wasn't is not made again for a while."""
+        self._pause = self._paused = 0
+        self.crowds: dict[bytes, Crowd] = {}
+        """Crowds that were among the best, by their features."""
         self._product = np.zeros(1024, np.float32)
         self._line = 0.0
         self._before = np.zeros(lines, np.float32)  # the weights when the list was made
@@ -99,14 +133,19 @@ class Pool:
         slots = slice(self.size, end)
         self.rows[slots], self.lanes[slots] = rows, lanes
         self.size = end
-        self.put(slots, rows, features)
+        self._write(slots, rows, features)
         return slots
 
     def put(self, slots: Any, rows: Rows, features: Features) -> None:
         """Rows that are here get new features."""
+        self._leave_crowds(slots)
+        self._write(slots, rows, features)
+
+    def _write(self, slots: Any, rows: Rows, features: Features) -> None:
         if not len(rows):
             return
         self.matrix[:, slots] = features
+        self._join_crowds(rows, features)
         np.maximum(self.high, features.max(axis=1), out=self.high)
         np.minimum(self.low, features.min(axis=1), out=self.low)
         if self.short is None:
@@ -120,6 +159,7 @@ class Pool:
 
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
         """Rows leave; returns those that were moved into their places, and the places."""
+        self._leave_crowds(slots)
         left = self.size - len(slots)
         gaps = slots[slots < left]
         if len(slots) == 1:
@@ -157,6 +197,11 @@ class Pool:
         self.short = None
         if self.size < SMALL:
             return None
+        if self._pause:
+            self._pause -= 1
+            return None
+        self._pause = self._paused = 0 if self.served else min(2 * self._paused + 1, LONGEST_PAUSE)
+        self.served = False
         drawn = usable[:: self.size // SMALL]
         quantile = np.partition(drawn, len(drawn) - SHARE)[len(drawn) - SHARE]
         top = usable.max()
@@ -179,6 +224,41 @@ class Pool:
                 same &= line[slots] == line[first]
             slots = slots[~same]
         return np.concatenate([np.array(found, np.intp), slots])
+
+    # -- crowds ------------------------------------------------------------------------------------------------
+
+    def gather(self, slot: int, order: Order | None) -> None:
+        """Remember the crowd that a row belongs to, if it is one."""
+        kind = self.matrix[:, slot]
+        same = self.matrix[0, : self.size] == kind[0]
+        for line, value in zip(self.matrix[1:], kind[1:], strict=True):
+            same &= line[: self.size] == value
+        rows = self.rows[: self.size][same]
+        if len(rows) <= SMALL:
+            return
+        places = rows.astype(np.int64) if order is None else order(rows)
+        first = np.argpartition(places, LONG)[:LONG] if len(rows) > LONG else np.arange(len(rows))
+        first = first[np.argsort(places[first])]
+        if len(self.crowds) >= CROWDS:
+            self.crowds.clear()
+        self.crowds[kind.tobytes()] = Crowd(len(rows), rows[first], order)
+
+    def _leave_crowds(self, slots: Any) -> None:
+        if self.crowds:
+            for kind in self.matrix[:, slots].T:
+                crowd = self.crowds.get(kind.tobytes())
+                if crowd is not None:
+                    crowd.size -= 1
+
+    def _join_crowds(self, rows: Rows, features: Features) -> None:
+        if not self.crowds:
+            return
+        for row, kind in zip(rows.tolist(), features.T, strict=True):
+            crowd = self.crowds.get(kind.tobytes())
+            if crowd is not None:
+                crowd.join(row)
+                if len(crowd.joined) > SMALL:  # too many to look through
+                    del self.crowds[kind.tobytes()]
 
     def ceiling(self, weights: NDArray[np.float32], intercept: float) -> float:
         """No row that isn't on the short list scores more."""
