@@ -196,7 +196,9 @@ def judges() -> Iterator[str]:
 def _told(parameters: dict[str, tuple[Any, Any]]) -> str:
     """Parameters with their defaults."""
     shown = {
-        name: "+".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
+        name: "+".join(value)
+        if isinstance(value, tuple)
+        else {True: "yes", False: "no"}.get(value, value)
         if isinstance(value, bool)
         else value
         for name, (_, value) in parameters.items()
