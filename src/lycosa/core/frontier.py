@@ -113,7 +113,7 @@ class Frontier:
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
-        self._nearly: list[tuple[float, int]] = []  # when a waiting lane becomes one to wait for
+        self._nearly: list[tuple[float, int]] = []  # waiting lanes that may become ones to wait for
 
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
@@ -330,7 +330,7 @@ class Frontier:
 
     def _best_resting(self, now: float) -> float:
         """The score of the best free row whose lane is in use, or will be ready before long; 0 if there is none."""
-        while self._nearly and self._nearly[0][0] <= now:
+        while self._nearly and self._nearly[0][0] <= now + self._worth_waiting:
             lane = self.lanes[heappop(self._nearly)[1]]
             if lane.status == WAITING and (top := self._top(lane)) is not None:
                 self._rest(lane, top)
@@ -388,7 +388,7 @@ class Frontier:
         lane.status, lane.until = WAITING, until
         heappush(self._waiting, (until, lane.number))
         if self.choosy:
-            heappush(self._nearly, (until - self._worth_waiting, lane.number))
+            heappush(self._nearly, (until, lane.number))
 
     def _offer(self, lane: Lane, top: Entry | None) -> None:
         """Put the lane up for picking under its best row; an earlier offer is void."""
