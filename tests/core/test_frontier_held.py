@@ -367,10 +367,20 @@ def test_a_crawl_that_is_not_choosy_is_as_before(
 
 TWO_HELD = [("rank", 0, 0.9), ("rank", 1, 0.1), ("hold", 0, HELD), ("hold", 1, HELD), ("rest", 0, 1.0), ("take", 0, 0)]
 
+JUST_IN_TIME = [
+    *(("rank", row, 0.0) for row in range(12)),
+    *(("pass", 0, seconds) for seconds in (0.3, 1.0, 4.0)),
+    ("rank", 0, 0.1),
+    ("rest", 0, 3.0),
+    ("take", 0, 0.0),
+]
+"""At 5.3 s a lane will be ready at 8.3 s: in the three that are worth waiting, though 8.3 - 3 is more than 5.3."""
+
 
 @settings(max_examples=400, deadline=None)
 @given(WITH_HOLDS, SEEDS, st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.0, 2.0, 300.0]), st.booleans())
 @example(TWO_HELD, frozenset(), 0.0, 300.0, False)
+@example(JUST_IN_TIME, frozenset(), 0.7, 300.0, False)
 def test_all_of_it_equals_brute_force(
     operations: list[tuple[str, int, float]], seeds: frozenset[int], choosy: float, patience: float, busy: bool
 ) -> None:
