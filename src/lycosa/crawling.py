@@ -290,7 +290,8 @@ class Crawl:
                     "as 'lycosa train' makes it"
                 )
             facts = {"seed": options.random_seed, "budget": options.budget, "threshold": threshold}
-            return strategy_by_name(options.strategy, targets=tuple(options.targets), **facts)
+            targets = options.targets or list(getattr(self._topic, "targets", []))
+            return strategy_by_name(options.strategy, targets=tuple(targets), **facts)
         return steer(guide, options.strategy) if isinstance(guide, Estimator) else guide
 
     def _seeds_to_add(self, table: Table) -> dict[str, Kind]:

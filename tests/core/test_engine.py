@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.engine import Budget, Engine
+from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS
@@ -394,6 +395,20 @@ def test_what_is_not_a_number_is_not_learned() -> None:
 
     visit = run(engine(GraphSpace({"a": ["b"]}), topic=Confused()))[0]
     assert (0.0, [0.0]) == (visit.beta, visit.links.alphas.tolist())
+
+
+@pytest.mark.parametrize("facet", [False, True])
+def test_one_number_for_each_link(facet: bool) -> None:
+    """Alphas and facets that do not fit the links are refused by name, before they can be taken for others'."""
+
+    class Short(Plain):
+        def judge(self, page: Page, reading: Any) -> Judgement:
+            whole, short = np.zeros(len(page.links), np.float32), np.zeros(1, np.float32)
+            return Judgement(1.0, whole, facets={"url": short}) if facet else Judgement(1.0, short)
+
+    told = "1 numbers of the facet 'url' for 2 links of a" if facet else "1 alphas for 2 links of a"
+    with pytest.raises(InputError, match=told):
+        run(engine(GraphSpace({"a": ["b", "c"]}), topic=Short()))
 
 
 def test_beta_is_a_python_float() -> None:

@@ -169,7 +169,7 @@ class Engine:
             origin = self.table.row_of.get(visit.origin, -1)
             host = origin >= 0 and self.table.is_seed[origin] and not self.table.is_source[origin]
             welcome = visit.kind == "sitemap" or host
-            if welcome and self.table.is_source.sum() < MOST_SOURCES:
+            if welcome and np.count_nonzero(self.table.is_source) < MOST_SOURCES:
                 self._admit(node, source=True, parent=self.table.row_of[visit.origin or visit.node])
         if visit.is_page:
             tally.pages += 1
@@ -368,9 +368,13 @@ class Engine:
                     "lycosa.checks.check_topic tells what a topic has to do"
                 )
             visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
-            visit.links.facets = {
-                name: np.nan_to_num(np.asarray(column, np.float32)) for name, column in judgement.facets.items()
-            }
+            for name, column in judgement.facets.items():
+                if len(column) != len(page.links):
+                    raise InputError(
+                        f"the topic gave {len(column)} numbers of the facet {name!r} for {len(page.links)} links of "
+                        f"{task.node}: lycosa.checks.check_topic tells what a topic has to do"
+                    )
+                visit.links.facets[name] = np.nan_to_num(np.asarray(column, np.float32))
             if judgement.data:
                 visit.data = {**visit.data, **as_stored(judgement.data)}
         if not visit.is_page:  # nor one of the collection: its words are known, but don't count

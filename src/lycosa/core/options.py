@@ -71,7 +71,7 @@ class Options:
     )
     background: str = option(
         "",
-        "Word statistics to weigh words by, made by 'lycosa train background'. Default: those of English, shipped.",
+        "Word statistics to weigh words by, made by 'lycosa train background'. Default: learned from the pages.",
         group="Topic",
         metavar="FILE",
     )
