@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, check_strategy, check_topic
-from lycosa.checks.estimators import ESTIMATOR_CHECKS, a_crawl_can_be_resumed
+from lycosa.checks.estimators import ESTIMATOR_CHECKS, a_crawl_can_be_resumed, other_scores_stay
 from lycosa.checks.failing import passed
 from lycosa.checks.strategies import STRATEGY_CHECKS
 from lycosa.core.columns import fit
@@ -21,6 +21,7 @@ from lycosa.core.types import Judgement, Links, Page, Pick, Rows, Scores, Step, 
 from lycosa.crawling import wall_clock
 from lycosa.estimators import STRATEGIES, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.regression import Regression
 from lycosa.spaces.graph import Given, GraphSpace
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web, serve
@@ -274,7 +275,7 @@ def test_a_crawl_that_can_not_be_resumed_fails() -> None:
 
 
 class Sweeping(Silent):
-    """Changes scores all over the frontier, and says so."""
+    """Changes scores all over the frontier, and says so, but not which rows to rank again."""
 
     sweeping = True
 
@@ -286,9 +287,11 @@ class Pruning(Broken):
         return np.where(rows % 2 == 1, super().score(rows, table), PRUNED)
 
 
-def test_what_moves_all_over_the_frontier_may_say_so() -> None:
-    """An estimator with `sweeping = True` need not return every row whose score has changed."""
-    passed(next(check for check in ESTIMATOR_CHECKS if check.__name__ == "other_scores_stay"), Sweeping)
+def test_only_a_linear_one_need_not_return_what_changed() -> None:
+    """The scores of a regression are multiplied out at each pick; all others are ranked when they are returned."""
+    passed(other_scores_stay, Regression)
+    with pytest.raises(CheckFailed, match="learn\\(\\) did not return it"):
+        passed(other_scores_stay, Sweeping)
 
 
 def test_rows_may_be_pruned() -> None:

@@ -207,6 +207,37 @@ def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypa
     assert [first, *turn[3:], third] == drain(made)
 
 
+@pytest.fixture
+def crowd(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
+    """A frontier of rows 0 to 9; all but 0 have the features (1, 0), or (1, -0), and are known to be a crowd."""
+    monkeypatch.setattr(pool, "SMALL", 4)
+    monkeypatch.setattr(pool, "SHARE", 2)
+    for module in (pool, scan):
+        monkeypatch.setattr(module, "LONG", 6)
+    table = Table()
+    rows = np.array([table.add(str(number), 0) for number in range(10)], np.int32)
+    made = ScanFrontier(table, lines=2)
+    made.describe(rows[1:], np.array([[1.0] * 9, [0.0, -0.0, 0.0] * 3], np.float32))
+    made.weigh(np.array([2.0, 1.0], np.float32))
+    assert "1" == take(made)
+    assert made.pools[scan.FREELY].crowds
+    return made
+
+
+def test_zero_of_either_sign_is_the_same_feature(crowd: ScanFrontier) -> None:
+    """A row whose features have a minus before their zero is of the crowd, and has its turn."""
+    assert list("23456789") == drain(crowd)
+
+
+def test_a_row_named_twice_joins_a_crowd_once(crowd: ScanFrontier) -> None:
+    """A crowd that counted a row twice would take a rival with other features and the same score for one of its own."""
+    twice = np.array([9, 9], np.int32)
+    crowd.describe(twice[:1], np.zeros((2, 1), np.float32))
+    crowd.describe(twice, np.array([[1, 1], [0, 0]], np.float32))
+    crowd.describe(np.array([0], np.int32), np.array([[0], [2]], np.float32))
+    assert ["0", *"23456789"] == drain(crowd)
+
+
 def test_a_row_in_flight_keeps_its_features() -> None:
     """A visit that has to be repeated comes back with the features it had, or got meanwhile."""
     table = Table()

@@ -211,6 +211,19 @@ def test_a_dry_batch_goes_on_at_random() -> None:
     assert list("abcdzxy") == ranked
 
 
+def test_a_long_batch_remembers_each_row_once() -> None:
+    """What has changed since a batch began takes no more room than two lists of all rows, however often it changed."""
+    made, frontier = ranked([0.5] * 10, sweeping=True, batch=1000)
+    assert isinstance(made, Batched)
+    table = frontier.table
+    for number in range(1, 40):
+        step = table.absorb(Visit("9", "page", "unreachable", number, retry_at=1.0))
+        assert step is not None
+        made.learn(step, table, frontier)
+        assert sum(map(len, made._changed)) <= 2 * len(table)
+    assert list(range(10)) == made._rows().tolist()
+
+
 def test_a_regression_has_no_dry_batches() -> None:
     """Its scores are made of features."""
     with pytest.raises(ValueError, match="dry=random is not for a regression"):

@@ -207,6 +207,13 @@ def test_fit_keeps_values() -> None:
     assert (4000, 2000.0) == (len(grown), grown.sum())
 
 
+def test_fit_takes_a_matrix() -> None:
+    """A line for each row: lines are added, none gets longer."""
+    grown = fit(np.ones((2, 3), np.uint16), 3, 7)
+    assert ((1024, 3), np.uint16) == (grown.shape, grown.dtype)
+    assert [[1, 1, 1], [7, 7, 7]] == grown[1:3].tolist()
+
+
 def test_links_of_a_failed_page_without_alphas() -> None:
     """A space may find links on an error page, which no topic has judged: their alphas count as 0."""
     table = Table()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Step, Visit
-from lycosa.estimators.cash import BLOCK, MOST, CashFlow, follow
+from lycosa.estimators.cash import BLOCK, MOST, CashFlow
 from lycosa.estimators.opic import Opic
 from lycosa.estimators.otie import Otie
 
@@ -215,12 +215,6 @@ def test_the_richest_is_found_among_many_blocks() -> None:
         richest = flow._richest()
         assert int((flow.cash_ * flow.giver_).argmax()) == richest
         flow.cash_[richest] = 0.0
-
-
-def test_follow_goes_through_chains() -> None:
-    """Redirects of redirects are followed, and rows that have not moved stay."""
-    moved = np.array([1, 2, -1, -1], np.int32)
-    assert [2, 2, 2, 3] == follow(moved, np.arange(4, dtype=np.int32)).tolist()
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from lycosa.cli.choices import Choice, show_all, show_one
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parameters
 from lycosa.core.strategies import steer
 from lycosa.estimators import STEERING, STRATEGIES
 from lycosa.estimators import describe as describe_strategy
+from lycosa.estimators import maker as strategy_maker
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as describe_topic
 from lycosa.topics import maker as topic_maker
@@ -49,8 +48,7 @@ def strategies(name: str = "", *, json: bool = False) -> None:
         show_all(choices, ("strategy", "what it fetches next"), more, json=json)
         return
     chosen = _chosen(name, choices, "strategy")
-    entry = STRATEGIES[chosen.name]
-    maker = getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)
+    maker = strategy_maker(chosen.name)
     groups = {"parameter": describe_strategy(chosen.name)}
     if not hasattr(maker, "pick"):  # those that choose among several steer by themselves
         groups["of every strategy"] = {key: told for key, told in parameters(steer).items() if key in STEERING}

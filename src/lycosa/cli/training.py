@@ -23,7 +23,6 @@ from lycosa.core.options import Options
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
-from lycosa.topics.model import Model
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.quality import TABLE, WORST, Quality
@@ -119,12 +118,8 @@ def report(done: Trained) -> None:
         console.print(f"Left out: {escape(left)}.", highlight=False)
     for note in done.notes:
         console.print(f"note: {escape(note)}", highlight=False)
-    name, target = shlex.quote(str(done.out)), shlex.quote(_likely(model))
+    name, target = shlex.quote(str(done.out)), shlex.quote(likely(model.classes))
     print(f"Crawl with it: lycosa crawl --model {name} --target {target} --seed URL")
-
-
-def _likely(model: Model) -> str:
-    return likely(model.classes)
 
 
 def likely(classes: Sequence[str]) -> str:

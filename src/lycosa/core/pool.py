@@ -138,12 +138,15 @@ class Pool:
 
     def put(self, slots: Any, rows: Rows, features: Features) -> None:
         """Rows that are here get new features."""
+        if self.crowds and len(np.unique(rows)) < len(rows):  # a row that is named twice would be counted twice
+            self.crowds.clear()
         self._leave_crowds(slots)
         self._write(slots, rows, features)
 
     def _write(self, slots: Any, rows: Rows, features: Features) -> None:
         if not len(rows):
             return
+        features = features + np.float32(0.0)  # zero has one sign from here on: crowds are known by their bytes
         self.matrix[:, slots] = features
         self._join_crowds(rows, features)
         np.maximum(self.high, features.max(axis=1), out=self.high)

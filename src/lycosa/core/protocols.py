@@ -117,9 +117,10 @@ class Estimator(Protocol):
     One whose scores are in proportion to what they promise (none below 0, twice the score twice as good) says so with
     an attribute `proportional = True`: the crawl may then wait for a better host rather than fetch what promises
     little. One that wants more than alphas to be judged names it in `wants = ("context", "url")` and reads it with
-    `step.facet(name)`. One whose scores change all over the frontier at once says `sweeping = True`: they are then
-    kept in one column that is looked through at each pick, and not in heaps. A row scored `frontier.PRUNED` is not
-    fetched.
+    `step.facet(name)`. One whose scores change all over the frontier at once says `sweeping = True`, and returns
+    `table.rows()` when they do: they are then kept in one column that is looked through at each pick, and not in heaps.
+    If they are weights times features (pool.Linear), the rows whose features changed are enough. One that wants to be
+    ranked only after every few pages says how many, `batch = 8`. A row scored `frontier.PRUNED` is not fetched.
     """
 
     def learn(self, step: Step, table: Table) -> Rows:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Ties = Literal["first", "random"]
 Dry = Literal["rank", "random"]
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""What the states of splitmix64 differ by."""
+
 
 class Greedy:
     """Always the row with the highest score among the lanes that are ready (Gouriten et al. 2014, strategy 1).
@@ -48,7 +51,7 @@ class Greedy:
         """Heaps, one for each lane; or columns, which are not choosy."""
         order = shuffled(self.seed) if self.ties == "random" else None
         if getattr(self.estimator, "sweeping", False):
-            lines = len(self.estimator.weights) if is_linear(self.estimator) else 0
+            lines = len(self._linear.weights) if self._linear is not None else 0
             return ScanFrontier(table, ready, lane_budget, patience, order, lines)
         return Frontier(table, ready, lane_budget, patience, choosy, order)
 
@@ -152,6 +155,7 @@ class Batched:
         self.wants = greedy.wants
         self._pages = 0  # of the present batch
         self._changed: list[Rows] = []  # rows that were found or have changed since it began
+        self._noted = 0  # how many those are, repetitions included
         self._table: Table | None = None
 
     def frontier(
@@ -166,8 +170,10 @@ class Batched:
         rows = self.greedy.estimator.learn(step, table)
         if len(rows):
             self._changed.append(rows)
-            if sum(map(len, self._changed)) > 2 * len(table):
+            self._noted += len(rows)
+            if self._noted > 2 * len(table):
                 self._changed = [self._rows()]
+                self._noted = len(self._changed[0])
         self._pages += not step.visit.retry_at
         over = self._pages >= self.batch or bool(table.is_seed[step.row])
         if not over and self.dry == "random" and (self._is_dry or not frontier.left()):
@@ -175,7 +181,7 @@ class Batched:
             self._draw(table, frontier)
         elif over or not frontier.left():
             self.greedy.refresh(self._rows(), table, frontier)
-            self._pages, self._changed, self._is_dry = 0, [], False
+            self._pages, self._changed, self._noted, self._is_dry = 0, [], 0, False
 
     def _draw(self, table: Table, frontier: Frontier) -> None:
         """Rank what has no rank yet by chance, keyed by the row: its true rank comes with the end of the batch."""
@@ -200,19 +206,23 @@ class Batched:
         return picked
 
 
+def splitmix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A hash of each number: the last step of splitmix64, to which multiples of GOLDEN are given."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
 def shuffled(seed: int) -> Order:
     """Places among equals by a hash of (seed, row), splitmix64; the row itself is the lower half of its place.
 
     >>> np.argsort(shuffled(1)(np.arange(6))).tolist(), np.argsort(shuffled(2)(np.arange(6))).tolist()
     ([1, 4, 0, 5, 3, 2], [0, 5, 3, 4, 2, 1])
     """
-    start = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
+    start = np.uint64((seed * int(GOLDEN) + 0x632BE59BD9B4E019) % 2**64)
 
     def order(rows: Rows) -> NDArray[np.int64]:
-        x = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x ^= x >> np.uint64(31)
+        x = splitmix(rows.astype(np.uint64) * GOLDEN + start)
         return ((x >> np.uint64(33)).astype(np.int64) << 32) | rows
 
     return order

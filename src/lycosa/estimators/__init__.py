@@ -1,7 +1,7 @@
 """What to fetch next. One algorithm, one file, its paper in the docstring.
 
 `STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
-`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these five of every one:
+`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these five of all but bandits:
 
     batch=N        see the scores of N pages ago: rank again after every N pages only (1)
     dry=random     when a batch has used up what is ranked: what was found since in any order, as the paper has it
@@ -246,26 +246,26 @@ def describe(name: str) -> dict[str, tuple[Any, Any]]:
     if "policy" in fixed:  # a bandit: not every parameter says something to every policy
         from lycosa.estimators.bandit import settings
 
-        kinds = parameters(_maker(name))
+        kinds = parameters(maker(name))
         return {key: (kinds[key][0], default) for key, default in settings(fixed["policy"]).items()}
     hidden = {*_NAMED, "seed", "budget", "threshold"} | ({"targets"} if name != "rules" else set())
     return {
         key: (kind, fixed.get(key, default))
-        for key, (kind, default) in parameters(_maker(name)).items()
+        for key, (kind, default) in parameters(maker(name)).items()
         if key not in hidden
     }
 
 
 def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
-    maker = _maker(name)
+    makes = maker(name)
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
     for key in _NAMED:
         if key in given and key in fixed:
             raise InputError(f"{name} has no parameter {key!r}: the name says it already")
     if name in STRATEGIES:
-        return build(maker, given, name, **{**known, **fixed})
+        return build(makes, given, name, **{**known, **fixed})
     try:
-        made = build(maker, given, name, **known)
+        made = build(makes, given, name, **known)
     except LycosaError:
         raise
     except Exception as error:  # of the user's own code
@@ -275,7 +275,8 @@ def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     return made
 
 
-def _maker(name: str) -> Any:
+def maker(name: str) -> Any:
+    """The class of a strategy by name, or of one's own as `module:Class`."""
     entry = STRATEGIES.get(name)
     if entry is not None:
         return getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)

@@ -14,7 +14,7 @@ from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.tokens import fold, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
 
 SLOTS = 1 << 16
 """Features share so many slots, by their hash; slot 0 is none's."""
@@ -38,16 +38,12 @@ _SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])
 """The same word in two places is two features, but before and after a link are one place."""
 
 _CUT = -1
-_MARK = b"\x01"
-
-
-_address = lru_cache(maxsize=1 << 14)(words_of)  # most links of a page are those of its neighbours
 
 
 @lru_cache(maxsize=SLOTS)
 def _hashed(token: bytes) -> int:
     """The hash of a raw token's stem, 0 for stop words and noise; _CUT for the mark between texts."""
-    if token == _MARK:
+    if token == OPEN_TOKEN:
         return _CUT
     stem = stem_all([token])[0]
     return crc32(stem.encode()) % SLOTS if stem else 0
@@ -262,10 +258,11 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
         anchor, context = links.anchors[number], links.contexts[number]
         before, _, after = context.partition(anchor) if anchor else (context, "", "")
         close = before.rsplit(None, FAR)[-FAR:], after.split(None, FAR)[:FAR]
-        texts += anchor, " ".join(close[0]), " ".join(close[1]), _address(links.urls[number])
-    whole = "\x01".join(texts)
-    if whole.count("\x01") != len(texts) - 1:  # a mark that someone wrote himself
-        whole = "\x01".join(text.replace("\x01", " ") for text in texts)
+        texts += anchor, " ".join(close[0]), " ".join(close[1]), words_of(links.urls[number])
+    mark = OPEN_TOKEN.decode()
+    whole = mark.join(texts)
+    if whole.count(mark) != len(texts) - 1:  # one that someone wrote himself
+        whole = mark.join(text.replace(mark, " ") for text in texts)
     tokens = fold(whole).split()  # all at once: one page has some hundred short texts
     word = np.fromiter(map(_hashed, tokens), np.int64, len(tokens))
     text = np.cumsum(word == _CUT)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table
+from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.redirects import Redirects
 
 BLOCK = 1024
 """Rows that share one bound on their riches."""
@@ -19,23 +20,6 @@ MOST = 2.0**400
 
 PERIOD = 10
 """Steps from one second giving to the next. Our choice: the papers say no more than that there is a period."""
-
-NOWHERE = -1
-
-
-def follow(moved: NDArray[np.int32], rows: Rows) -> Rows:
-    """Where rows have moved to, over redirects of redirects; a circle ends at any of its rows.
-
-    >>> follow(np.array([-1, 2, 3, -1], np.int32), np.array([0, 1], np.int32)).tolist()
-    [0, 3]
-    """
-    for _ in range(MAX_HOPS):
-        to = moved[rows]
-        stays = to == NOWHERE
-        if np.count_nonzero(stays) == len(rows):
-            break
-        rows = np.where(stays, rows, to)
-    return rows
 
 
 @dataclass(kw_only=True)
@@ -69,9 +53,7 @@ class CashFlow:
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
     )
     """Has had its share as a seed, or has handed the claim to it to the target of its redirect."""
-    moved_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
     most_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     """Of each block of rows, a bound on the cash of its givers."""
     seeds_: Rows = field(default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False)
@@ -119,7 +101,8 @@ class CashFlow:
         """Move the cash of the page that was visited, and now and then that of a rich one."""
         size = len(table)
         self.cash_, self.giver_, self.paid_ = fit(self.cash_, size), fit(self.giver_, size), fit(self.paid_, size)
-        self.moved_, self.most_ = fit(self.moved_, size, NOWHERE), fit(self.most_, size // BLOCK + 1)
+        self.most_ = fit(self.most_, size // BLOCK + 1)
+        self.redirects_.learn(step, table)
         coins = self.coins_
         self.note(step, table)
         received = step.children
@@ -156,7 +139,7 @@ class CashFlow:
 
     def ends(self, rows: Rows) -> Rows:
         """The rows, or the targets of those that are redirects."""
-        return follow(self.moved_, rows)
+        return self.redirects_.ends(rows)
 
     def _crawled(self, step: Step, table: Table) -> Rows:
         row = step.row
@@ -174,7 +157,7 @@ class CashFlow:
         row = step.row
         if not len(step.children):  # to nowhere
             return self._give(self._take(row, table), step.children, table, step)
-        self.moved_[row] = target = int(step.children[0])
+        target = int(step.children[0])
         end = int(self.ends(step.children)[0])
         if table.is_seed[row] and not self.paid_[row]:
             if table.state[target] == OPEN or self.paid_[end]:  # a seed by now, as the table says, or one before

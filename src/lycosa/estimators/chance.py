@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -26,8 +27,5 @@ class Random:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """A hash of seed and row (splitmix64), between 0 and 1."""
-        x = rows.astype(np.uint64) + np.uint64((self.seed * 0x9E3779B97F4A7C15 + 1) % 2**64)
-        x *= np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return (x ^ (x >> np.uint64(31))).astype(np.float64) / 2.0**64
+        x = rows.astype(np.uint64) + np.uint64((self.seed * int(GOLDEN) + 1) % 2**64)
+        return splitmix(x * GOLDEN).astype(np.float64) / 2.0**64

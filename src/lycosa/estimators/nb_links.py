@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
@@ -113,7 +114,7 @@ class NaiveBayesLinks:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Count the words that led here, and note those of the links."""
-        self._fit(len(table))
+        self.words_ = fit(self.words_, len(table), NO_WORD)
         renewed = step.visit.is_page and self._count(step, table)
         if step.visit.kind == "redirect":
             for row in step.children.tolist():
@@ -128,9 +129,7 @@ class NaiveBayesLinks:
         """P(relevant | words); before there are two classes, what page and anchor say."""
         if not len(self.speaks_for_):
             return (table.beta_max[rows] + table.alpha_max[rows]) / 2
-        words = np.zeros((len(rows), MOST_WORDS), np.uint16)
-        known = rows < len(self.words_)
-        words[known] = self.words_[rows[known]]
+        words = fit(self.words_, len(table), NO_WORD)[rows]
         odds = self.prior_ + self.speaks_for_[words].sum(axis=1)
         score: Scores = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
         if self.least is not None:
@@ -181,9 +180,3 @@ class NaiveBayesLinks:
     def _add(self, row: int, slots: list[int], most: int) -> None:
         words = _joined(self.words_[row].tolist(), slots, most)
         self.words_[row, : len(words)] = words
-
-    def _fit(self, rows: int) -> None:
-        if rows > len(self.words_):
-            grown = np.zeros((max(1024, rows, 2 * len(self.words_)), MOST_WORDS), np.uint16)
-            grown[: len(self.words_)] = self.words_
-            self.words_ = grown

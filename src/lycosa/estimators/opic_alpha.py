@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.cash import NOWHERE, follow
+from lycosa.estimators.redirects import Redirects
 
 
 @dataclass
@@ -50,27 +50,23 @@ class OpicAlpha:
     C_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     H_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     G_: float = field(default=0.0, init=False, repr=False, compare=False)
-    moved_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Move the cash of the node that was visited."""
         size = len(table)
         self.C_, self.H_ = fit(self.C_, size, 1.0), fit(self.H_, size)
-        self.moved_ = fit(self.moved_, size, NOWHERE)
         C, H, v, rows = self.C_, self.H_, step.row, step.children
         if step.visit.retry_at:
             return rows
+        first = self.redirects_.ends(np.array([v]))[0] == v
+        self.redirects_.learn(step, table)
+        u = self.redirects_.ends(rows)
         if step.visit.kind == "redirect" and len(rows):
-            first = self.moved_[v] == NOWHERE
-            self.moved_[v] = rows[0]
-            u = follow(self.moved_, rows)
             cash, C[v] = float(C[v]) - float(first), 0.0
             C[u] = np.maximum(C[u] + cash, 0.0)
             H[u], H[v] = H[u] + H[v], 0.0
             return np.append(rows, u)
-        u = follow(self.moved_, rows)
         cash, C[v] = float(C[v]), 0.0
         H[v] += cash
         self.G_ += cash

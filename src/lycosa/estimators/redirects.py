@@ -1,4 +1,6 @@
-"""Redirects, for estimators that walk the edges: a link to a page that moved is a link to where it moved."""
+"""Redirects, for estimators that walk the edges or hand cash along them: a link to a page that moved is a link to
+where it moved.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,12 @@ class Redirects:
 
     def learn(self, step: Step, table: Table) -> None:
         """Note a redirect; other visits say nothing."""
-        if step.visit.kind != "redirect" or not len(step.children):
+        moves = step.visit.kind == "redirect" and len(step.children) > 0
+        self.any_ |= moves
+        if self.any_:
+            self.goal_ = fit(self.goal_, len(table), _STAYS)
+        if not moves:
             return
-        self.any_ = True
-        self.goal_ = fit(self.goal_, len(table), _STAYS)
         target = int(step.children[0])
         if self.goal_[target] == step.row:  # a circle: it has to end somewhere
             self.goal_[target] = _STAYS
@@ -55,7 +59,8 @@ class Redirects:
         if not self.any_:
             return rows
         goal = fit(self.goal_, 1 + int(rows.max(initial=0)), _STAYS)[rows]
-        return np.where(goal == _STAYS, rows, goal)
+        stays = goal == _STAYS
+        return rows if stays.all() else np.where(stays, rows, goal)
 
     def edges(self, table: Table) -> tuple[Rows, Rows]:
         """Parent and child of every edge, redirects followed."""

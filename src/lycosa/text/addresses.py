@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 _ENDING = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cgi|do)$", re.IGNORECASE)
@@ -21,6 +22,7 @@ MOST = 2000
 """Characters that are read of an address."""
 
 
+@lru_cache(maxsize=1 << 14)  # the links of a site's menu are met on each of its pages
 def words_of(url: str) -> str:
     """The words of a URL, spaces between them, as they are written: host, path and query.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -22,8 +21,6 @@ _LETTER = r"[^\W\u2e80-\U0010ffff]"
 
 _GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
 """Between two words of a phrase: any space, one line break, but no empty line."""
-
-address = lru_cache(1 << 14)(words_of)  # the links of a site's menu are met on each of its pages
 
 
 class Phrases:
@@ -68,7 +65,7 @@ class Phrases:
         """Occurrences around each link ("context") and in the words of its address ("url")."""
         found = {}
         for name in names:
-            texts = links.contexts if name == "context" else [address(url) for url in links.urls]
+            texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
             found[name] = np.array([self.count(text) for text in texts])
         return found
 

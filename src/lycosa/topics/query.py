@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
+from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, stems
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.phrases import address
 
 THRESHOLD = 0.1
 """A compromise, as cosines shrink with the length of pages: .06 would be best for the encyclopaedia of the benchmark
@@ -130,7 +130,7 @@ class Query:
             judgement.alphas = around
         for name in self.facets:
             judgement.facets[name] = (
-                around if name == "context" else self._texts([address(url) for url in page.links.urls], lens)
+                around if name == "context" else self._texts([words_of(url) for url in page.links.urls], lens)
             )
         return judgement
 

@@ -25,6 +25,7 @@ from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.pages import check_out
+from lycosa.training.sources import HTML, TEXT
 from lycosa.web.html import Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -40,7 +41,6 @@ ROW, SHARE, FEWEST = 4, 0.05, 20
 _SLOTS = 1 << 22
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
-_HTML, _TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
 
 
 def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
@@ -139,7 +139,7 @@ def documents(source: Path) -> Iterator[Document]:
         for path in sorted(path for path in source.rglob("*") if path.is_file()):
             yield from _of_file(path)
     elif source.exists():
-        if not source.is_file() or not source.name.endswith((*_WARC, *_HTML, *_TEXT)):
+        if not source.is_file() or not source.name.endswith((*_WARC, *HTML, *TEXT)):
             raise InputError(f"cannot read {source}: it is no WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
         yield from _of_file(source)
     else:
@@ -150,8 +150,8 @@ def _of_file(path: Path) -> Iterator[Document]:
     """The pages in a file; none in one that has another ending."""
     if path.name.endswith(_WARC):
         yield from _of_warc(path)
-    elif path.name.lower().endswith((*_HTML, *_TEXT)):
-        kind = "text/html" if path.name.lower().endswith(_HTML) else "text/plain"
+    elif path.name.lower().endswith((*HTML, *TEXT)):
+        kind = "text/html" if path.name.lower().endswith(HTML) else "text/plain"
         try:
             with open(path, "rb") as file:
                 body = file.read(INFLATED)
