@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -25,30 +22,24 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
+from lycosa.spaces import SPACES
+from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.warc import WarcArchive
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics import maker
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
-from lycosa.topics.making import check_request, make_topic, read_terms
+from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
-from lycosa.web.dns import Names
-from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Guard
 from lycosa.web.html import extract, plain
-from lycosa.web.politeness import Politeness
-from lycosa.web.proxy import LOGIN, Proxy
-from lycosa.web.robots import product
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_seed_file
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import is_http
-
-PROBE_AFTER = 3
-"""Pages of a host after which it is asked for one that can't exist."""
 
 
 def crawl(
@@ -68,7 +59,8 @@ def crawl(
     file say otherwise. Without `out` nothing is written to disk. The other options are those of
     `lycosa crawl --help`, with underscores.
 
-    >>> from lycosa.spaces.graph import Given, GraphSpace
+    >>> from lycosa.spaces.graph import GraphSpace
+    >>> from lycosa.topics.given import Given
     >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
     >>> [visit.node for visit in crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
     ['a', 'b', 'c', 'd']
@@ -140,12 +132,15 @@ class Crawl:
         # What can be wrong with the request is found here, before anything is written or sent.
         options.check()
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
-        _guard(options)
+        guard_of(options)
         user_agent(options)
         self._seeds: dict[str, Kind] = {}
         self._sources: list[tuple[str, Source]] = []
+        if space is None and parse(options.space)[0] != "web":
+            space = make_space(options, self._clock, self._lost)
+        self._space = space
         if not resuming:
-            self._seeds = self._read_seeds() if space is None else dict.fromkeys(options.seeds, "page")
+            self._seeds = self._read_seeds() if space is None else self._nodes(space)
         if not self._seeds and not self._sources and not resuming:
             raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
         self._guide = guide
@@ -154,6 +149,7 @@ class Crawl:
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
         if topic is None:
+            options.judge = options.judge or self._judge_of_space()
             located = self._located()
             check_request(located)
             if not options.examples and not (resuming and options.terms):
@@ -161,7 +157,6 @@ class Crawl:
                 # As the model spells them, and those it did not have to be told.
                 options.targets = list(getattr(self._topic, "targets", options.targets))
         self._strategy()
-        self._space = space
         self._log: Log | None = None
         self._archive: Archive | None = None
 
@@ -218,9 +213,9 @@ class Crawl:
     async def _open(self) -> Engine:
         """Everything in place for a run: files, topic, engine, and the engine where the log ends."""
         options = self.options
-        space = self._space = self._space or web_space(options, self._clock, lost=self._lost)
+        space = self._space = self._space or make_space(options, self._clock, self._lost)
         news: list[Event] = []
-        learned: dict[str, float] = {}
+        learned: dict[str, Any] = {}
         if not self.resuming:  # before anything is written: an example may not be readable
             learned = await self._learned(space, news)
         log, archive = self._open_files()
@@ -289,18 +284,48 @@ class Crawl:
                     f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
                     "as 'lycosa train' makes it"
                 )
-            facts = {"seed": options.random_seed, "budget": options.budget, "threshold": threshold}
+            facts = {
+                "seed": options.random_seed,
+                "budget": options.budget,
+                "threshold": threshold,
+                "words": self._words(),
+                "ontology": options.ontology,
+            }
             targets = options.targets or list(getattr(self._topic, "targets", []))
             return strategy_by_name(options.strategy, targets=tuple(targets), **facts)
         return steer(guide, options.strategy) if isinstance(guide, Estimator) else guide
+
+    def _words(self) -> str | Mapping[str, float]:
+        """The topic in words, for strategies that go by their meaning; empty if it is none of words."""
+        if self._topic is None and self.options.terms:
+            return "words"  # of a file that is not read yet: this is only a check of the request
+        words: str | Mapping[str, float] = getattr(self._topic, "words", "") or self.options.topic
+        return words
+
+    def _judge_of_space(self) -> str:
+        """Who judges in a space that knows what its nodes are worth, unless a topic is given."""
+        entry = SPACES.get(parse(self.options.space)[0])
+        return entry.judge if entry is not None and not any(getattr(self.options, name) for name in SOURCES) else ""
+
+    def _nodes(self, space: Space) -> dict[str, Kind]:
+        """The seeds of a space that is not the web, as its nodes."""
+        nodes: dict[str, Kind] = {}
+        for text in self.options.seeds:
+            node = space.node(text) if hasattr(space, "node") else text
+            if node is None:
+                entry = SPACES.get(parse(self.options.space)[0])
+                wanted = f": it has to be {entry.seeds}" if entry is not None else ""
+                raise InputError(f"the seed {text!r} is nothing that {type(space).__name__} can visit{wanted}")
+            nodes.setdefault(node, "page")
+        return nodes
 
     def _seeds_to_add(self, table: Table) -> dict[str, Kind]:
         """Seeds that the log does not have: all at first, what was added to crawl.toml when resuming."""
         seeds = self._seeds
         if self.resuming and isinstance(self._space, WebSpace):
             seeds = self._read_seeds(files=not table.is_seed.any())
-        elif self.resuming:
-            seeds = dict.fromkeys(self.options.seeds, "page")
+        elif self.resuming and self._space is not None:
+            seeds = self._nodes(self._space)
         rows = {node: table.row_of.get(node) for node in seeds}
         return {
             node: seeds[node]
@@ -375,7 +400,7 @@ class Crawl:
             self.notes.append(f"{path}: {'; '.join(filter(None, (source.note, told and f'left out: {told}')))}")
         return found
 
-    async def _learned(self, space: Space, news: list[Event]) -> dict[str, float]:
+    async def _learned(self, space: Space, news: list[Event]) -> dict[str, Any]:
         """The terms of a file or of example pages; `news` gets them, and what it took to read them.
 
         They are kept in the log: a resumed crawl needs neither the file nor the pages again.
@@ -386,7 +411,7 @@ class Crawl:
         news.append(Setting("learned", learned, self._clock()))
         return learned
 
-    async def _examples(self, space: Space, news: list[Event]) -> dict[str, float]:
+    async def _examples(self, space: Space, news: list[Event]) -> dict[str, Any]:
         """The words that the example pages share."""
         pages: list[Page] = []
         for name in self.options.examples:
@@ -406,7 +431,9 @@ class Crawl:
                 raise InputError(f"cannot read the example {name}: {error.strerror}") from error
             text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
             pages.append(Page("ok", title=text.title, marked=text.marked))
-        return centroid(pages)
+        own = getattr(maker(judge_of(self.options)), "from_examples", None)
+        learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
+        return learned
 
     async def _close(self) -> None:
         if self._space is not None:
@@ -415,60 +442,6 @@ class Crawl:
             if part is not None:
                 part.close()
         self._archive = self._log = self._directory = None
-
-
-def web_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None) -> WebSpace:
-    """The web as the options want it; `lost` hears of it when the proxy is gone."""
-    guard, names, proxy = _guard(options), Names(clock), None
-    if options.proxy or options.proxy_ca:
-        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
-        proxy.check()
-    politeness = Politeness(
-        clock,
-        delay=options.delay,
-        at_once=options.per_host,
-        address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
-        free=guard.in_allowed_network,
-    )
-    limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
-    return WebSpace(
-        HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
-        politeness,
-        clock,
-        None if proxy else names,
-        user_agent=user_agent(options),
-        accept=options.accept,
-        languages=options.languages,
-        attempts=options.attempts,
-        follow_nofollow=options.follow_nofollow,
-        probe_after=PROBE_AFTER if options.traps else 0,
-        sitemaps=options.sitemaps,
-    )
-
-
-def wall_clock() -> Clock:
-    """The time of day, but it never goes backwards: read once, then counted by the monotonic clock."""
-    # Counted also while the machine sleeps, where the system can do that.
-    ticking = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    ahead = time.time() - time.clock_gettime(ticking)
-    return lambda: ahead + time.clock_gettime(ticking)
-
-
-def user_agent(options: Options) -> str:
-    """How we introduce ourselves: by name, and with someone to turn to if the user named one."""
-    agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
-    if options.contact:
-        agent = f"{agent} (+{options.contact})"
-    if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
-        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII that begins with a name")
-    return agent
-
-
-def _guard(options: Options) -> Guard:
-    try:
-        return Guard(options.allow_network)
-    except ValueError as error:
-        raise InputError(f"--allow-network: {error}") from error
 
 
 def _fingerprint(options: Options, topic: Topic) -> str:

@@ -27,10 +27,11 @@ from lycosa.core.types import (
 )
 from lycosa.estimators.best_first import BestFirst
 from lycosa.estimators.breadth_first import BreadthFirst
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.given import Given
 
 
 def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, **rest: Any) -> Engine:

@@ -487,7 +487,8 @@ def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
 
 def test_a_plain_page_has_no_sources() -> None:
     """A page that happens to carry such data, from a space of one's own, starts nothing."""
-    from lycosa.spaces.graph import Given, GraphSpace
+    from lycosa.spaces.graph import GraphSpace
+    from lycosa.topics.given import Given
 
     class Naming(GraphSpace):
         async def visit(self, task: Any) -> Page:

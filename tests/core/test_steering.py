@@ -23,9 +23,10 @@ from lycosa.estimators import strategy
 from lycosa.estimators.best_first import BestFirst
 from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.estimators.regression import Regression
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
+from lycosa.topics.given import Given
 
 
 class Told:

@@ -21,7 +21,7 @@ from lycosa.core.types import Links, Rows, Scores, Visit
 from lycosa.estimators import PAPERS_ARMS, strategy
 from lycosa.estimators.bandit import HORIZON, Bandit, Policy
 from lycosa.estimators.best_first import BestFirst
-from lycosa.spaces.graph import Given
+from lycosa.topics.given import Given
 
 TWO = ("fl_deg", "fl_n")
 FOUR = ("fl_deg", "fl_n", "fl_e", "fl_ne")

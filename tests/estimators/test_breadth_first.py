@@ -6,7 +6,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
 from lycosa.estimators.breadth_first import BreadthFirst
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 def test_each_level_is_first_in_first_out() -> None:

@@ -8,7 +8,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Visit
 from lycosa.crawling import crawl
 from lycosa.estimators.fish_search import FishSearch
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:

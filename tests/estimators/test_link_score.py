@@ -13,7 +13,8 @@ from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
 from lycosa.estimators import estimator
 from lycosa.estimators.link_score import LinkScore
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 def teach(

@@ -13,7 +13,8 @@ from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
 from lycosa.estimators import nb_links
 from lycosa.estimators.nb_links import MOST_WORDS, NaiveBayesLinks
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 class Lesson:

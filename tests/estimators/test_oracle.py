@@ -20,7 +20,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators import estimator, strategy
 from lycosa.estimators.oracle import Oracle, read_scores
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 Links_ = dict[str, list[str]]
 

@@ -11,7 +11,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
 from lycosa.estimators.personalised import Personalised
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 def order(links: Mapping[str, str], relevant: str, seeds: str = "a", levels: int = 0) -> str:

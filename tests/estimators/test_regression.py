@@ -15,8 +15,9 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Seed, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.regression import Regression
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
+from lycosa.topics.given import Given
 
 
 def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok") -> Table:

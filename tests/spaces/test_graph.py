@@ -3,7 +3,8 @@
 import asyncio
 
 from lycosa.core.types import Task
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 
 def test_links_and_scores() -> None:

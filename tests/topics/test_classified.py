@@ -12,8 +12,8 @@ import pytest
 from lycosa.checks import check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
+from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.bags import Bags
 from lycosa.topics.classified import Classified
 from lycosa.topics.model import KINDS, Model, fitted
 

@@ -2,7 +2,7 @@
 
 from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Links, Page
-from lycosa.spaces.graph import Given
+from lycosa.topics.given import Given
 from lycosa.topics.language import InLanguage
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query

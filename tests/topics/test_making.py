@@ -10,13 +10,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.background import Background
+from lycosa.text.bags import Bags
+from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.topics import TOPICS, describe
-from lycosa.topics.bags import Bags
 from lycosa.topics.classified import Classified
 from lycosa.topics.keyword import Keyword
 from lycosa.topics.making import make_topic, read_terms
 from lycosa.topics.model import Model
-from lycosa.topics.naive_bayes import NaiveBayes
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
 from lycosa.topics.weighted_content import WeightedContent
@@ -65,9 +65,9 @@ def test_words_beside_examples_weigh_alike() -> None:
 
 def test_a_class_of_ones_own() -> None:
     """module:Class is imported and made."""
-    from lycosa.spaces.graph import Given
+    from lycosa.topics.given import Given
 
-    assert isinstance(make_topic(Options(judge="lycosa.spaces.graph:Given")), Given)
+    assert isinstance(make_topic(Options(judge="lycosa.topics.given:Given")), Given)
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
@@ -80,7 +80,7 @@ def test_a_class_that_can_not_be_loaded(name: str) -> None:
 def test_a_class_that_takes_no_threshold() -> None:
     """A class that can't be made as asked is refused, not a traceback."""
     with pytest.raises(InputError, match="cannot load the topic"):
-        make_topic(Options(judge="lycosa.spaces.graph:Given", threshold=0.5))
+        make_topic(Options(judge="lycosa.topics.given:Given", threshold=0.5))
 
 
 class Own:
@@ -129,7 +129,7 @@ def test_a_class_of_ones_own_with_words_and_parameters() -> None:
 def test_a_class_of_ones_own_that_takes_no_words() -> None:
     """Words that it can't take are not dropped silently."""
     with pytest.raises(InputError, match="it has no parameter 'words' for 'coral'"):
-        make_topic(Options(judge="lycosa.spaces.graph:Given", topic="coral"))
+        make_topic(Options(judge="lycosa.topics.given:Given", topic="coral"))
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
+from lycosa.text.bags import Bags
 from lycosa.topics import model as module
-from lycosa.topics.bags import Bags
 from lycosa.topics.model import KINDS, Model, fitted
 
 TERMS = ["coral", "reef", "rail", "サンゴ"]

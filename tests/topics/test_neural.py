@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.topics.bags import Bags, idf, unit
+from lycosa.text.bags import Bags, idf, unit
 from lycosa.topics.neural import Network, _go_on, _learner
 from lycosa.topics.svm import matrix
 

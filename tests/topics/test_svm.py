@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.topics.bags import Bags, unit
+from lycosa.text.bags import Bags, unit
 from lycosa.topics.svm import LinearSvm, _platt, matrix
 
 

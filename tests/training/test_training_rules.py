@@ -16,7 +16,7 @@ from lycosa.core.types import Links, Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import Directory
 from lycosa.testing import Server, Web, serve
-from lycosa.topics.bags import Bags
+from lycosa.text.bags import Bags
 from lycosa.topics.model import Model, fitted
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import train

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Visit
-from lycosa.spaces.graph import Given, GraphSpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
 
 START = "n0"
 

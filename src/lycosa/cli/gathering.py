@@ -127,7 +127,7 @@ def page_source(url: str, title: str = "") -> Source:
 @contextmanager
 def fetching(options: Options) -> Iterator[Fetch]:
     """Fetch URLs as a crawl does: what robots.txt allows, from addresses that are public, with pauses."""
-    from lycosa.crawling import wall_clock, web_space
+    from lycosa.spaces.making import wall_clock, web_space
 
     with asyncio.Runner() as runner:
         space: WebSpace | None = None

@@ -75,11 +75,25 @@ class Options:
         group="Topic",
         metavar="FILE",
     )
+    ontology: str = option(
+        "",
+        "What words mean, for judges and strategies that go by meaning: a directory of WordNet's files, or an ontology "
+        "of yours (SKOS, or a TSV of relations). Default: WordNet, where it is found (see 'lycosa wordnet').",
+        group="Topic",
+        metavar="FILE",
+    )
     threshold: float = option(
         0.0,
         "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .2, patterns and"
         " models .5, word-frequency 1, keyword .69).",
         group="Topic",
+    )
+    space: str = option(
+        "web",
+        "Where to hunt: web, or social, search-form, graph with parameters, as in social,server=URL (see 'lycosa "
+        "spaces'), or a Python class of your own, module:Class.",
+        group="Start",
+        metavar="NAME",
     )
     seeds: list[str] = option(
         [], "A page to start from; repeat it for more.", group="Start", flag="--seed", metavar="URL"
@@ -229,6 +243,8 @@ class Options:
     def files(self) -> dict[str, str]:
         """The files that a crawl goes by, each under the name of its option."""
         found = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
+        if self.ontology and not Path(self.ontology).is_dir():  # WordNet's files are no part of a crawl
+            found["ontology"] = self.ontology
         _, given = parse(self.strategy)
         of_strategy = [given[key] for key in FILES if given.get(key)]
         return {**found, "strategy": of_strategy[0]} if of_strategy else found

@@ -59,6 +59,10 @@ class Space:
         """Look at a node: a page and its links. Failures are outcomes, not exceptions."""
         raise TypeError(f"{type(self).__name__} has no visit(task): a space needs that one method")
 
+    def node(self, text: str) -> str | None:
+        """The node that a person means who types this as a seed; None if it can't be one."""
+        return text
+
     def lane(self, node: str) -> str:
         """The lane of a node."""
         return ""

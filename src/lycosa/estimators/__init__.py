@@ -41,6 +41,7 @@ class Entry(NamedTuple):
 
 
 TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and rules", "true scores"
+WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 
 STRATEGIES: dict[str, Entry] = {
     "best-first": Entry(
@@ -63,6 +64,39 @@ STRATEGIES: dict[str, Entry] = {
     "link-context": Entry(
         "link_context", "LinkContext", {},
         "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
+    ),
+    "ehrig": Entry(
+        "ehrig", "Ehrig", {}, "links with anchors that mean something near the topic, by paths in WordNet",
+        f"{BATSAKIS}, eq. 3, 8", WORDS,
+    ),
+    "ssrm": Entry(
+        "ssrm", "Ssrm", {}, "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
+    ),
+    "synset-expansion": Entry(
+        "synset_expansion", "SynsetExpansion", {},
+        "best-first with page and anchor, topic and anchor widened by their synonyms", f"{BATSAKIS}, eq. 10", WORDS,
+    ),
+    "hmm": Entry(
+        "hmm", "Hmm", {"clusters": "kmeans"},
+        "by how likely a path through pages like these leads to a relevant one, learned from someone's browsing",
+        f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING,
+    ),
+    "hmm-xmeans": Entry(
+        "hmm", "Hmm", {"clusters": "xmeans"}, "the same, with as many clusters of pages as fit them",
+        f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING,
+    ),
+    "hybrid": Entry(
+        "hybrid", "Hybrid", {"anchors": False}, "mean of hmm and the page's similarity to the relevant pages browsed",
+        f"{BATSAKIS}, eq. 11", BROWSING,
+    ),
+    "hybrid-anchor": Entry(
+        "hybrid", "Hybrid", {"anchors": True}, "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
+        BROWSING,
+    ),
+    "context-graph": Entry(
+        "context_graph", "ContextGraph", {},
+        "a classifier for each distance from relevant pages: links of the nearest layer first",
+        f"{BATSAKIS}, 2.5; Diligenti et al. 2000", BROWSING,
     ),
     "fish-search": Entry(
         "fish_search", "FishSearch", {},
@@ -205,14 +239,19 @@ STEERING = ("batch", "dry", "q", "zeta", "ties")
 """Parameters of every strategy that is greedy over an estimator."""
 
 
-_NAMED = ("kind", "level", "policy")
+_NAMED = ("kind", "level", "policy", "clusters", "anchors")
 """Arguments that tell entries of the same class apart, so that nobody has to type them."""
+
+
+_FACTS = ("seed", "budget", "threshold", "words", "ontology")
+"""What a strategy gets from the crawl, if it asks for it."""
 
 
 def estimator(text: str, **known: Any) -> Estimator:
     """Make an estimator by its name and parameters, or one of your own as `module:Class`.
 
-    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, targets.
+    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, targets, words,
+    ontology.
 
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
@@ -248,7 +287,7 @@ def describe(name: str) -> dict[str, tuple[Any, Any]]:
 
         kinds = parameters(maker(name))
         return {key: (kinds[key][0], default) for key, default in settings(fixed["policy"]).items()}
-    hidden = {*_NAMED, "seed", "budget", "threshold"} | ({"targets"} if name != "rules" else set())
+    hidden = {*(key for key in _NAMED if key in fixed), *_FACTS} | ({"targets"} if name != "rules" else set())
     return {
         key: (kind, fixed.get(key, default))
         for key, (kind, default) in parameters(maker(name)).items()

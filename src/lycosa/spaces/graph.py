@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from lycosa.core.protocols import Space
-from lycosa.core.types import Judgement, Links, Page, Task, Visit
+from lycosa.core.types import Links, Page, Task
 
 
 class GraphSpace(Space):
@@ -41,16 +39,3 @@ class GraphSpace(Space):
                 "alpha": [float(self.alpha.get((node, target), 0.0)) for target in targets],
             },
         )
-
-
-class Given:
-    """The judge of such graphs: beta and alpha are what the space says."""
-
-    threshold = 1e-9
-
-    def judge(self, page: Page, reading: object) -> Judgement:
-        """Read the scores off the page."""
-        return Judgement(page.data.get("beta", 0.0), np.array(page.data.get("alpha", ()), np.float32))
-
-    def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""

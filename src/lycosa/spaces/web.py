@@ -113,6 +113,10 @@ class WebSpace(Space):
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
+    def node(self, text: str) -> str | None:
+        """An address as people type it, in canonical form."""
+        return check_seed(text)
+
     def lane(self, node: str) -> str:
         """The host with its port; empty for what is not on the web (a file of addresses)."""
         return lane_of(node) if is_http(node) else ""

@@ -16,7 +16,12 @@ from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
 
-KEPT = {"model": "topic.model", "background": "background.tsv.zst", "strategy": "strategy.tsv"}
+KEPT = {
+    "model": "topic.model",
+    "background": "background.tsv.zst",
+    "ontology": "ontology",
+    "strategy": "strategy.tsv",
+}
 """Copies of the files that options name."""
 
 

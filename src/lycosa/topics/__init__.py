@@ -41,15 +41,39 @@ TOPICS: dict[str, Entry] = {
         "keyword", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
+    "ehrig": Entry(
+        "ehrig", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
+        "Batsakis 2007, eq. 3, 8; Ehrig, Maedche 2003", "words",
+    ),
+    "ssrm": Entry(
+        "ssrm", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
+        "Batsakis 2007, eq. 4, 9; Varelas et al. 2005", "words",
+    ),
+    "synset-expansion": Entry(
+        "synset_expansion", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
+        "Batsakis 2007, eq. 10", "words",
+    ),
+    "corley-mihalcea": Entry(
+        "corley_mihalcea", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
+        "Corley, Mihalcea 2005", "words",
+    ),
+    "embedding": Entry(
+        "embedding", "Embedding", "nearness of meaning by word vectors that come with a package, no training needed",
+        "", "words or examples",
+    ),
     "regex": Entry("pattern", "Pattern", "matches of a regular expression (--regex)", "", "expression"),
     "model": Entry(
         "classified", "Classified",
         "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM or neural network, from 'lycosa train'",
         "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
     ),
+    "given": Entry(
+        "given", "Given", "what the space itself says: a graph's scores, the records that a search form returned",
+        "Gouriten, Maniu, Senellart 2014, 2.2",
+    ),
 }  # fmt: skip
 
-TOLD = ("words", "expression", "model", "targets", "stemmed", "background")
+TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples")
 """Parameters that a topic gets from options of their own, not after its name."""
 
 

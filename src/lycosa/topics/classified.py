@@ -14,9 +14,9 @@ from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.addresses import words_of
+from lycosa.text.bags import Bags
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.bags import Bags
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
 
@@ -40,7 +40,7 @@ class Classified:
 
     Parameters: the `model`, the `targets` (none: see taxonomy.wanted), the `threshold`.
 
-    >>> from lycosa.topics.naive_bayes import NaiveBayes
+    >>> from lycosa.text.naive_bayes import NaiveBayes
     >>> bags = Bags.of([([0, 1], [2, 1]), ([2, 1], [2, 1])])
     >>> model = Model(["Sea/Reefs", "Trains"], ["coral", "new", "rail"], [1, 1],
     ...     NaiveBayes.fit(bags, np.array([0, 1]), 2, 3, smoothing=1, length=8))

@@ -27,12 +27,14 @@ _MADE_FROM = {
     "words": ("topic", "terms"),
     "expression": ("regex",),
     "training": ("model",),
+    "": (),
 }
 _ADVICE = {
     "words or examples": "say what to hunt in a few words, or with --terms FILE or --example PAGE",
     "words": "say what to hunt in a few words, or with --terms FILE",
     "expression": "give it an expression with --regex PATTERN",
     "training": "name a model with --model FILE; 'lycosa train' makes one",
+    "": "leave the topic out, its space says what a node is worth",
 }
 
 
@@ -63,11 +65,13 @@ def check_request(options: Options) -> None:
         raise InputError(f"--background weighs words by idf, but the judge is {said}: leave one of them out")
 
 
-def make_topic(options: Options, learned: dict[str, float] | None = None) -> Topic:
+def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic:
     """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
     check_request(options)
     name, given = _judge(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
+    if options.ontology and name in TOPICS:
+        own["ontology"] = options.ontology
     if name == "model":
         from lycosa.topics.model import Model  # knows all classifiers: only where one is wanted
 
@@ -78,6 +82,8 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
         own["expression"] = options.regex
     elif options.terms:
         own["words"] = learned or read_terms(Path(options.terms))
+    elif options.examples and hasattr(maker(name), "from_examples"):
+        own |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
         # Many words are met by chance more often than the few of a query.
@@ -89,6 +95,11 @@ def make_topic(options: Options, learned: dict[str, float] | None = None) -> Top
         return _own(name, given, own)
     topic: Topic = build(maker(name), given, name, **own)
     return topic
+
+
+def judge_of(options: Options) -> str:
+    """The name of the judge that the options name or imply."""
+    return _judge(options)[0]
 
 
 def _judge(options: Options) -> tuple[str, dict[str, str]]:
@@ -105,7 +116,7 @@ def _check_sources(name: str, asked: list[str]) -> None:
     if wrong:
         told = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
         raise InputError(f"the judge {name} is not made from {told}: {_ADVICE[needs]}")
-    if not asked:
+    if not asked and needs:
         raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
 
 

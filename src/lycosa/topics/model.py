@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa.topics.bags import Bags
-from lycosa.topics.naive_bayes import NaiveBayes
+from lycosa.text.bags import Bags
+from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.topics.neural import Network
 from lycosa.topics.svm import LinearSvm
 from lycosa.topics.taxonomy import LONGEST, path_of

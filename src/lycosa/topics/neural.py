@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.topics.bags import Bags, idf, unit
+from lycosa.text.bags import Bags, idf, unit
 from lycosa.topics.folds import folds, log_loss, softmax
 from lycosa.topics.svm import MISSING, matrix
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.topics.bags import Bags, idf, unit
+from lycosa.text.bags import Bags, idf, unit
 from lycosa.topics.folds import folds
 
 MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip install 'lycosa[train]', or --kind nb"

@@ -11,9 +11,9 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms
+from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.bags import Bags
 from lycosa.topics.taxonomy import spellings
 
 MOST_TERMS = 50_000

@@ -13,8 +13,8 @@ from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.bags import Bags
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Corpus
 from lycosa.training.sources import Look, Rows, Tell, read_table

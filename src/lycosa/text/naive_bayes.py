@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.topics.bags import Bags
+from lycosa.text.bags import Bags
 from lycosa.topics.folds import folds, log_loss, softmax
 
 SMOOTHINGS = (1.0, 0.1, 0.01)

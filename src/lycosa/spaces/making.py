@@ -1,0 +1,97 @@
+"""From what a user asked for to a space that can be visited."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Clock, Space
+from lycosa.core.spec import build, parse
+from lycosa.spaces import SPACES, maker
+from lycosa.spaces.web import WebSpace
+from lycosa.version import SOFTWARE
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport, Limits
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import Politeness
+from lycosa.web.proxy import LOGIN, Proxy
+from lycosa.web.robots import product
+
+PROBE_AFTER = 3
+"""Pages of a host after which it is asked for one that can't exist."""
+
+
+def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None) -> Space:
+    """The space that the options name; `lost` hears of it when the proxy is gone."""
+    name, given = parse(options.space)
+    made = maker(name)
+    if made is WebSpace:
+        if given:
+            raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
+        return web_space(options, clock, lost)
+    entry = SPACES.get(name)
+    space: Space = build(
+        made, given, name, web=web_space(options, clock, lost, entry.accept if entry else ()), clock=clock
+    )
+    return space
+
+
+def web_space(
+    options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None, accept: Iterable[str] = ()
+) -> WebSpace:
+    """The web as the options want it; `lost` hears of it when the proxy is gone, `accept` are more content types."""
+    guard, names, proxy = guard_of(options), Names(clock), None
+    if options.proxy or options.proxy_ca:
+        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
+        proxy.check()
+    politeness = Politeness(
+        clock,
+        delay=options.delay,
+        at_once=options.per_host,
+        address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
+        free=guard.in_allowed_network,
+    )
+    limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
+    return WebSpace(
+        HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
+        politeness,
+        clock,
+        None if proxy else names,
+        user_agent=user_agent(options),
+        accept=[*options.accept, *accept],
+        languages=options.languages,
+        attempts=options.attempts,
+        follow_nofollow=options.follow_nofollow,
+        probe_after=PROBE_AFTER if options.traps else 0,
+        sitemaps=options.sitemaps,
+    )
+
+
+def wall_clock() -> Clock:
+    """The time of day, but it never goes backwards: read once, then counted by the monotonic clock."""
+    # Counted also while the machine sleeps, where the system can do that.
+    ticking = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    ahead = time.time() - time.clock_gettime(ticking)
+    return lambda: ahead + time.clock_gettime(ticking)
+
+
+def user_agent(options: Options) -> str:
+    """How we introduce ourselves: by name, and with someone to turn to if the user named one."""
+    agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
+    if options.contact:
+        agent = f"{agent} (+{options.contact})"
+    if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
+        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII that begins with a name")
+    return agent
+
+
+def guard_of(options: Options) -> Guard:
+    """Which addresses may be dialled."""
+    try:
+        return Guard(options.allow_network)
+    except ValueError as error:
+        raise InputError(f"--allow-network: {error}") from error

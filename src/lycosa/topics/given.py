@@ -1,0 +1,30 @@
+"""The judge that asks the space: scores that a graph has, records that a search form returned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.core.types import Judgement, Page, Visit
+
+
+class Given:
+    """beta and alpha are what the space says of a node and its links (`data["beta"]`, `data["alpha"]` of the page).
+
+    For spaces that know what their nodes are worth: a graph with true scores, or a search form, where a keyword is
+    worth the records it returned and promises as much as it occurs in them.
+
+    >>> Given().judge(Page("ok", data={"beta": 12.0, "alpha": [3.0]}), None).beta
+    12.0
+
+    Paper: Gouriten, Maniu, Senellart 2014, 2.2.
+    """
+
+    def __init__(self, threshold: float = 1e-9) -> None:
+        self.threshold = threshold
+
+    def judge(self, page: Page, reading: object) -> Judgement:
+        """Read the scores off the page."""
+        return Judgement(page.data.get("beta", 0.0), np.array(page.data.get("alpha", ()), np.float32))
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""
