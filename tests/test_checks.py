@@ -18,11 +18,11 @@ from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Pick, Rows, Scores, Step, Task, Visit
-from lycosa.spaces.making import wall_clock
 from lycosa.estimators import STRATEGIES, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
 from lycosa.estimators.regression import Regression
 from lycosa.spaces.graph import GraphSpace
+from lycosa.spaces.making import wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web, serve
 from lycosa.topics.given import Given

@@ -17,8 +17,8 @@ from lycosa.cli.replaying import _moment
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.spaces.making import wall_clock, web_space
 from lycosa.replay.recording import Recording
+from lycosa.spaces.making import wall_clock, web_space
 from lycosa.testing import Web, serve
 from replay.helpers import ask, http_answer, record, serving, write
 

@@ -12,8 +12,8 @@ import lycosa
 from lycosa.core.engine import Budget, Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
-from lycosa.spaces.making import PROBE_AFTER
 from lycosa.estimators import estimator
+from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog
 from lycosa.testing import Web, serve

@@ -7,7 +7,8 @@ sections, whose size depends on the number of hosts and not on the number of pag
 Three kinds of host: *portals* (the first few), which cover many topics and whose sections begin with a
 directory page; *specialists*, with a home subject; and on each specialist one *island*, a section into which
 nothing links but a few off-topic pages, the bridges.  Everything else, the mainland, is reachable from
-every front page.
+every front page.  With *tunnels*, bridges are more, and always of the same kind: the pages on one topic lead to
+those on another over pages on a third, its ferry, as a crawler that learns from paths can find out.
 """
 
 from __future__ import annotations
@@ -59,11 +60,12 @@ def _portion(total: int, weights: list[float]) -> list[int]:
 class Graph:
     """The tables of hosts, sections and bridges, and the links they imply."""
 
-    def __init__(self, seed: int, pages: int, hosts: int) -> None:
+    def __init__(self, seed: int, pages: int, hosts: int, tunnels: bool = False) -> None:
         if pages < 20 or hosts < 2:
             raise ValueError("a web needs at least 20 pages and 2 hosts")
         self.seed = seed
         self.pages = pages
+        self.tunnels = tunnels
         self.host_count = min(hosts, pages // 10)
         self.portals = max(1, self.host_count // 10)
         self.subject: list[int] = [
@@ -156,15 +158,25 @@ class Graph:
         """Let some on-topic mainland pages lead, over one or two off-topic pages, to the island."""
         if not self._pools[island.topic][1]:
             return self._link(self.of_host[0][0].start, island.start)
-        for number in range(min(64, 1 + island.length // 40)):
+        for number in range(min(64, 1 + island.length // (4 if self.tunnels else 40))):
             rng = dice(self.seed, "bridge", island.start, number)
-            way = [self.stray(rng, island.topic) for _ in range(1 + int(rng.random() < 0.6))]
+            way = [self._bridge(rng, island.topic) for _ in range(1 + int(rng.random() < 0.6))]
             landing = island.start + (int(rng.random() * island.length) if number else 0)
             for _ in range(2):
                 self._link(self._of_topic(rng, island.topic), way[0])
             for here, there in zip(way, [*way[1:], landing], strict=True):
                 self._link(here, there)
         return None
+
+    def _bridge(self, rng: Random, topic: int) -> int:
+        """Draw a page that is to lead to an island on a topic."""
+        ferry = self.ferry(topic)
+        return self._of_topic(rng, ferry) if self.tunnels and self._pools[ferry][1] else self.stray(rng, topic)
+
+    @staticmethod
+    def ferry(topic: int) -> int:
+        """Say over which topic tunnels lead to a topic, in every web: one of another subject."""
+        return (topic + 4 * _PER_SUBJECT) % len(TOPICS)
 
     def _link(self, source: int, target: int) -> None:
         targets = self.bridges.setdefault(source, [])

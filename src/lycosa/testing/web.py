@@ -27,7 +27,7 @@ class Web:
     """A web grown from a seed: every page is a function of the seed and its URL, and none is stored.
 
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
-    about how many seconds the slow host takes to answer.
+    about how many seconds the slow host takes to answer.  With `tunnels`, islands are reached over pages of one kind.
     """
 
     def __init__(
@@ -38,10 +38,11 @@ class Web:
         traps: str | Iterable[str] = "all",
         port: int = 0,
         slowness: float = 0.5,
+        tunnels: bool = False,
     ) -> None:
         self.seed = seed
         self.traps: frozenset[Trap] = choose(traps)
-        self._graph = Graph(seed, pages, hosts)
+        self._graph = Graph(seed, pages, hosts, tunnels)
         self._book = AddressBook(self._graph, port)
         self._composer = Composer(self._book)
         self._trap_links = TrapLinks(self._book, self.traps)
