@@ -12,6 +12,7 @@ demo: install
 
 test: install
 	@tools/chromium
+	@tools/wordnet
 	$(BIN)/python -m pytest -n 2
 
 check: install
@@ -21,6 +22,7 @@ check: install
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
 	@tools/chromium
+	@tools/wordnet
 	$(BIN)/python -m pytest -n 2
 
 docs: install

@@ -18,20 +18,34 @@ from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Pick, Rows, Scores, Step, Task, Visit
-from lycosa.estimators import STRATEGIES, estimator, strategy
+from lycosa.estimators import BROWSING, STRATEGIES, WORDS, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.regression import Regression
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web, serve
+from lycosa.text.bags import Bags
+from lycosa.text.ontology import Ontology
+from lycosa.topics.corley_mihalcea import CorleyMihalcea
+from lycosa.topics.ehrig import Ehrig
 from lycosa.topics.given import Given
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
+from lycosa.topics.ssrm import Ssrm
+from lycosa.topics.synset_expansion import SynsetExpansion
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard
 from lycosa.web.politeness import Politeness
+
+REEFS = Ontology.build(
+    {"reef": ["reef"], "coral reef": ["coral reef"], "coral": ["coral"], "bleaching": ["bleaching", "whitening"]},
+    broader=[("coral reef", "reef")],
+    related=[("coral", "coral reef")],
+)
+"""What those that go by the meaning of words are made with."""
 
 TOPICS: dict[str, Callable[[], Topic]] = {
     "words": lambda: Query("coral reef bleaching"),
@@ -39,13 +53,35 @@ TOPICS: dict[str, Callable[[], Topic]] = {
     "stems": lambda: Query({"coral": 0.7, "サンゴ礁の白化現象は": 0.1}, stemmed=True),
     "pattern": lambda: Pattern(r"\bcoral\w*"),
     "given": Given,
+    "ehrig": lambda: Ehrig("coral reef bleaching", ontology=REEFS),
+    "ssrm": lambda: Ssrm("coral reef bleaching", ontology=REEFS),
+    "synset-expansion": lambda: SynsetExpansion("coral reef bleaching", ontology=REEFS),
+    "corley-mihalcea": lambda: CorleyMihalcea("coral reef bleaching", ontology=REEFS),
 }
+
+BROWSED = Browsing(
+    ["coral", "reef", "bleach"],
+    Bags.of([([0, 1], [2, 1]), ([1], [1]), ([2], [3])]),
+    ["http://a.example/", "http://b.example/", "http://c.example/"],
+    np.array([True, False, False]),
+    np.array([0, 1, 2]),
+    np.array([(2, 1), (1, 0), (0, 2)]),
+    {"kmeans": np.array([0, 1, 1]), "xmeans": np.array([0, 0, 1])},
+    states=3,
+)
+"""What those that learn from someone's browsing are made with."""
 
 NEED_FILES = ("oracle", "rules")
 """Made with a file that has to be there: their own tests run the checks."""
 
 WHOLE = [name for name in STRATEGIES if name not in NEED_FILES]
 ESTIMATORS = [name for name in WHOLE if STRATEGIES[name].module != "bandit"]
+
+
+def taught(name: str) -> dict[str, Any]:
+    """What a strategy needs to be made, beside its name."""
+    needs = STRATEGIES[name.partition(",")[0]].needs
+    return {"file": BROWSED} if needs == BROWSING else {"words": "coral", "ontology": REEFS} if needs == WORDS else {}
 
 
 def test_checks_are_listed_with_a_sentence() -> None:
@@ -58,7 +94,7 @@ def test_checks_are_listed_with_a_sentence() -> None:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_passes(name: str) -> None:
     """Each estimator that --strategy accepts passes every check."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name))
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, **taught(name)))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +110,7 @@ def test_every_estimator_passes(name: str) -> None:
 )
 def test_every_strategy_passes(name: str) -> None:
     """Each strategy that --strategy accepts passes every check as a whole, and so do the variants of greedy."""
-    assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy(name, seed=1, budget=300))
+    assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy(name, seed=1, budget=300, **taught(name)))
 
 
 @pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])

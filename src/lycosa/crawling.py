@@ -21,6 +21,7 @@ from lycosa.core.strategies import steer
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
+from lycosa.estimators import maker as strategy_maker
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
@@ -28,11 +29,12 @@ from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.warc import WarcArchive
+from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
-from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms
+from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.html import extract, plain
@@ -48,7 +50,7 @@ def crawl(
     *,
     out: str | Path | None = None,
     strategy: str | Estimator | Strategy = "",
-    space: Space | None = None,
+    space: str | Space | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
     **options: Any,
@@ -71,12 +73,14 @@ def crawl(
         chosen.topic = topic
     if isinstance(strategy, str) and strategy:
         chosen.strategy = strategy
+    if isinstance(space, str):
+        chosen.space = space
     return Crawl(
         Options.from_mapping({**vars(chosen), **options}, "crawl()"),
         Path(out) if out is not None else None,
         topic=None if isinstance(topic, str) else topic,
         guide=None if isinstance(strategy, str) else strategy,
-        space=space,
+        space=None if isinstance(space, str) else space,
         clock=clock,
     )
 
@@ -137,7 +141,7 @@ class Crawl:
         self._seeds: dict[str, Kind] = {}
         self._sources: list[tuple[str, Source]] = []
         if space is None and parse(options.space)[0] != "web":
-            space = make_space(options, self._clock, self._lost)
+            space = make_space(options, self._clock, self._lost, words=keywords)
         self._space = space
         if not resuming:
             self._seeds = self._read_seeds() if space is None else self._nodes(space)
@@ -156,6 +160,7 @@ class Crawl:
                 self._topic = make_topic(located)
                 # As the model spells them, and those it did not have to be told.
                 options.targets = list(getattr(self._topic, "targets", options.targets))
+        self._check_ontology()
         self._strategy()
         self._log: Log | None = None
         self._archive: Archive | None = None
@@ -213,7 +218,7 @@ class Crawl:
     async def _open(self) -> Engine:
         """Everything in place for a run: files, topic, engine, and the engine where the log ends."""
         options = self.options
-        space = self._space = self._space or make_space(options, self._clock, self._lost)
+        space = self._space = self._space or make_space(options, self._clock, self._lost, words=keywords)
         news: list[Event] = []
         learned: dict[str, Any] = {}
         if not self.resuming:  # before anything is written: an example may not be readable
@@ -295,8 +300,24 @@ class Crawl:
             return strategy_by_name(options.strategy, targets=tuple(targets), **facts)
         return steer(guide, options.strategy) if isinstance(guide, Estimator) else guide
 
+    def _check_ontology(self) -> None:
+        """Whether anyone goes by the ontology that was given."""
+        options = self.options
+        if not options.ontology or self._own_topic is not None or self._guide is not None:
+            return
+        judge, (guide, given) = judge_of(options), parse(options.strategy)
+        bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
+        names = [parse(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
+        if not takes_ontology(maker(judge)) and not any(takes_ontology(strategy_maker(name)) for name in names):
+            raise InputError(
+                f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
+                "choose one that does, for example --judge ssrm or --strategy ehrig, or leave it out"
+            )
+
     def _words(self) -> str | Mapping[str, float]:
         """The topic in words, for strategies that go by their meaning; empty if it is none of words."""
+        if self.options.examples:  # their words are stems, of which nobody knows the meaning
+            return self.options.topic
         if self._topic is None and self.options.terms:
             return "words"  # of a file that is not read yet: this is only a check of the request
         words: str | Mapping[str, float] = getattr(self._topic, "words", "") or self.options.topic
@@ -437,6 +458,7 @@ class Crawl:
 
     async def _close(self) -> None:
         if self._space is not None:
+            self.notes += getattr(self._space, "notes", [])
             await self._space.close()
         for part in (self._archive, self._log, self._directory):
             if part is not None:

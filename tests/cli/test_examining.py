@@ -55,15 +55,30 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         Finding("packages", "ok", "1 of 3: rich 15.0.0"),
     ] == list(examining._packages())
     told = [(finding.state, finding.remedy) for finding in examining._extras()]
-    assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in ("parquet", "train")] == told
+    assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in ("parquet", "train", "meaning", "meaning")] == told
 
 
 def test_every_extra_is_known() -> None:
     """Each extra of the project has its purpose in the doctor's list, and its package there is the right one."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert {extra: needs[0].split(">")[0] for extra, needs in extras.items()} == {
-        extra: package for extra, (package, _) in examining.EXTRAS.items()
-    }
+    assert [(extra, need.split(">")[0]) for extra, needs in extras.items() for need in needs] == [
+        (extra, package) for extra, package, _ in examining.EXTRAS
+    ]
+
+
+def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without WordNet, or with half of it, judging by meaning is what it costs; the command that gets it is named."""
+    monkeypatch.setattr("lycosa.text.wordnet.usual_places", lambda: iter([tmp_path]))
+    monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
+    cost = "no judges and strategies that go by the meaning of words"
+    missing = only(examining._wordnet)
+    assert ("costs", "WordNet is not on this machine", cost) == (missing.state, missing.told, missing.cost)
+    assert missing.remedy.startswith("get it with 'lycosa wordnet --fetch'")
+    (tmp_path / "data.noun").write_text("")
+    told, remedy = f"WordNet is damaged: {tmp_path}/data.noun, line 1: it is empty", "get it again with 'lycosa wordnet"
+    damaged = only(examining._wordnet)
+    assert ("costs", told, cost) == (damaged.state, damaged.told, damaged.cost)
+    assert f"{remedy} --fetch --to {tmp_path}'" == damaged.remedy
 
 
 def test_two_brotlis_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

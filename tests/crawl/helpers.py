@@ -30,9 +30,11 @@ from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testing import Response, Server, Web
+from lycosa.testing.browsing import browse
 from lycosa.testing.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
+from lycosa.training.browse import train_browse
 from lycosa.training.pages import train
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import Account, Tell, page_of
@@ -56,11 +58,11 @@ def sim_engine(
     host_budget: int = 0,
     latency: tuple[float, float] = (0.05, 2.0),
     patience: float = 300.0,
-    targets: tuple[str, ...] = (),
+    **facts: Any,
 ) -> Engine:
     """An engine over a simulated transport; to be made inside a virtual loop."""
     judge = Query(topic) if isinstance(topic, str) else topic
-    guide = strategy_by_name(strategy, seed=seed, budget=pages or 250, threshold=judge.threshold, targets=targets)
+    guide = strategy_by_name(strategy, seed=seed, budget=pages or 250, threshold=judge.threshold, **facts)
     if hasattr(judge, "facets"):
         judge.facets = guide.wants
     return Engine(
@@ -214,6 +216,25 @@ def taught(web: Web, place: Path) -> tuple[Path, Path]:
     model = train([str(table)], place / "topics.model", look, held_out=0.0).model
     train_rules(str(table), model, look, most=40).book.save(place / "rules.tsv")
     return place / "topics.model", place / "rules.tsv"
+
+
+def browsed(web: Web, topic: str, place: Path) -> Path:
+    """What someone's browsing of a web teaches, as a file in a directory."""
+    record = place / "record.jsonl"
+    record.write_text("\n".join(browse(web, topic)))
+    train_browse(record, place / "browsing.model", partial(looked_up, Remembered(web)))
+    return place / "browsing.model"
+
+
+ONTOLOGY = """coral	is-a	polyp
+polyp	is-a	animal
+fish	is-a	animal
+reef	is-a	ridge
+atoll	is-a	reef
+reef	related	lagoon
+coral	synonym	coral animal
+"""
+"""What words mean, as a table of relations: a little of what WordNet has."""
 
 
 # -- crawls in processes of their own ----------------------------------------------------------------------

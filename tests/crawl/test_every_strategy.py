@@ -9,10 +9,22 @@ import numpy as np
 import pytest
 
 import lycosa
-from crawl.helpers import Remembered, go_on, plant, sim_engine, sim_space, state_of, taught, visits_of
+from crawl.helpers import (
+    ONTOLOGY,
+    Remembered,
+    browsed,
+    go_on,
+    plant,
+    sim_engine,
+    sim_space,
+    state_of,
+    taught,
+    visits_of,
+)
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
-from lycosa.estimators import MODEL, STRATEGIES, TAXONOMY
+from lycosa.estimators import BROWSING, MODEL, STRATEGIES, TAXONOMY
+from lycosa.estimators import WORDS as MEANING
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.testing import Web
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
@@ -21,7 +33,9 @@ from lycosa.topics.query import Query
 
 TOPIC = "marine biology/coral reefs"
 PAGES = 60
-NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}"}
+NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}"} | {
+    name: "file={browsing}" for name, entry in STRATEGIES.items() if entry.needs == BROWSING
+}
 """What a strategy can't be made without."""
 
 VARIANTS = (
@@ -42,6 +56,11 @@ VARIANTS = (
     "soft-focus,distiller=yes",
     "soft-focus,apprentice=yes",
     "soft-focus,distiller=yes,apprentice=yes,batch=5",
+    "ehrig,measure=any-1,merge=sum",
+    "ssrm,measure=depth,batch=5",
+    "hmm,file={browsing},merge=last,epsilon=0",
+    "hybrid,file={browsing},clusters=xmeans,k=1",
+    "context-graph,file={browsing},layers=1,ties=random",
     "rules,file={rules},refine=yes,period=10",
     "rules,file={rules},depth=3,paths=max,merge=mean,q=.7,zeta=.5",
 )
@@ -59,7 +78,10 @@ class World:
         model, rules = taught(self.web, place)
         truth = place / "truth.tsv"
         truth.write_text("".join(f"{url}\t{int(self.web.topic(url) == TOPIC)}\n" for url in self.web.urls()))
-        self.files = {"model": model, "rules": rules, "truth": truth}
+        ontology = place / "ontology.tsv"
+        ontology.write_text(ONTOLOGY)
+        browsing = browsed(Web(seed=8, pages=500, hosts=30, traps=()), TOPIC, place)
+        self.files = {"model": model, "rules": rules, "truth": truth, "browsing": browsing, "ontology": ontology}
         self.replies = Remembered(self.web)
         self.model = Classified.load(model, [TOPIC]).model
         self.lived: dict[str, list[Event]] = {}
@@ -70,7 +92,8 @@ class World:
         by_class = entry.needs in (MODEL, TAXONOMY)
         topic = Classified(self.model, [TOPIC]) if by_class else Query(self.web.query(TOPIC))
         text = strategy.format(**self.files)
-        return sim_engine(self.replies, topic, log, strategy=text, pages=pages, targets=(TOPIC,))
+        facts = {"targets": (TOPIC,), "words": self.web.query(TOPIC), "ontology": str(self.files["ontology"])}
+        return sim_engine(self.replies, topic, log, strategy=text, pages=pages, **facts)
 
     def crawl(self, strategy: str) -> list[Event]:
         """The log of a crawl to its budget; each strategy crawls once."""
@@ -166,7 +189,8 @@ def test_what_it_knows_is_in_its_log(world: World, strategy: str) -> None:
 @pytest.mark.parametrize("strategy", EVERY)
 def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path) -> None:
     """Put together as a user's crawl is, with traps and a choosy frontier: broken off, moved, and resumed."""
-    by_class = STRATEGIES[strategy.partition(",")[0]].needs in (MODEL, TAXONOMY)
+    entry = STRATEGIES[strategy.partition(",")[0]]
+    by_class = entry.needs in (MODEL, TAXONOMY)
     topic = {"model": str(world.files["model"]), "targets": [TOPIC]} if by_class else {"topic": world.web.query(TOPIC)}
 
     async def first() -> list[Visit]:
@@ -180,6 +204,7 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
             space=sim_space(world.replies),
             clock=clock,
             **topic,
+            **({"ontology": str(world.files["ontology"])} if entry.needs == MEANING else {}),
         )
         visits = []
         async with crawl:

@@ -1,10 +1,29 @@
-"""Graphs in memory."""
+"""Graphs in memory and from files."""
 
 import asyncio
+import tracemalloc
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+import lycosa
+from lycosa.checks import check_space
+from lycosa.core.errors import InputError
 from lycosa.core.types import Task
-from lycosa.spaces.graph import GraphSpace
+from lycosa.spaces.graph import GraphFile, GraphSpace
 from lycosa.topics.given import Given
+
+LINKS = "# who links to whom\na\tb\t0.5\na\tc\n\nb\td\t0.25\na\td\t1e-1\n"
+SCORES = "b\t1\nd\t2.5\nlonely\t3\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    """A file of links and one of scores."""
+    (tmp_path / "links.tsv").write_text(LINKS, "utf-8")
+    (tmp_path / "scores.tsv").write_text(SCORES, "utf-8")
+    return {"file": str(tmp_path / "links.tsv"), "scores": str(tmp_path / "scores.tsv")}
 
 
 def test_links_and_scores() -> None:
@@ -20,3 +39,106 @@ def test_a_node_that_is_only_linked_to() -> None:
     """A node without an entry is a page without links, and not relevant."""
     page = asyncio.run(GraphSpace({"a": ["b"]}).visit(Task("b")))
     assert ("ok", [], 0.0) == (page.outcome, page.links.urls, Given().judge(page, None).beta)
+
+
+def test_a_graph_from_files(files: dict[str, Any]) -> None:
+    """Links come in the order of the file, with their alphas; a link without one has 0, and so has a node."""
+    space = GraphSpace(**files)
+    page = asyncio.run(space.visit(Task("a")))
+    assert ["b", "c", "d"] == page.links.urls
+    assert [0.5, 0.0, 0.1] == [round(alpha, 6) for alpha in page.data["alpha"]]
+    assert 0.0 == page.data["beta"]
+    page = asyncio.run(space.visit(Task("d")))
+    assert (2.5, []) == (page.data["beta"], page.links.urls)
+
+
+def test_nodes_of_a_file(files: dict[str, Any]) -> None:
+    """A node that is in neither file is none; one that has only a score can be visited."""
+    space = GraphSpace(**files)
+    assert ("a", "lonely", None) == (space.node("a"), space.node("lonely"), space.node("z"))
+    assert "gone" == asyncio.run(space.visit(Task("z"))).outcome
+
+
+def test_a_file_passes_the_checks(files: dict[str, Any]) -> None:
+    """All that is asked of a space."""
+    assert len(check_space(GraphSpace(**files), "a")) > 5
+
+
+def test_a_crawl_of_a_file_by_name(files: dict[str, Any], tmp_path: Path) -> None:
+    """The judge of given scores is the default; a resumed crawl reads the files again."""
+    space = f"graph,file={files['file']},scores={files['scores']}"
+    crawl = lycosa.crawl(seeds=["a"], space=space, out=tmp_path / "crawl", budget=2, concurrency=1)
+    assert [("a", 0.0), ("b", 1.0)] == [(visit.node, visit.beta) for visit in crawl]
+    rest = lycosa.resume(tmp_path / "crawl", budget=9)
+    assert [("d", 2.5), ("c", 0.0)] == [(visit.node, visit.beta) for visit in rest]
+
+
+@pytest.mark.parametrize(
+    ("links", "complaint"),
+    [
+        ("a\tb\na b\n", "line 2: 'a b' is not a node, a tab, and the node that it links to"),
+        ("a\tb\t1\t2\n", "line 1: .* is not a node, a tab"),
+        ("a\t\n", "line 1: .* is not a node, a tab"),
+        ("a\tb\t1\na\tc\thigh\n", "line 2: alpha is 'high'; it has to be a number"),
+        ("a\tb\tnan\n", "line 1: alpha is 'nan'"),
+        ("# nothing\n", "has no links"),
+        ("", "has no links"),
+    ],
+)
+def test_bad_links(links: str, complaint: str, tmp_path: Path) -> None:
+    """The error names the file and the line."""
+    (tmp_path / "links.tsv").write_text(links, "utf-8")
+    with pytest.raises(InputError, match=f"links.tsv.*{complaint}"):
+        GraphSpace(file=str(tmp_path / "links.tsv"))
+
+
+@pytest.mark.parametrize(
+    ("scores", "complaint"),
+    [
+        ("a\t1\nb\n", "line 2: 'b' is not a node, a tab, and its score"),
+        ("a\tmuch\n", "line 1: the score is 'much'"),
+        ("a\t1\na\t2\n", "line 2: 'a' has a score already"),
+    ],
+)
+def test_bad_scores(scores: str, complaint: str, files: dict[str, Any]) -> None:
+    """The same for scores."""
+    Path(files["scores"]).write_text(scores, "utf-8")
+    with pytest.raises(InputError, match=f"scores.tsv.*{complaint}"):
+        GraphSpace(**files)
+
+
+def test_files_that_can_not_be_read(tmp_path: Path) -> None:
+    """No file, no such file, and one that is no text."""
+    (tmp_path / "links.tsv").write_bytes(b"\xff\xfe\x00\x81\t\x00")
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        GraphSpace(file=str(tmp_path / "links.tsv"))
+    with pytest.raises(InputError, match=r"cannot read the graph in .*: No such file"):
+        GraphSpace(file=str(tmp_path / "none.tsv"))
+    with pytest.raises(InputError, match="graph: it needs a file of links"):
+        lycosa.crawl(seeds=["a"], space="graph")
+    with pytest.raises(InputError, match="the seed 'z' is nothing that GraphSpace can visit: it has to be a node"):
+        lycosa.crawl(seeds=["z"], space="graph,file=" + str(_small(tmp_path)))
+
+
+def _small(folder: Path) -> Path:
+    path = folder / "small.tsv"
+    path.write_bytes("\ufeffa\tb\r\n".encode())
+    return path
+
+
+def test_files_from_elsewhere(tmp_path: Path) -> None:
+    """A byte order mark and line ends of Windows are no part of names."""
+    graph = GraphFile(str(_small(tmp_path)))
+    assert ({"a": ["b"], "b": []}, 2) == (dict(graph), len(graph))
+
+
+def test_links_take_little_memory(tmp_path: Path) -> None:
+    """A file of 100,000 links between 1,000 nodes is kept in less than 2 MB: 8 bytes a link, and names once."""
+    path = tmp_path / "links.tsv"
+    path.write_text("".join(f"node-{i % 1000}\tnode-{i * 7 % 997}\t0.5\n" for i in range(100_000)), "utf-8")
+    tracemalloc.start()
+    graph = GraphFile(str(path))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 100 == len(graph["node-1"])
+    assert kept < 2_000_000

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lycosa.text import bags as module
 from lycosa.text.bags import Bags, idf, unit
-from lycosa.topics import bags as module
 
 BAGS = Bags.of([([0, 2], [1.0, 3.0]), ([], []), ([1], [2.0]), ([], [])])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lycosa.text.bags import Bags
+from lycosa.text.folds import log_loss
 from lycosa.text.naive_bayes import NaiveBayes
-from lycosa.topics.folds import log_loss
 
 # Class 0: coral, coral, coral, reef and coral; class 1: rail. Terms: coral 0, reef 1, rail 2.
 PAGES = Bags.of([([0, 1], [3.0, 1.0]), ([0], [1.0]), ([2], [1.0])])

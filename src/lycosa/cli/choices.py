@@ -1,4 +1,4 @@
-"""What can be chosen by name: a list of it, and all about one. For `lycosa strategies` and `lycosa topics`."""
+"""What can be chosen by name: a list of it, and all about one. For `lycosa strategies`, `topics` and `spaces`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ class Choice:
     summary: str
     needs: str
     paper: str
+    label: str = "needs"
+    """What `needs` is called: for a space it is what its seeds are."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"name": self.name, "summary": self.summary, "needs": self.needs, "paper": self.paper}
+        return {"name": self.name, "summary": self.summary, self.label: self.needs, "paper": self.paper}
 
 
 def show_all(choices: Sequence[Choice], titles: tuple[str, str], more: str, *, json: bool) -> None:
@@ -49,7 +51,7 @@ def show_all(choices: Sequence[Choice], titles: tuple[str, str], more: str, *, j
     table = Table(box=None, padding=(0, 1), show_edge=False, pad_edge=False)
     table.add_column(titles[0], style="bold", no_wrap=True)
     table.add_column(titles[1], ratio=None if console.width > 2 * WIDE else 3)
-    table.add_column("needs", ratio=None if console.width > 2 * WIDE else 1)
+    table.add_column(choices[0].label, ratio=None if console.width > 2 * WIDE else 1)
     if wide:
         table.add_column("paper", style="dim", ratio=None if console.width > 2 * WIDE else 2)
     for choice in choices:
@@ -75,7 +77,7 @@ def show_one(choice: Choice, maker: Any, groups: Mapping[str, Parameters], examp
         return
     console = output()
     console.print(f"[bold]{escape(choice.name)}[/]: {escape(choice.summary)}", highlight=False)
-    for label, text in (("needs", choice.needs), ("paper", choice.paper)):
+    for label, text in ((choice.label, choice.needs), ("paper", choice.paper)):
         if text:
             console.print(f"[dim]{label}[/] {escape(text)}", highlight=False)
     for paragraph in about:

@@ -27,11 +27,13 @@ from lycosa.version import __version__
 
 State = Literal["ok", "costs", "broken"]
 
-EXTRAS = {
-    "parquet": ("pyarrow", "lycosa export --format parquet"),
-    "train": ("scikit-learn", "lycosa train --kind svm or nn"),
-}
-"""Packages that Lycosa can use if they are there, and for what."""
+EXTRAS = (
+    ("parquet", "pyarrow", "lycosa export --format parquet"),
+    ("train", "scikit-learn", "lycosa train --kind svm or nn"),
+    ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
+    ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
+)
+"""Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""
 
 LITTLE_ROOM = 1_000_000_000
 """Bytes of free disk that a crawl should find: room for one file of the archive."""
@@ -56,7 +58,8 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """All findings, in the order in which they are shown."""
-    for look in (_python, _packages, _extras, _brotli, _sqlite, _clock, _disk, _files, _terminal, _text, _completion):
+    installed = (_python, _packages, _extras, _wordnet, _brotli, _sqlite)
+    for look in (*installed, _clock, _disk, _files, _terminal, _text, _completion):
         yield from _safely(look)
 
 
@@ -104,7 +107,7 @@ def _packages() -> Iterator[Finding]:
 
 def _extras() -> Iterator[Finding]:
     """What Lycosa can use if it is there."""
-    for extra, (package, purpose) in EXTRAS.items():
+    for extra, package, purpose in EXTRAS:
         name, _, version = _installed(package)
         if version:
             yield Finding(name, "ok", f"{version}, for {purpose}")
@@ -136,6 +139,20 @@ def _satisfies(version: str, wanted: str) -> bool:
         return version == found[3]
     have, want = ([int(number) for number in re.findall(r"\d+", text)] for text in (version, found[3]))
     return have[: len(want)] >= want[: len(have)]
+
+
+def _wordnet() -> Iterator[Finding]:
+    """Whether it is there, and can be read."""
+    from lycosa.core.errors import InputError
+    from lycosa.text.meanings import ontology
+
+    try:
+        known = ontology()
+    except InputError as error:
+        told, _, remedy = str(error).rpartition("; ")
+        yield Finding("WordNet", "costs", told, "no judges and strategies that go by the meaning of words", remedy)
+    else:
+        yield Finding("WordNet", "ok", f"{known.source}, {len(known):,} synsets")
 
 
 def _brotli() -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
+from lycosa.spaces.making import with_whole_paths
 from lycosa.store.directory import Directory
 from lycosa.web.urls import is_http
 
@@ -34,6 +35,7 @@ def start(given: dict[str, Any]) -> None:
     # A crawl that is resumed from elsewhere must still find its files.
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
+    options.space = with_whole_paths(options.space)
     for name in ("terms", "proxy_ca"):
         if path := getattr(options, name):
             setattr(options, name, os.path.abspath(path))

@@ -100,6 +100,13 @@ def _judges(typed: str) -> list[str]:
     return [name for name in TOPICS if name.startswith(typed)]
 
 
+def _spaces(typed: str) -> list[str]:
+    """What it offers after --space."""
+    from lycosa.spaces import SPACES
+
+    return [name for name in SPACES if name.startswith(typed)]
+
+
 def _forms(typed: str) -> list[str]:
     """What it offers after --format."""
     from lycosa.collection.export import FORMATS
@@ -128,6 +135,8 @@ def _crawl_signature() -> inspect.Signature:
                 extra["autocompletion"] = _strategies
             if name == "judge":
                 extra["autocompletion"] = _judges
+            if name == "space":
+                extra["autocompletion"] = _spaces
             annotation = Annotated[kind | None, typer.Option(flag, **extra)]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     out = Annotated[
@@ -462,6 +471,93 @@ def train_rules(
     run(source, model, out, pages, options, quiet=quiet, json=json, column=column, most=links, seed=random_seed)
 
 
+@training.command("browse")
+def train_browse(
+    record: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RECORD",
+            help="A file with a visited page a line as JSON (url, relevant, referrer), a browser's history (Firefox's "
+            "places.sqlite, Chromium's History, or an export as JSON or CSV), or a crawl's directory.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write what was learned.")],
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Which pages are relevant: an address, a tab, and yes or no, a line each."),
+    ] = None,
+    unlabelled: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="Pages without a label: path (they count on the way to relevant ones, but are no example of anything) "
+            "or no (they are irrelevant).",
+        ),
+    ] = "path",
+    positives_only: Annotated[
+        bool,
+        typer.Option(
+            "--positives-only", help="Learn what relevant pages are like only; all others are one background."
+        ),
+    ] = False,
+    states: Annotated[
+        int, typer.Option(help="Distances to tell apart: 4 are relevant, one step away, two, and farther.")
+    ] = 4,
+    clusters: Annotated[int, typer.Option(help="Clusters of K-Means, that of the relevant pages included.")] = 5,
+    gap: Annotated[
+        float, typer.Option(help="Minutes of rest after which a new path begins, in a record without referrers.")
+    ] = 30.0,
+    most: Annotated[int, typer.Option(help="Training pages at most; of more, some by chance.")] = 3000,
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where the pages are: a WARC file, a directory of them, or a crawl's. Default: in the record, or the "
+            "web.",
+        ),
+    ] = None,
+    random_seed: Annotated[int, typer.Option(help="Where clusters start: another number, others.")] = 0,
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="The language of pages that do not say theirs (en, de, ...).")
+    ] = "en",
+    delay: Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")] = 1.0,
+    allow_network: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    ] = None,
+    proxy: Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")] = "",
+    proxy_ca: Annotated[
+        str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")
+    ] = "",
+    contact: Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")] = "",
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Learn from browsing which pages lead to relevant ones, for 'lycosa crawl --strategy hmm,file=FILE'."""
+    from lycosa.cli.browsing import run
+    from lycosa.core.options import Options
+
+    options = Options(
+        allow_network=allow_network or [], delay=delay, proxy=proxy, proxy_ca=proxy_ca, contact=contact, traps=False
+    )
+    run(
+        record,
+        out,
+        pages,
+        options,
+        quiet=quiet,
+        json=json,
+        labels=labels,
+        unlabelled=unlabelled,
+        positives_only=positives_only,
+        states=states,
+        clusters=clusters,
+        gap=gap,
+        most=most,
+        language=language,
+        seed=random_seed,
+    )
+
+
 @app.command()
 def rules(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'lycosa train rules' has written.")],
@@ -495,6 +591,32 @@ def label(
 
 
 @app.command()
+def wordnet(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="Look it up; a second one is compared with it.")
+    ] = None,
+    ontology: Annotated[
+        str, typer.Option(metavar="PLACE", help="A directory of WordNet's files, or a thesaurus (SKOS, TSV) instead.")
+    ] = "",
+    fetch: Annotated[bool, typer.Option("--fetch", help="Get WordNet: Debian's package, through apt-get.")] = False,
+    source: Annotated[
+        str, typer.Option("--from", metavar="SOURCE", help="Get it from this package, archive, directory or URL.")
+    ] = "",
+    to: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to put it. Default: your data directory.")
+    ] = None,
+    allow_network: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say where WordNet is, or get it; look up a word, or compare two by every measure."""
+    from lycosa.cli.wordnet import run
+
+    run(words or [], ontology, fetch=fetch, source=source, to=to, allow=allow_network or [], json=json)
+
+
+@app.command()
 def doctor(json: Json = False) -> None:
     """Say what is installed, what is missing, and what that costs."""
     from lycosa.cli.doctor import run
@@ -522,6 +644,17 @@ def topics(
 ) -> None:
     """List the ways to judge pages that --judge accepts, or tell what one does and what can be set."""
     from lycosa.cli.topics import topics as run
+
+    run(name, json=json)
+
+
+@app.command()
+def spaces(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Tell all about this one.", autocompletion=_spaces)] = "",
+    json: Json = False,
+) -> None:
+    """List the spaces that --space accepts, or tell what one is and what can be set."""
+    from lycosa.cli.topics import spaces as run
 
     run(name, json=json)
 

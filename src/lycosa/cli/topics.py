@@ -1,4 +1,4 @@
-"""`lycosa topics`, `lycosa strategies`: what there is to choose from, and all about one of them."""
+"""`lycosa topics`, `lycosa strategies`, `lycosa spaces`: what there is to choose from, and all about one of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from lycosa.cli.choices import Choice, show_all, show_one
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parameters
 from lycosa.core.strategies import steer
-from lycosa.estimators import STEERING, STRATEGIES
+from lycosa.estimators import BROWSING, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.estimators import describe as describe_strategy
 from lycosa.estimators import maker as strategy_maker
+from lycosa.spaces import SPACES
+from lycosa.spaces import describe as describe_space
+from lycosa.spaces import maker as space_maker
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as describe_topic
 from lycosa.topics import maker as topic_maker
@@ -18,13 +21,23 @@ _FLAGS = {
     "words": "'coral reefs'",
     "expression": "--regex 'corals?'",
     "training": "--model FILE --target CLASS",
+    "": "--space graph,file=FILE,scores=FILE",
 }
 
 _BY_FILE = {
-    "rules": ("--model FILE --target CLASS", ",file=FILE"),
-    "oracle": ("'coral reefs'", ",scores=FILE"),
+    TAXONOMY: ("--model FILE --target CLASS", ",file=FILE"),
+    TRUTH: ("'coral reefs'", ",scores=FILE"),
+    BROWSING: ("'coral reefs'", ",file=FILE"),
 }
-"""What strategies that go by a file can't do without."""
+"""What strategies that go by a file can't do without, by what they need."""
+
+
+_TO_START = {
+    "web": "'coral reefs' --seed URL",
+    "social": "'coral reefs' --space social,server=URL --seed NAME",
+    "search-form": "--space 'search-form,url=https://site.example/search?q={}' --seed water",
+    "graph": "--space graph,file=links.tsv,scores=scores.tsv --seed NODE",
+}
 
 
 def topics(name: str = "", *, json: bool = False) -> None:
@@ -53,9 +66,22 @@ def strategies(name: str = "", *, json: bool = False) -> None:
     if not hasattr(maker, "pick"):  # those that choose among several steer by themselves
         groups["of every strategy"] = {key: told for key, told in parameters(steer).items() if key in STEERING}
     takes = groups["parameter"] or groups.get("of every strategy", {})
-    topic, setting = _BY_FILE.get(chosen.name, ("'coral reefs'", _setting(takes)))
+    topic, setting = _BY_FILE.get(chosen.needs, ("'coral reefs'", _setting(takes)))
     example = f"for example: lycosa crawl {topic} --strategy {chosen.name}{setting} --seed URL"
     show_one(chosen, maker, groups, example, json=json)
+
+
+def spaces(name: str = "", *, json: bool = False) -> None:
+    """All spaces, or one of them."""
+    choices = [Choice(key, entry.summary, entry.seeds, entry.paper, "seed") for key, entry in SPACES.items()]
+    if not name:
+        more = "lycosa spaces NAME tells what it is and its parameters; lycosa crawl --space NAME,... hunts in it."
+        show_all(choices, ("space", "what is in it"), more, json=json)
+        return
+    chosen = _chosen(name, choices, "space")
+    groups = {"parameter": describe_space(chosen.name)}
+    example = f"for example: lycosa crawl {_TO_START[chosen.name]}"
+    show_one(chosen, space_maker(chosen.name), groups, example, json=json)
 
 
 def _chosen(name: str, choices: list[Choice], what: str) -> Choice:

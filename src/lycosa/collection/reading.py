@@ -12,6 +12,7 @@ from typing import Self
 
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Exchange, Visit
+from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import FIRSTS, NAME, PAGES, SqliteLog
 from lycosa.store.warc import read_exchange
@@ -106,4 +107,7 @@ class Collection:
             body, _ = inflate(exchange.body, exchange.header("content-encoding"), INFLATED)
         except BadEncoding:
             return Document(title=visit.title)
-        return read_body(body, visit.node, exchange.header("content-type"))
+        kind = exchange.header("content-type")
+        if "json" in kind and place(visit.node)[0]:
+            return read_document(body, visit.node)
+        return read_body(body, visit.node, kind)

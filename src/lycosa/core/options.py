@@ -238,7 +238,8 @@ class Options:
             return f"pages like {self.examples[0]}"
         if self.model and not self.topic:
             return ", ".join(self.targets) or f"what {Path(self.model).name} knows"
-        return self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "") or self.judge
+        told = self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "")
+        return told or (self.space if self.space != "web" else self.judge)
 
     def files(self) -> dict[str, str]:
         """The files that a crawl goes by, each under the name of its option."""

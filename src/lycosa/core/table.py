@@ -74,6 +74,8 @@ class Table:
         self.closed = array("i")
         """The rows that were visited for good, in that order."""
         self.edges = Edges()
+        self.stems: list[str] = []
+        """The words of all visits, by number; also of those that no estimator sees (probes), which number words too."""
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
             setattr(self, name, np.zeros(self._capacity, dtype))
@@ -121,6 +123,7 @@ class Table:
 
         None for a visit that isn't of a row (robots.txt and other errands).
         """
+        self.stems += visit.terms.new
         if visit.kind not in ("page", "redirect", "sitemap"):
             return None
         row = self.row_of.get(visit.node, -1)

@@ -313,13 +313,15 @@ class Step:
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
         column = self.visit.links.facets.get(name)
-        if column is None or not len(self.of_link):
-            return self.alphas
+        return self.alphas if column is None or not len(self.of_link) else self.strongest(column)
+
+    def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
+        """For each child the largest number among the page's links to it, of a column with one for each link."""
         if len(self.of_link) == len(self.children):  # each link leads to a child of its own
             return column
         kept = self.of_link >= 0
         order = np.argsort(self.children)
         at = order[np.searchsorted(self.children, self.of_link[kept], sorter=order)]
-        strongest = np.full(len(self.children), -np.inf, np.float32)
+        strongest = np.full(len(self.children), -np.inf, column.dtype)
         np.maximum.at(strongest, at, column[kept])
         return strongest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,7 +63,7 @@ class Bandit:
         window    `epsilon` with means over the last `window` rewards
 
     Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000. The arms are
-    names as `estimator` takes them, or estimators; `threshold` and `targets` are handed to those that ask.
+    names as `estimator` takes them, or estimators; `threshold`, `targets` and the like are handed to those that ask.
 
     Steps are pulls that were recorded for good: what is in flight does not count yet. A failed page is a reward of 0,
     and so is a copy of a page we have. A redirect is no pull, nor is a visit that will be repeated: the arm is paid
@@ -90,6 +90,8 @@ class Bandit:
     budget: int = 0
     threshold: float = 0.1
     targets: tuple[str, ...] = ()
+    words: str | Mapping[str, float] = ""
+    ontology: str = ""
     greedy_: list[Greedy] = field(init=False, repr=False, compare=False)
     pulls_: list[int] = field(init=False, repr=False, compare=False)
     rewards_: list[Fraction] = field(init=False, repr=False, compare=False)  # exact: nothing stays of what leaves
@@ -104,9 +106,8 @@ class Bandit:
     def __post_init__(self) -> None:
         self._check()
         self.proportional = False  # the scores of several arms can't be compared
-        self.greedy_ = _arms(
-            self.arms, seed=self.seed, budget=self.budget, threshold=self.threshold, targets=self.targets
-        )
+        facts = ("seed", "budget", "threshold", "targets", "words", "ontology")
+        self.greedy_ = _arms(self.arms, **{name: getattr(self, name) for name in facts})
         self.wants = tuple(dict.fromkeys(facet for arm in self.greedy_ for facet in arm.wants))
         self._number = {arm.name: number for number, arm in enumerate(self.greedy_)}
         self._forget()

@@ -33,7 +33,7 @@ SPACES: dict[str, Entry] = {
     "web": Entry("web", "WebSpace", "pages and their links", "an address", GOURITEN),
     "social": Entry(
         "social", "SocialSpace", "people on a server with Mastodon's API, and whom they mention in what they write",
-        "an account, as name or name@host", GOURITEN, accept=("application/json",),
+        "an account (name, name@host, its address), #tag or search:WORDS", GOURITEN, accept=("application/json",),
     ),
     "search-form": Entry(
         "search_form", "SearchFormSpace", "what a site has behind its search form: keywords, and those in the results",

@@ -1,41 +1,169 @@
-"""A graph in memory: nodes, links and true scores. For experiments, and for testing what runs on any space."""
+"""A graph: nodes, links and true scores, in memory or from files. For experiments, and for testing what runs on any
+space.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 
+import numpy as np
+
+from lycosa.core.errors import InputError
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
 
 
 class GraphSpace(Space):
-    """Visit a dictionary of links; `beta` are the nodes' true scores, given to whoever asks as page data.
+    """Visit a graph whose scores are known; the judge `given`, which is the default, takes them as they are.
+
+    In Python the graph is a dictionary of links; `beta` are the nodes' true scores, `alpha` those of links.
 
     >>> import asyncio
     >>> space = GraphSpace({"a": ["b", "c"]}, beta={"b": 1.0})
     >>> asyncio.run(space.visit(Task("a"))).links.urls
     ['b', 'c']
+
+    file: a file of links, one a line: node, tab, node that it links to, and if there is one, tab, alpha.
+    scores: a file of scores, one a line: node, tab, beta. Nodes that are not in it score 0.
+
+    In both, empty lines and lines that begin with # are passed over. A graph is not copied into the crawl's directory:
+    like the web, it has to be there when the crawl goes on.
+
+    Paper: Gouriten, Maniu, Senellart 2014, 2.1.
     """
 
     def __init__(
         self,
-        links: Mapping[str, Sequence[str]],
+        links: Mapping[str, Sequence[str]] | None = None,
         beta: Mapping[str, float] | None = None,
         alpha: Mapping[tuple[str, str], float] | None = None,
+        file: str = "",
+        scores: str = "",
     ) -> None:
-        self.links = links
-        self.beta = beta or {}
+        if links is None and not file:
+            raise ValueError("it needs a file of links, one a line, with a tab between two nodes: write graph,file=...")
+        self.read: GraphFile | None = None
+        if file:
+            self.read = links = GraphFile(file)
+        self.links: Mapping[str, Sequence[str]] = links or {}
+        self.beta = read_scores(scores) if scores else beta or {}
         self.alpha = alpha or {}
+
+    def node(self, text: str) -> str | None:
+        """The node itself, if a file has it; a graph in memory may have nodes without links."""
+        return text if self.read is None or text in self.read or text in self.beta else None
 
     async def visit(self, task: Task) -> Page:
         """The node's links; a node that is only linked to has none."""
         node = task.node
+        if self.node(node) is None:
+            return Page("gone", note="the file has no such node")
         targets = self.links.get(node, ())
-        return Page(
-            "ok",
-            links=Links.to(*targets),
-            data={
-                "beta": float(self.beta.get(node, 0.0)),
-                "alpha": [float(self.alpha.get((node, target), 0.0)) for target in targets],
-            },
-        )
+        if self.read is not None:
+            alphas = self.read.alphas(node)
+        else:
+            alphas = [float(self.alpha.get((node, target), 0.0)) for target in targets]
+        return Page("ok", links=Links.to(*targets), data={"beta": float(self.beta.get(node, 0.0)), "alpha": alphas})
+
+
+class GraphFile(Mapping[str, Sequence[str]]):
+    """The links of a file, compactly: names once, links as numbers, in the order of the file. 8 bytes a link."""
+
+    def __init__(self, file: str) -> None:
+        self.names: list[str] = []
+        self.number: dict[str, int] = {}
+        sources, targets, alphas = array("i"), array("i"), array("f")
+        for line, (source, target, *rest) in _rows(file, "a node, a tab, and the node that it links to", 2, 3):
+            sources.append(self._of(source))
+            targets.append(self._of(target))
+            alphas.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
+        if not sources:
+            raise InputError(
+                f"{file} has no links: write a node, a tab, and the node that it links to, one link a line"
+            )
+        origin = np.frombuffer(sources, np.int32)
+        order = np.argsort(origin, kind="stable")
+        self._targets = np.frombuffer(targets, np.int32)[order]
+        self._alphas = np.frombuffer(alphas, np.float32)[order]
+        self._starts = np.searchsorted(origin[order], np.arange(len(self.names) + 1))
+
+    def _of(self, name: str) -> int:
+        number = self.number.get(name)
+        if number is None:
+            number = self.number[name] = len(self.names)
+            self.names.append(name)
+        return number
+
+    def _span(self, node: str) -> slice:
+        number = self.number[node]
+        return slice(self._starts[number], self._starts[number + 1])
+
+    def __getitem__(self, node: str) -> list[str]:
+        names = self.names
+        return [names[number] for number in self._targets[self._span(node)].tolist()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.number
+
+    def alphas(self, node: str) -> list[float]:
+        """The alphas of a node's links, in their order."""
+        return self._alphas[self._span(node)].tolist() if node in self.number else []
+
+
+def draw(*key: object) -> float:
+    """A number from 0 to 1 that depends on the key only: chance for graphs that are visited in any order.
+
+    >>> draw(1, "a", "b") == draw(1, "a", "b") != draw(2, "a", "b")
+    True
+    """
+    return int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "big") / 2.0**64
+
+
+def read_scores(file: str) -> dict[str, float]:
+    """The scores of nodes, from a file of them."""
+    scores: dict[str, float] = {}
+    for line, (node, score) in _rows(file, "a node, a tab, and its score", 2, 2):
+        if node in scores:
+            raise InputError(f"{file}, line {line}: {node!r} has a score already; keep one of them")
+        scores[node] = _number(score, "the score", file, line)
+    return scores
+
+
+def _rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a table with their numbers, cut at tabs."""
+    for line, text in enumerate(_lines(file), 1):
+        text = text.rstrip("\r\n")
+        if not text or text[0] == "#":
+            continue
+        fields = text.split("\t")
+        if not least <= len(fields) <= most or "" in fields:
+            raise InputError(f"{file}, line {line}: {text[:80]!r} is not {wanted}")
+        yield line, fields
+
+
+def _lines(file: str) -> Iterator[str]:
+    try:
+        with open(file, encoding="utf-8-sig") as text:
+            yield from text
+    except OSError as error:
+        raise InputError(f"cannot read the graph in {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not text in UTF-8: expected lines with tabs in them") from error
+
+
+def _number(text: str, what: str, file: str, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise InputError(f"{file}, line {line}: {what} is {text[:40]!r}; it has to be a number")
+    return value

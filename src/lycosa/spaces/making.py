@@ -6,11 +6,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
+from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.spec import build, parse
+from lycosa.core.spec import build, parse, spell
 from lycosa.spaces import SPACES, maker
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
@@ -25,8 +26,8 @@ PROBE_AFTER = 3
 """Pages of a host after which it is asked for one that can't exist."""
 
 
-def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None) -> Space:
-    """The space that the options name; `lost` hears of it when the proxy is gone."""
+def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None, **known: Any) -> Space:
+    """The space that the options name; `lost` hears of it when the proxy is gone, `known` is for spaces that ask."""
     name, given = parse(options.space)
     made = maker(name)
     if made is WebSpace:
@@ -34,10 +35,20 @@ def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lam
             raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
         return web_space(options, clock, lost)
     entry = SPACES.get(name)
-    space: Space = build(
-        made, given, name, web=web_space(options, clock, lost, entry.accept if entry else ()), clock=clock
-    )
+    web = web_space(options, clock, lost, entry.accept if entry else ())
+    space: Space = build(made, given, name, web=web, clock=clock, **known)
     return space
+
+
+def with_whole_paths(space: str) -> str:
+    """The same space, its files named so that they are found from anywhere; they are not part of the crawl.
+
+    >>> with_whole_paths("graph,file=/data/links.tsv,scores=/data/a/../scores.tsv")
+    'graph,file=/data/links.tsv,scores=/data/scores.tsv'
+    """
+    name, given = parse(space)
+    files = {key: os.path.abspath(given[key]) for key in FILES if given.get(key)}
+    return spell(name, {**given, **files}) if files else space
 
 
 def web_space(

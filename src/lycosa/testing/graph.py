@@ -7,8 +7,9 @@ sections, whose size depends on the number of hosts and not on the number of pag
 Three kinds of host: *portals* (the first few), which cover many topics and whose sections begin with a
 directory page; *specialists*, with a home subject; and on each specialist one *island*, a section into which
 nothing links but a few off-topic pages, the bridges.  Everything else, the mainland, is reachable from
-every front page.  With *tunnels*, bridges are more, and always of the same kind: the pages on one topic lead to
-those on another over pages on a third, its ferry, as a crawler that learns from paths can find out.
+every front page.  With *tunnels*, the first topic of each subject lies on islands altogether, and the ways there are
+all of a kind: over a page on its gateway, then one on its ferry, two topics of other subjects, the same in every web.
+A crawler that learns from paths can find that out; to one that looks for relevant pages all of them look alike.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ class Graph:
             mine = [Section(host, NOWHERE, start, 1)]
             at = start + 1
             for (_, topic, island), length in zip(plan, lengths[1:], strict=True):
+                island = island or self.is_hidden(topic)
                 mine.append(Section(host, topic, at, length, island, host < self.portals))
                 at += length
             self.of_host.append(mine)
@@ -156,11 +158,13 @@ class Graph:
 
     def _build_bridges(self, island: Section) -> None:
         """Let some on-topic mainland pages lead, over one or two off-topic pages, to the island."""
+        if self.is_hidden(island.topic):
+            return self._build_tunnels(island)
         if not self._pools[island.topic][1]:
             return self._link(self.of_host[0][0].start, island.start)
-        for number in range(min(64, 1 + island.length // (4 if self.tunnels else 40))):
+        for number in range(min(64, 1 + island.length // 40)):
             rng = dice(self.seed, "bridge", island.start, number)
-            way = [self._bridge(rng, island.topic) for _ in range(1 + int(rng.random() < 0.6))]
+            way = [self.stray(rng, island.topic) for _ in range(1 + int(rng.random() < 0.6))]
             landing = island.start + (int(rng.random() * island.length) if number else 0)
             for _ in range(2):
                 self._link(self._of_topic(rng, island.topic), way[0])
@@ -168,15 +172,22 @@ class Graph:
                 self._link(here, there)
         return None
 
-    def _bridge(self, rng: Random, topic: int) -> int:
-        """Draw a page that is to lead to an island on a topic."""
-        ferry = self.ferry(topic)
-        return self._of_topic(rng, ferry) if self.tunnels and self._pools[ferry][1] else self.stray(rng, topic)
+    def _build_tunnels(self, island: Section) -> None:
+        """Let pages of the gateway lead to pages of the ferry, and those to the island."""
+        for number in range(max(2, island.length // 2)):
+            rng = dice(self.seed, "tunnel", island.start, number)
+            gateway, ferry = (self.mainland(rng, topic) for topic in self.way_to(island.topic))
+            self._link(gateway, ferry)
+            self._link(ferry, island.start + (int(rng.random() * island.length) if number else 0))
+
+    def is_hidden(self, topic: int) -> bool:
+        """Tell whether all pages on a topic lie behind tunnels."""
+        return self.tunnels and topic % _PER_SUBJECT == 0
 
     @staticmethod
-    def ferry(topic: int) -> int:
-        """Say over which topic tunnels lead to a topic, in every web: one of another subject."""
-        return (topic + 4 * _PER_SUBJECT) % len(TOPICS)
+    def way_to(topic: int) -> tuple[int, int]:
+        """Say which topics lead to a hidden one: its gateway, then its ferry, neither of them hidden."""
+        return (topic + 7 * _PER_SUBJECT + 2) % len(TOPICS), (topic + 4 * _PER_SUBJECT + 1) % len(TOPICS)
 
     def _link(self, source: int, target: int) -> None:
         targets = self.bridges.setdefault(source, [])

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from .addresses import AddressBook
+from .catalogue import HOST as LIBRARY
+from .catalogue import Catalogue
 from .chance import dice, stir
 from .graph import Graph
 from .mischief import Mischief
@@ -27,7 +29,8 @@ class Web:
     """A web grown from a seed: every page is a function of the seed and its URL, and none is stored.
 
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
-    about how many seconds the slow host takes to answer.  With `tunnels`, islands are reached over pages of one kind.
+    about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
+    behind off-topic pages altogether: see Graph.
     """
 
     def __init__(
@@ -41,12 +44,14 @@ class Web:
         tunnels: bool = False,
     ) -> None:
         self.seed = seed
+        self.tunnels = tunnels
         self.traps: frozenset[Trap] = choose(traps)
         self._graph = Graph(seed, pages, hosts, tunnels)
         self._book = AddressBook(self._graph, port)
         self._composer = Composer(self._book)
         self._trap_links = TrapLinks(self._book, self.traps)
         self._mischief = Mischief(self._book, self.traps, slowness)
+        self._catalogue = Catalogue(seed)
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
 
     def __len__(self) -> int:
@@ -116,6 +121,16 @@ class Web:
         """Stream the URLs of all clean pages."""
         return (self._book.url(page) for page in range(self._graph.pages))
 
+    def records(self, topic: str = "") -> list[str]:
+        """List the URLs of the library's records, all or those on a topic: no page links to them, a form finds them."""
+        base, books = self._book.base(LIBRARY), self._catalogue
+        wanted = TOPICS[by_name(topic)] if topic else ""
+        return [base + books.path(n) for n in range(len(books)) if not wanted or books.topic(n) == wanted]
+
+    def form(self) -> str:
+        """Give the address of the library's search, with {} in place of what is searched for."""
+        return f"{self._book.base(LIBRARY)}/search?q={{}}"
+
     def trap_urls(self, trap: str) -> list[str]:
         """List some URLs that lead into a trap, on or off."""
         kind = Trap(trap)
@@ -156,6 +171,8 @@ class Web:
         return finish(self._document(name, path, version), headers)
 
     def _document(self, name: str, path: str, version: int) -> Document:
+        if name == LIBRARY:
+            return self._catalogue.document(path) or Document(_NOT_FOUND, status=404, codec="")
         page = self._book.find(name, path)
         if page is None and Trap.SESSION in self.traps and self._book.host(name) is not None:
             page = self._book.find(name, _without_session(path))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.text.bags import Bags
-from lycosa.topics.folds import folds, log_loss, softmax
+from lycosa.text.folds import folds, log_loss, softmax
 
 SMOOTHINGS = (1.0, 0.1, 0.01)
 MOST_TRIED = 2000

@@ -60,8 +60,9 @@ def check_request(options: Options) -> None:
         _check_parameters(name, given)
     elif ":" not in name:
         maker(name)  # says what there is
-    if options.background and (name != "vector" or given.get("idf", "background") != "background"):
-        said = f"{name}, which has no idf" if name != "vector" else f"vector,idf={given['idf']}, which takes another"
+    weighs = name in TOPICS and "background" in inspect.signature(maker(name)).parameters
+    if options.background and (not weighs or given.get("idf", "background") != "background"):
+        said = f"{name},idf={given['idf']}, which takes another" if weighs else f"{name}, which has no idf"
         raise InputError(f"--background weighs words by idf, but the judge is {said}: leave one of them out")
 
 
@@ -100,6 +101,11 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
 def judge_of(options: Options) -> str:
     """The name of the judge that the options name or imply."""
     return _judge(options)[0]
+
+
+def takes_ontology(made: Any) -> bool:
+    """Whether a judge or a strategy goes by what words mean."""
+    return "ontology" in inspect.signature(made).parameters
 
 
 def _judge(options: Options) -> tuple[str, dict[str, str]]:

@@ -1,20 +1,7 @@
-"""A trained classifier as a file: one file, readable by any Lycosa of the same format, and nothing in it can run.
-
-    lycosa-model 1                              the format and its version
-    5f0c...                                     SHA-256 of all that follows, in hexadecimal digits
-    {"kind": "nb", "classes": [...], ...}       one line of JSON: what it is, how it was made, how good it is
-    ...                                         the arrays, one after the other, as the line above says
-
-Nothing is compressed, so the file is as large as what it holds, and what it claims to hold can be compared with that
-before anything is made of it.
-"""
+"""A trained classifier as a file: classes, terms and weights in the format of core/container.py."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,8 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.container import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.topics.neural import Network
@@ -33,19 +19,14 @@ from lycosa.topics.svm import LinearSvm
 from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.version import SOFTWARE
 
-MAGIC, VERSION = b"lycosa-model ", 1
+FORMAT = Format("lycosa-model", 1, "model", "lycosa train")
+MAGIC = FORMAT.mark
 
 MOST_BYTES = 2_000_000_000
 """A larger file is not read."""
 
-MOST_HEADER = 50_000_000
-MOST_SIDES = 2
-
-_TYPES: dict[str, np.dtype[Any]] = {"f4": np.dtype("<f4"), "u1": np.dtype("|u1")}
 _LARGEST = 1e9
 """No weight is that large; products of larger ones might not be numbers."""
-
-_AGAIN = "copy it again from where it came from, or train a new one with 'lycosa train'"
 
 
 class Classifier(Protocol):
@@ -98,7 +79,7 @@ class Model:
     @cached_property
     def digest(self) -> str:
         """Changes when the model does."""
-        return hashlib.sha256(b"".join(self._contents())).hexdigest()
+        return digest(self._contents())
 
     def probabilities(self, stems: Sequence[str]) -> NDArray[np.float64]:
         """P(c | words) for each class, of a text given as stems."""
@@ -111,68 +92,30 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Write it, all of it or nothing."""
-        contents = self._contents()
-        digest = hashlib.sha256(b"".join(contents)).hexdigest()
-        try:
-            with replacing(path) as file:
-                file.write(MAGIC + f"{VERSION}\n{digest}\n".encode())
-                for part in contents:
-                    file.write(part)
-        except OSError as error:
-            raise InputError(f"cannot write the model {path}: {error.strerror}; choose another --out") from error
+        FORMAT.write(path, self._contents())
 
     def _contents(self) -> list[bytes]:
-        terms = np.frombuffer("\n".join(self.terms).encode(), np.uint8)
-        arrays: dict[str, NDArray[Any]] = {"terms": terms, **self.classifier.arrays()}
         header = {
             "kind": self.classifier.kind,
             "by": SOFTWARE,
             "classes": self.classes,
             "counts": self.counts,
-            "arrays": [
-                [name, "u1" if array.dtype == np.uint8 else "f4", list(array.shape)] for name, array in arrays.items()
-            ],
-            "facts": self.facts,
         }
-        parts = [json.dumps(header).encode() + b"\n"]
-        for array in arrays.values():
-            parts.append(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
-        return parts
+        return pack(header, {"terms": from_texts(self.terms), **self.classifier.arrays()}, self.facts)
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a model; whatever may be wrong with the file is an InputError that says so."""
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise InputError(f"{path} has {path.stat().st_size:,} bytes: no model is that large")
-            if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # a pipe may never say anything
-                raise InputError(f"cannot read the model {path}: it is a pipe or a device, not a file")
-            with open(path, "rb") as file:
-                first = file.readline(100)
-                _check_version(path, first)
-                digest, contents = file.readline(100).rstrip(b"\n"), file.read(MOST_BYTES)
-        except OSError as error:
-            raise InputError(f"cannot read the model {path}: {error.strerror}") from error
-        except MemoryError as error:
-            raise InputError(f"there is not enough memory for the model {path}") from error
-        if hashlib.sha256(contents).hexdigest().encode() != digest:
-            raise InputError(f"the model {path} is damaged or cut short: {_AGAIN}")
-        try:
-            return cls._read(contents)
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError, AttributeError) as error:
-            raise InputError(f"the model {path} contradicts itself ({error}): {_AGAIN}") from error
+        return FORMAT.read(path, cls._made, MOST_BYTES)
 
     @classmethod
-    def _read(cls, contents: bytes) -> Self:
-        """Make a model of what stands behind the digest; errors of many kinds where it is not what it has to be."""
-        end = contents.find(b"\n", 0, MOST_HEADER)
-        header = json.loads(contents[:end] if end >= 0 else b"")
+    def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Make a model of what a file holds; errors of many kinds where it is not what it has to be."""
         classes, counts, kind = header["classes"], header["counts"], header["kind"]
         _check_classes(classes, counts)
         if kind not in KINDS:
             raise ValueError(f"there is no kind {kind!r} of model")
-        arrays = _arrays(header["arrays"], memoryview(contents)[end + 1 :])
-        terms = arrays.pop("terms").tobytes().decode().split("\n")
+        terms = to_texts(arrays.pop("terms"))
         if len(set(terms)) != len(terms):
             raise ValueError("a term is there twice")
         made = KINDS[kind]
@@ -193,18 +136,6 @@ class Model:
         return cls(classes, terms, counts, made.from_arrays(arrays), facts)
 
 
-def _check_version(path: Path, first: bytes) -> None:
-    """The first line says what the file is."""
-    if not first.startswith(MAGIC):
-        raise InputError(f"{path} is not a model of Lycosa: name a file that 'lycosa train' made")
-    version = first[len(MAGIC) :].rstrip(b"\n")
-    if version != str(VERSION).encode():
-        raise InputError(
-            f"{path} is a model of format {version[:20].decode('ascii', 'replace')}, this Lycosa reads {VERSION}: use "
-            "the version of Lycosa that made it, or train it again with 'lycosa train'"
-        )
-
-
 def _check_classes(classes: Any, counts: Any) -> None:
     named = isinstance(classes, list) and all(isinstance(name, str) and name == path_of(name) != "" for name in classes)
     if not named or len(classes) < 2 or len(set(classes)) != len(classes):
@@ -215,25 +146,6 @@ def _check_classes(classes: Any, counts: Any) -> None:
         raise ValueError("it does not say how many pages each class had")
     if not all(isinstance(count, int) and 0 < count < 2**53 for count in counts):
         raise ValueError("the number of pages of a class is not positive")
-
-
-def _arrays(described: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any]]:
-    """The arrays that a header describes; they have to fill the data exactly."""
-    found: dict[str, NDArray[Any]] = {}
-    place = 0
-    for name, kind, shape in described:
-        if not all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape):
-            raise ValueError(f"{name} is of shape {shape}")
-        if len(shape) > MOST_SIDES:
-            raise ValueError(f"{name} has {len(shape)} dimensions")
-        size = math.prod(shape) * _TYPES[kind].itemsize
-        if place + size > len(data):
-            raise ValueError(f"{name} is not all there")
-        found[str(name)] = np.frombuffer(data[place : place + size], _TYPES[kind]).reshape(shape)
-        place += size
-    if place != len(data):
-        raise ValueError("there is more in it than it says")
-    return found
 
 
 def fitted(

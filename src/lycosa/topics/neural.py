@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
-from lycosa.topics.folds import folds, log_loss, softmax
+from lycosa.text.folds import folds, log_loss, softmax
 from lycosa.topics.svm import MISSING, matrix
 
 HIDDEN = 32

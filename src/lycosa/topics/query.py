@@ -122,8 +122,9 @@ class Query:
                 vector = self._frequency(self._counts(page, reading)) * lens.idf(terms.ids)
                 length = float(np.sqrt(vector @ vector)) * lens.length
                 judgement.beta = min(1.0, float(vector[at[hit]] @ lens.query[hit]) / length) if length else 0.0
-                if self.link == "anchor":
-                    judgement.alphas = self._anchors(page, reading, lens)
+        # Marked anchors are part of the text: where it has no word of the query, they have none either.
+        if self.link == "anchor" and len(page.links) and (judgement.beta > 0.0 or "\x01" not in page.marked):
+            judgement.alphas = self._anchors(page, reading, lens)
         contexts = "context" in self.facets or self.link == "context"
         around = self._texts(page.links.contexts, lens) if contexts else judgement.alphas
         if self.link == "context":

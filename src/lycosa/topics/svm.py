@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
-from lycosa.topics.folds import folds
+from lycosa.text.folds import folds
 
 MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip install 'lycosa[train]', or --kind nb"
 

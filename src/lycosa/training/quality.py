@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.topics.folds import log_loss
+from lycosa.text.folds import log_loss
 
 TABLE = 8
 """Classes up to which all confusions are told; beyond, the worst."""

@@ -174,7 +174,7 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
         log.close()
     linked: dict[str, dict[str, None]] = {}
     for node, targets in links.items():
-        ends = [end for target in targets if (end := _end(target, moved)) != node]
+        ends = [end for target in targets if (end := end_of(target, moved)) != node]
         if classes[node] and ends:
             learned.parents += 1
             linked.setdefault(classes[node], {}).update(dict.fromkeys(ends))
@@ -182,7 +182,7 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
     return learned
 
 
-def _end(target: str, moved: Mapping[str, str]) -> str:
+def end_of(target: str, moved: Mapping[str, str]) -> str:
     """Where an address leads, redirects followed; itself if they turn in a circle."""
     node, passed = target, {target}
     while node in moved:

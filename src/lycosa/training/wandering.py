@@ -1,4 +1,4 @@
-"""Simulated browsing: the record of someone who looks for pages on a topic and finds them, to train and to measure with."""
+"""Simulated browsing: the record of someone who looks for pages on a topic and finds them; for training and tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ FARTHEST = 4
 DETOURS = 0.4
 """How often another link of a page is tried, and found to lead elsewhere, before the right one is taken."""
 
-ON = 2
-"""Links of the relevant page that are looked at before the session ends."""
+ON = 4
+"""Pages that are looked at from the relevant page on, before the session ends."""
+
+KEEN = 0.75
+"""How often the next of them is a relevant one, if there is a link to any: people see where links lead."""
 
 MOST = 2000
 """Pages that are looked through for a way; a session that finds none is left out."""
@@ -48,7 +51,7 @@ def sessions(
         chance = Random(f"{random_seed}/{number}/{start}")
         way = _way(links, is_relevant, start, chance, farthest)
         if way:
-            yield list(_walk(links, way, chance, detours))
+            yield [*_walk(links, way, chance, detours), *_linger(links, is_relevant, way, chance)]
 
 
 def _way(
@@ -81,13 +84,29 @@ def _way(
 
 
 def _walk(links: Callable[[str], Sequence[str]], way: list[str], chance: Random, detours: float) -> Iterator[Look]:
+    """All pages of the way, and some beside it."""
     before: str | None = None
-    for page, after in zip(way, [*way[1:], ""], strict=True):
+    for page in way:
         yield Look(page, before)
         others = [target for target in links(page) if target not in way]
-        if after and others and chance.random() < detours:
+        if page != way[-1] and others and chance.random() < detours:
             yield Look(chance.choice(others), page)
-        elif not after:
-            for target in chance.sample(others, min(ON, len(others))):
-                yield Look(target, page)
         before = page
+
+
+def _linger(
+    links: Callable[[str], Sequence[str]], is_relevant: Callable[[str], bool], way: list[str], chance: Random
+) -> Iterator[Look]:
+    """What is looked at from the end of the way on: from relevant page to relevant page, now and then beside them."""
+    page, seen = way[-1], set(way)
+    for _ in range(ON):
+        new = [target for target in links(page) if target not in seen]
+        good = [target for target in new if is_relevant(target)]
+        if not new:
+            return
+        keen = bool(good) and chance.random() < KEEN
+        target = chance.choice(good if keen else new)
+        yield Look(target, page)
+        seen.add(target)
+        if keen:
+            page = target

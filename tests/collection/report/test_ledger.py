@@ -74,7 +74,7 @@ def test_failures_by_cause() -> None:
     assert {
         ("page", "The page is not there"): 3,
         ("robots", "robots.txt could not be read"): 2,
-        ("page", "robots.txt does not allow it"): 1,
+        ("page", "robots.txt does not allow it, or an account has opted out"): 1,
     } == counts
     assert {404: 2, 410: 1} == ledger.causes["page", "gone"].statuses
     assert all(cause.advice for cause in ledger.causes.values())

@@ -17,9 +17,9 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "delay in crawl.toml.",
     ),
     "denied": (
-        "robots.txt does not allow it",
-        "Nothing was sent. It is the host's decision; who runs it can be asked for permission. --contact tells them "
-        "whom to answer.",
+        "robots.txt does not allow it, or an account has opted out",
+        "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the host can "
+        "be asked for permission. --contact tells them whom to answer.",
     ),
     "refused": (
         "The address lies in a network that is not public",
@@ -84,6 +84,11 @@ FLAGS = {
     "noarchive": "that ask not to be kept in caches",
     "nofollow": "that ask not to follow their links, and were obeyed",
     "nofollow-links": "with links marked nofollow, which were left alone",
+    "bot": "of accounts that are automated",
+    "limited": "of accounts that their server has limited",
+    "undiscoverable": "of accounts that do not want to be recommended",
+    "unsearchable": "of accounts that their server's search leaves out",
+    "secrets": "with statuses that are not public: not archived",
     "truncated:length": "longer than --max-body, cut off",
     "truncated:inflated": "that grew too large when unpacked, cut off",
     "truncated:time": "that took too long, cut off",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.topics.folds import folds, softmax
+from lycosa.text.folds import folds, softmax
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -1,0 +1,259 @@
+"""How well the judge `embedding` ranks pages, beside `vector`, and what its threshold lets through.
+
+    python benchmarks/embedding.py PAGES.warc.gz LABELS.tsv [--exclude /wp/index/] [--blind TEXT] [--most 600]
+    python benchmarks/embedding.py --web                  # the embedded web, its own queries in place of words
+    python benchmarks/embedding.py --cost DIRECTORY       # CPU time a page, of HTML files
+
+The protocol is that of judges.py: all pages are ranked for each class, given as its name with the four words that stand
+out most in ten of its pages, and as those ten pages, which are then left out. `embedding` has learned its mean page
+from 300 pages, as a crawl would, a half or a fifth of them of the class; or it has learned nothing yet. `vector` has
+log tf, and idf from all pages. `--blind` leaves out the lines with a text, where a corpus prints its labels on the
+page (it counts for both judges). `embedding + w vector` adds their scores. Told are means over the classes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from judges import EXAMPLES, SAMPLE, Pages, classes, precision
+from numpy.typing import NDArray
+
+from lycosa.core.types import Page, Visit
+from lycosa.text.embeddings import unit, vectors
+from lycosa.text.tokens import fold, stem_all, stems
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.embedding import Embedding
+from lycosa.topics.examples import TERMS
+from lycosa.topics.query import Query
+from lycosa.web.html import extract, read_body
+
+SHARES = (0.5, 0.2)
+LEXICAL = (1.0, 2.0, 4.0)
+THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+
+Column = NDArray[Any]
+
+
+class Texts(Pages):
+    """Pages of judges.py that keep their texts."""
+
+    def __init__(self, pages: Iterator[tuple[str, str, str]]) -> None:
+        self.words, self.urls, self.bags, self.texts = Vocabulary(), [], [], []
+        for url, title, marked in pages:
+            bag = self.words.read(Page("ok", title=title, marked=marked)).terms
+            if len(bag.ids):
+                self.urls.append(url)
+                self.bags.append(bag)
+                self.texts.append((title, marked))
+        self.page = np.repeat(np.arange(len(self.bags)), [len(bag.ids) for bag in self.bags])
+        self.term = np.concatenate([bag.ids for bag in self.bags]).astype(np.intp)
+        self.count = np.concatenate([bag.counts for bag in self.bags]).astype(np.float64)
+        order = np.argsort(self.term, kind="stable")
+        self.page, self.term, self.count = self.page[order], self.term[order], self.count[order]
+        self.first = np.searchsorted(self.term, np.arange(len(self.words.terms) + 1))
+
+    def spelt(self, pages: list[int], terms: list[int]) -> list[str]:
+        """Stems as they are written most often on some pages."""
+        wanted = {self.words.terms[term] for term in terms}
+        seen: dict[str, Counter[str]] = defaultdict(Counter)
+        for page in pages:
+            tokens = fold(" ".join(self.texts[page])).split()
+            for token, stem in zip(tokens, stem_all(tokens), strict=True):
+                if stem in wanted:
+                    seen[stem][token.decode("utf-8", "ignore")] += 1
+        return [seen[self.words.terms[term]].most_common(1)[0][0] for term in terms]
+
+
+def archived(path: Path, exclude: str, blind: str) -> Iterator[tuple[str, str, str]]:
+    """Address, title and text of each page of an archive."""
+    from lycosa.replay.captures import RESPONSE
+    from lycosa.replay.reader import ArchiveIterator
+
+    with open(path, "rb") as file:
+        for record in ArchiveIterator(file, parse_http=True):
+            url = record.headers.get("WARC-Target-URI") or ""
+            if int(record.record_type) == RESPONSE and not (exclude and exclude in url):
+                document = read_body(record.reader.read(), url, record.http_headers.get("content-type") or "")
+                lines = document.marked.split("\n")
+                yield url, document.title, "\n".join(line for line in lines if not blind or blind not in line)
+
+
+def embedded() -> tuple[Texts, dict[str, set[int]], Callable[[str], str]]:
+    """The embedded web, its topics, and what a user would type for each."""
+    from lycosa.testing import Web
+
+    web = Web(traps=())
+    read = ((url, read_body(web.response(url).body, url, "text/html")) for url in web.urls())
+    pages = Texts((url, document.title, document.marked) for url, document in read)
+    page_of = {url: number for number, url in enumerate(pages.urls)}
+    found = {topic: {page_of[url] for url in web.relevant(topic) if url in page_of} for topic in web.topics}
+    return pages, found, web.query
+
+
+def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], str] | None) -> None:
+    """Print how the judges rank."""
+    everywhere = pages.idf(list(range(len(pages.bags))))
+    rows = np.array([vectors([f"{title} {marked}"])[0] for title, marked in pages.texts])
+    ranked: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    passed: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
+    spread: dict[tuple[str, bool], list[Column]] = defaultdict(list)
+    for name, members in topics.items():
+        chance = random.Random(zlib.crc32(name.encode()))
+        relevant = np.zeros(len(rows), bool)
+        relevant[members] = True
+        examples = chance.sample(members, min(EXAMPLES, len(members) // 4))
+        kept = np.ones(len(relevant), bool)
+        kept[examples] = False
+        centroid = pages.centroid(examples)
+        if query_of is not None:
+            text = query_of(name)
+            words = Counter(pages.words.id_of[stem] for stem in stems(text) if stem in pages.words.id_of)
+        else:
+            label = name.split("/")[-1].replace("_", " ")
+            named = [pages.words.id_of[stem] for stem in stems(label) if stem in pages.words.id_of]
+            top = sorted(centroid, key=lambda term: -centroid[term] * everywhere[term])[:4]
+            words = Counter(dict.fromkeys([*named, *top], 1))
+            text = " ".join([label, *pages.spelt(examples, [term for term in top if term not in named])])
+        learned = Embedding.from_examples(Page("ok", title=a, marked=b) for a, b in (pages.texts[i] for i in examples))
+        for way, query, topic in (
+            ("words", {term: float(n) for term, n in words.items()}, lambda text=text: Embedding(text)),
+            ("examples", dict(centroid.most_common(TERMS)), lambda learned=learned: Embedding(examples=learned)),
+            ("both", {}, lambda text=text, learned=learned: Embedding(text, examples=learned)),
+        ):
+            lexical = pages.scores(query, "log", everywhere) if query else np.zeros(len(rows))
+            if query:
+                ranked[way, "vector"].append(precision(lexical[kept], relevant[kept]))
+            plain = topic()
+            ranked[way, "embedding, at the start"].append(
+                precision(judged(plain, pages, rows, [])[kept], relevant[kept])
+            )
+            plain.total_[:] = 0
+            plain._now = None
+            ranked[way, "embedding, mean left in"].append(
+                precision(judged(plain, pages, rows, [])[kept], relevant[kept])
+            )
+            for share in SHARES:
+                scores = judged(topic(), pages, rows, crawl(members, relevant, share, chance))
+                ranked[way, f"embedding, {share:.0%} of the crawl on the topic"].append(
+                    precision(scores[kept], relevant[kept])
+                )
+                if share != SHARES[-1]:
+                    continue
+                if query:
+                    for weight in LEXICAL:
+                        mixed = (scores + weight * lexical)[kept]
+                        ranked[way, f"embedding + {weight:.0f} vector"].append(precision(mixed, relevant[kept]))
+                for right in (True, False):
+                    spread[way, right].append(np.percentile(scores[kept & (relevant == right)], [5, 25, 50, 75, 95]))
+                for threshold in THRESHOLDS:
+                    above = (scores >= threshold) & kept
+                    if above.any():
+                        hits = int((above & relevant).sum())
+                        passed[way, threshold].append((hits / above.sum(), hits / (relevant & kept).sum()))
+    print(f"{len(rows)} pages, {len(topics)} classes\n")
+    print("| topic | judge | average precision | precision at R |\n|---|---|---|---|")
+    for (way, judge), values in ranked.items():
+        print(f"| {way} | {judge} | {np.mean(values, 0)[0]:.3f} | {np.mean(values, 0)[1]:.3f} |")
+    for way in ("words", "examples"):
+        pairs = zip(
+            ranked[way, f"embedding, {SHARES[-1]:.0%} of the crawl on the topic"], ranked[way, "vector"], strict=True
+        )
+        ahead = sum(ours[0] > theirs[0] for ours, theirs in pairs)
+        print(f"\n{way}: embedding is ahead of vector in {ahead} of {len(topics)} classes")
+    print("\n| topic | pages | 5 % | 25 % | median | 75 % | 95 % |\n|---|---|---|---|---|---|---|")
+    for (way, right), columns in spread.items():
+        told = " | ".join(f"{x:.2f}" for x in np.mean(columns, 0))
+        print(f"| {way} | {'on' if right else 'off'} the topic | {told} |")
+    print("\n| topic | threshold | of these relevant | of the relevant found | F1 |\n|---|---|---|---|---|")
+    for (way, threshold), pairs in sorted(passed.items()):
+        right, found = np.mean(pairs, 0)
+        print(f"| {way} | {threshold} | {right:.2f} | {found:.2f} | {2 * right * found / (right + found):.2f} |")
+
+
+def crawl(members: list[int], relevant: Column, share: float, chance: random.Random) -> list[int]:
+    """The pages that a crawl has met, in chance order."""
+    met = chance.sample(members, min(len(members), int(SAMPLE * share)))
+    met += chance.sample(np.flatnonzero(~relevant).tolist(), SAMPLE - len(met))
+    chance.shuffle(met)
+    return met
+
+
+def judged(topic: Embedding, pages: Texts, rows: Column, met: list[int]) -> Column:
+    """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
+    from lycosa.topics.embedding import _packed
+
+    for page in met:
+        topic.learn(Visit("", "page", "ok", 1, data={"embedding": _packed(rows[page])}))
+    mean, wanted = topic._lens()
+    scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
+    check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).beta
+    assert abs(check - scores[0]) < 1e-5, "this script and the judge do not agree"
+    return scores
+
+
+def cost(directory: Path, most: int) -> None:
+    """Print what a page costs, for pages of any size and for those of about 3,500 words."""
+    files = sorted(file for file in directory.rglob("*.htm*") if file.suffix in (".htm", ".html"))
+    files = files[:: max(1, len(files) // most)][:most]
+    pages = []
+    for number, file in enumerate(files):
+        document = extract(file.read_bytes(), f"http://h.test/{number}", "utf-8")
+        document.links.keep(40)
+        pages.append(Page("ok", title=document.title, marked=document.marked, links=document.links))
+    begun = time.perf_counter()
+    topic = Embedding("astronomy star galaxy telescope planet orbit")
+    print(f"{len(pages)} pages; loading takes {time.perf_counter() - begun:.2f} s\n")
+    print("| judge | all pages, first time | again | pages of 3,000 to 4,000 words, first time | again |")
+    print("|---|---|---|---|---|")
+    for name, judge in (("embedding", topic), ("vector", Query("astronomy star galaxy telescope planet orbit"))):
+        words, told = Vocabulary(), []
+        readings = [words.read(page) for page in pages]
+        middle = np.array([3000 <= len(page.text.split()) <= 4000 for page in pages])
+        for _ in range(2):
+            spent = []
+            for page, reading in zip(pages, readings, strict=True):
+                before = time.process_time()
+                judge.judge(page, reading)
+                spent.append(1000 * (time.process_time() - before))
+            told += [(np.mean(spent), np.mean(np.array(spent)[middle]) if middle.any() else np.nan)]
+        print(f"| {name} | {told[0][0]:.2f} | {told[1][0]:.2f} | {told[0][1]:.2f} | {told[1][1]:.2f} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", type=Path, nargs="?")
+    parser.add_argument("labels", type=Path, nargs="?")
+    parser.add_argument("--exclude", default="", help="leave out addresses with this in them")
+    parser.add_argument("--blind", default="", help="leave out lines with this in them")
+    parser.add_argument("--least", type=int, default=20, help="pages that a class needs")
+    parser.add_argument("--most", type=int, default=600)
+    parser.add_argument("--web", action="store_true")
+    parser.add_argument("--cost", type=Path)
+    given = parser.parse_args()
+    if given.cost:
+        cost(given.cost, given.most)
+        return
+    query_of = None
+    if given.web:
+        pages, found, query_of = embedded()
+    elif given.pages and given.labels:
+        pages = Texts(archived(given.pages, given.exclude, given.blind))
+        found = classes(given.labels, pages.urls)
+    else:
+        sys.exit("name an archive and its labels, or --web, or --cost DIRECTORY")
+    sized = {name: sorted(members) for name, members in sorted(found.items())}
+    topics = {name: members for name, members in sized.items() if given.least <= len(members) <= given.most}
+    rank(pages, topics, query_of)
+
+
+if __name__ == "__main__":
+    main()

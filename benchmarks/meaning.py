@@ -1,0 +1,111 @@
+"""What a page costs with the judges that go by meaning, beside `vector` and beside a version without memory.
+
+    python benchmarks/meaning.py PAGES.warc.gz [--pages 600] [--words 3500] [--links 40] [--ontology DIR]
+
+The pages are those of a WARC file, in order, made alike: texts are joined until they have so many words, and then cut;
+of the links the first so many are kept. The time is the CPU's for `judge` alone: the page is read and its words are
+numbered by then, as `vector` needs that, too. *First 50* is the beginning of a crawl, when every word is new; *after*
+are all other pages. *Naive* looks every word of the page up again: likenesses by `between`, no memory, no arrays; it is
+timed on a few pages only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from itertools import islice
+from pathlib import Path
+
+from lycosa.core.types import Links, Page, Visit
+from lycosa.replay.captures import RESPONSE
+from lycosa.replay.reader import ArchiveIterator
+from lycosa.text.meanings import ontology
+from lycosa.text.ontology import Ontology
+from lycosa.text.similarity import Measure, between
+from lycosa.text.tokens import fold, stem_all
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics import maker
+from lycosa.web.html import read_body
+
+TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"
+JUDGES = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
+NAIVE: dict[str, Measure] = {"ehrig": "ehrig", "ssrm": "li"}
+FIRST, FEW = 50, 3
+
+
+def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
+    """Pages of so many words and links."""
+    found: list[Page] = []
+    text, anchors = "", []
+    with open(path, "rb") as file:
+        for record in ArchiveIterator(file, parse_http=True):
+            if int(record.record_type) != RESPONSE:
+                continue
+            kind = record.http_headers.get("content-type") or ""
+            document = read_body(record.reader.read(), record.headers.get("WARC-Target-URI") or "", kind)
+            text += " " + document.marked.replace("\x01", "").replace("\x02", "")
+            anchors += document.links.anchors
+            if text.count(" ") >= words and len(anchors) >= links:
+                cut = Links.to(*(f"http://h.test/{n}" for n in range(links)), anchors=anchors[:links])
+                marked = " ".join(text.split()[:words])
+                found.append(Page("ok", title=document.title, marked=marked, links=cut))
+                text, anchors = "", []
+            if len(found) == most:
+                break
+    return found
+
+
+def cost(name: str, known: Ontology, given: list[Page]) -> tuple[float, float, float]:
+    """Milliseconds a page: the first ones, all others, and the slowest of the others."""
+    topic = maker(name)(TOPIC) if name == "vector" else maker(name)(TOPIC, ontology=known)
+    vocabulary, spent = Vocabulary(), []
+    for page in given:
+        reading = vocabulary.read(page)
+        begun = time.process_time()
+        topic.judge(page, reading)
+        spent.append(1000 * (time.process_time() - begun))
+        vocabulary.learn(Visit("n", "page", "ok", 1, terms=reading.terms))
+    rest = spent[FIRST:] or [0.0]
+    return sum(spent[:FIRST]) / len(spent[:FIRST]), sum(rest) / len(rest), max(rest)
+
+
+def naive(measure: Measure, known: Ontology, given: list[Page]) -> float:
+    """Milliseconds a page without memory: each word of page and anchors against each of the topic."""
+    begun = time.process_time()
+    for page in given:
+        tokens = fold(" ".join([page.text, *page.links.anchors])).split()
+        counts: dict[str, int] = {}
+        for token, stem in zip(tokens, stem_all(tokens), strict=True):
+            if stem:
+                word = token.decode("utf-8", "ignore")
+                counts[word] = counts.get(word, 0) + 1
+        known._known.clear()
+        sum(count * between(known, word, other, measure) for word, count in counts.items() for other in TOPIC.split())
+    return 1000 * (time.process_time() - begun) / len(given)
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--pages", type=int, default=600)
+    parser.add_argument("--words", type=int, default=3500)
+    parser.add_argument("--links", type=int, default=40)
+    parser.add_argument("--ontology", default="", help="WordNet's directory, or an ontology")
+    told = parser.parse_args()
+    given = pages(told.file, told.pages, told.words, told.links)
+    begun = time.process_time()
+    known = ontology(told.ontology)
+    print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
+    begun = time.process_time()
+    maker("ssrm")(TOPIC, ontology=known)
+    print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
+    print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | naive |\n|---|---|---|---|---|")
+    for name in JUDGES:
+        first, rest, most = cost(name, known, given)
+        slow = naive(NAIVE[name], known, list(islice(given, FEW))) if name in NAIVE else 0.0
+        print(f"| `{name}` | {first:.2f} | {rest:.2f} | {most:.1f} | {f'{slow:,.0f}' if slow else ''} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.container import Format, digest, from_texts, pack, to_texts
+from lycosa.core.errors import InputError
+from lycosa.text.bags import Bags
+from lycosa.version import SOFTWARE
+
+FORMAT = Format("lycosa-browsing", 1, "browsing model", "lycosa train browse")
+
+MOST_STATES = 100
+MOST_CLUSTERS = 10_000
+_LARGEST = 1e9
+"""No page has a word that often; squares of much larger counts might not be numbers."""
+
+_CLUSTER = "cluster "
+"""How the names of these arrays begin."""
+
+
+@dataclass
+class Browsing:
+    """Training pages with their hidden and their visible state, as `lycosa train browse` makes them.
+
+    A wrong value is a ValueError that says what is wrong; in a file, an InputError.
+
+    >>> state = distances(np.array([False, False, True]), np.array([[0, 1], [1, 2], [1, 0]]), states=3)
+    >>> state.tolist()                                                   # two links from the third page, one, none
+    [2, 1, 0]
+    >>> pages = Bags.of([([0], [1]), ([0, 1], [1, 2]), ([1], [3])])
+    >>> browsing = Browsing(
+    ...     ["list", "reef"], pages, ["a", "b", "c"], np.array([False, False, True]), state,
+    ...     np.array([[0, 1], [1, 2], [1, 0]]), {"kmeans": np.array([0, 0, 1])}, states=3,
+    ... )
+    >>> browsing.clusters("kmeans")
+    2
+    """
+
+    terms: list[str]
+    """Stems: the columns of `pages`."""
+    pages: Bags = field(repr=False)
+    """Term counts of each training page; a page may be empty."""
+    urls: list[str] = field(repr=False)
+    relevant: NDArray[np.bool_] = field(repr=False)
+    state: NDArray[np.intp] = field(repr=False)
+    """Hidden: link distance to the nearest relevant page along the browsing, at most `states` - 1; see `distances`."""
+    steps: NDArray[np.intp] = field(repr=False)
+    """(n, 2): page i was followed by page j."""
+    clusterings: dict[str, NDArray[np.intp]] = field(repr=False)
+    """Visible: "kmeans", "xmeans" and what else there may be, each the cluster of every page. -1: in none. Such pages
+    count as one cluster more if they have words, and as not seen if they have none."""
+    states: int = 4
+    language: str = "en"
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    """How it was made."""
+
+    def __post_init__(self) -> None:
+        self.relevant = np.asarray(self.relevant, np.bool_)
+        self.state = np.asarray(self.state, np.intp)
+        self.steps = np.asarray(self.steps, np.intp).reshape(-1, 2)
+        self.clusterings = {name: np.asarray(column, np.intp) for name, column in self.clusterings.items()}
+        self._check_pages()
+        self._check_states()
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    @cached_property
+    def column_of(self) -> dict[str, int]:
+        """Where each term stands."""
+        return {term: column for column, term in enumerate(self.terms)}
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes when anything in it does."""
+        return digest(self._contents())
+
+    def clusters(self, name: str) -> int:
+        """How many clusters there are, that of the pages in none included."""
+        return max(1, int(self.clustering(name).max()) + 1)
+
+    def clustering(self, name: str) -> NDArray[np.intp]:
+        """The cluster of each page; those in none have the last number, or -1 where there are no words to see."""
+        if name not in self.clusterings:
+            there = " and ".join(self.clusterings) or "none"
+            raise InputError(
+                f"the browsing model has no clusters by {name} (there are: {there}): make it anew with 'lycosa train "
+                "browse'"
+            )
+        column = self.clusterings[name]
+        return np.where((column < 0) & (np.diff(self.pages.starts) > 0), column.max() + 1, column)
+
+    @classmethod
+    def of(cls, file: str | Browsing) -> Browsing:
+        """What a strategy was given to learn from: itself, or a file."""
+        if isinstance(file, str) and not file:
+            raise InputError(
+                "it takes a file to learn from: make one of someone's browsing with 'lycosa train browse', then add "
+                ",file=FILE to the strategy"
+            )
+        return file if isinstance(file, Browsing) else cls.load(file)
+
+    # -- as a file -----------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write it, all of it or nothing."""
+        FORMAT.write(Path(path), self._contents())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read it; whatever may be wrong with the file is an InputError that says so."""
+        return FORMAT.read(Path(path), cls._made)
+
+    def _contents(self) -> list[bytes]:
+        header = {"by": SOFTWARE, "states": self.states, "language": self.language}
+        arrays: dict[str, NDArray[Any]] = {
+            "terms": from_texts(self.terms),
+            "urls": from_texts(self.urls),
+            "starts": self.pages.starts.astype(np.int32),
+            "columns": self.pages.columns.astype(np.int32),
+            "counts": self.pages.counts.astype(np.float64),
+            "relevant": self.relevant.astype(np.uint8),
+            "state": self.state.astype(np.int32),
+            "steps": self.steps.astype(np.int32),
+            **{_CLUSTER + name: column.astype(np.int32) for name, column in self.clusterings.items()},
+        }
+        return pack(header, arrays, self.facts)
+
+    @classmethod
+    def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Out of a file: kinds and shapes are looked at here, values by the constructor."""
+        for name, (kind, sides) in _EXPECTED.items():
+            _check_array(name, arrays[name], kind, sides)
+        clusterings = {name[len(_CLUSTER) :]: column for name, column in arrays.items() if name.startswith(_CLUSTER)}
+        for name, column in clusterings.items():
+            _check_array(f"clusters by {name}", column, "i4", 1)
+        if len(arrays) != len(_EXPECTED) + len(clusterings):
+            raise ValueError(f"its arrays are {', '.join(arrays)}")
+        if arrays["relevant"].max(initial=0) > 1:
+            raise ValueError("a page is neither relevant nor not")
+        facts, states, language = header["facts"], header["states"], header["language"]
+        if not isinstance(facts, dict) or type(states) is not int or not isinstance(language, str):
+            raise TypeError("its facts are not named, or its states not counted")
+        pages = Bags(arrays["starts"].astype(np.intp), arrays["columns"].astype(np.intp), arrays["counts"])
+        return cls(
+            to_texts(arrays["terms"]),
+            pages,
+            to_texts(arrays["urls"]),
+            arrays["relevant"].astype(np.bool_),
+            arrays["state"].astype(np.intp),
+            arrays["steps"].astype(np.intp),
+            {name: column.astype(np.intp) for name, column in clusterings.items()},
+            states,
+            language,
+            facts,
+        )
+
+    # -- what may be wrong ---------------------------------------------------------------------------------------
+
+    def _check_pages(self) -> None:
+        pages, width = self.pages, len(self.terms)
+        if not self.urls:
+            raise ValueError("there are no pages")
+        if len(set(self.terms)) != width or any("\n" in text for text in (*self.terms, *self.urls)):
+            raise ValueError("a term is there twice, or a term or an address has several lines")
+        starts = pages.starts
+        if starts.shape != (len(self) + 1,) or starts[0] != 0 or (np.diff(starts) < 0).any():
+            raise ValueError("the pages' terms do not follow each other")
+        if not len(pages.columns) == len(pages.counts) == starts[-1]:
+            raise ValueError("the pages' terms and their counts do not fit together")
+        if len(pages.columns) and not (pages.columns.min() >= 0 and pages.columns.max() < width):
+            raise ValueError(f"a page has a term beyond the {width} there are")
+        if not ((pages.counts > 0) & (pages.counts < _LARGEST)).all():  # nor is NaN more than anything
+            raise ValueError("a term is counted less than once, or far too often")
+        if len(np.unique(pages.rows() * max(1, width) + pages.columns)) != len(pages.columns):
+            raise ValueError("a page has the same term twice")
+
+    def _check_states(self) -> None:
+        count = len(self)
+        if not 2 <= self.states <= MOST_STATES:
+            raise ValueError(f"there are {self.states} states: there have to be 2 to {MOST_STATES}")
+        for name, column, least, most in (
+            ("relevant", self.relevant, 0, 2),
+            ("state", self.state, 0, self.states),
+            *((f"clusters by {name}", column, -1, MOST_CLUSTERS) for name, column in self.clusterings.items()),
+        ):
+            if column.shape != (count,):
+                raise ValueError(f"{name}: {column.shape} for {count} pages")
+            if column.min() < least or column.max() >= most:
+                raise ValueError(
+                    f"{name}: a page has {column.min()} or {column.max()}, {least} to {most - 1} are meant"
+                )
+        if len(self.steps) and not (self.steps.min() >= 0 and self.steps.max() < count):
+            raise ValueError(f"a step leads from or to a page beyond the {count} there are")
+        if not self.relevant.any():
+            raise ValueError("none of its pages is relevant")
+        if not np.diff(self.pages.starts)[self.relevant].any():
+            raise ValueError("none of its relevant pages has words")
+        if ((self.state == 0) != self.relevant).any():
+            raise ValueError("a relevant page is at a distance, or another one at none")
+
+
+_EXPECTED: dict[str, tuple[str, int]] = {
+    "terms": ("u1", 1),
+    "urls": ("u1", 1),
+    "starts": ("i4", 1),
+    "columns": ("i4", 1),
+    "counts": ("f8", 1),
+    "relevant": ("u1", 1),
+    "state": ("i4", 1),
+    "steps": ("i4", 2),
+}
+
+
+def _check_array(name: str, array: NDArray[Any], kind: str, sides: int) -> None:
+    """Whether an array is of the kind and shape that its name promises."""
+    if array.dtype.str[1:] != kind or array.ndim != sides or (sides == 2 and array.shape[1] != 2):
+        raise ValueError(f"{name} is of shape {array.shape} and kind {array.dtype.str[1:]}")
+
+
+def distances(
+    relevant: NDArray[np.bool_] | Sequence[bool], steps: NDArray[np.integer[Any]], states: int
+) -> NDArray[np.intp]:
+    """The hidden state of each page: steps to the nearest relevant page, at most `states` - 1.
+
+    Breadth first, backwards from the relevant pages. Circles do not matter; a page from which no relevant one can be
+    reached is as far as can be. Where the user went from a relevant page says nothing of that page's own state.
+
+    >>> distances([False, False, True, False], np.array([[0, 1], [1, 0], [1, 2], [2, 3]]), states=3).tolist()
+    [2, 1, 0, 2]
+    """
+    marks = np.asarray(relevant, np.bool_)
+    steps = np.asarray(steps, np.intp).reshape(-1, 2)
+    found = np.full(len(marks), states - 1, np.intp)
+    known = marks.copy()
+    found[marks] = 0
+    for distance in range(1, states - 1):
+        before = steps[known[steps[:, 1]], 0]
+        before = np.unique(before[~known[before]])
+        if not len(before):
+            break
+        found[before] = distance
+        known[before] = True
+    return found

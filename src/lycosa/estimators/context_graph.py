@@ -1,0 +1,126 @@
+"""Context graph: links of pages that look as if a relevant one was near come first, layer by layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step, Visit
+from lycosa.estimators.browsing import Browsing
+from lycosa.estimators.neighbours import Words
+from lycosa.estimators.parents import Parents
+from lycosa.text.bags import Bags
+from lycosa.text.naive_bayes import NaiveBayes
+
+OTHER = -1
+
+
+@dataclass
+class ContextGraph:
+    """score of a link = layers + 1 - layer of its page + how sure that is; of pages in no layer, less than 1.
+
+    Layer j are the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one, 0 being
+    the relevant ones. Naive Bayes learns the words of each. A page is of its likeliest layer, and all links of pages in
+    layer j come before those of layer j + 1. A page whose layer is not at least `least` likely is none's ("other"), and
+    so is one that is likelier to be beyond the last layer, or has no word that the training pages have; their links
+    come last, the most likely layer first.
+
+    `layers`: the last one; 0 for all that the file tells apart, its states but for 0 and the last, which is "as far,
+    or farther". Pages beyond the last layer are a class of their own. A layer with fewer than `fewest` pages can't be
+    learned: its pages join the next one out. Where that leaves one layer only, a note says so; the links of all pages
+    with a known word are then worth the same.
+
+    A link found on several pages takes the `max` over them, or what the `last` one said.
+
+    Paper: Diligenti et al. 2000; Batsakis 2007, section 2.5. Departures: the in-links come from someone's browsing and
+    not from a search engine; one classifier with a class for each layer gives the layers' probabilities, where the
+    paper has one for each and picks the winner; pages beyond are learned as well, not only known by doubt.
+
+    >>> from lycosa.core.types import Links, Terms
+    >>> pages = Bags.of([([0], [1]), ([1], [2]), ([2], [3])] * 6)
+    >>> browsing = Browsing(
+    ...     ["reef", "list", "news"], pages, list("abc") * 6, np.array([True, False, False] * 6),
+    ...     np.array([0, 1, 2] * 6), np.array([[1, 0], [2, 1]]), {}, states=3,
+    ... )
+    >>> graph, table = ContextGraph(browsing), Table()
+    >>> for number, word in enumerate(["list", "reef", "news"]):
+    ...     _ = table.add_seed(word)
+    ...     links, terms = Links.to(f"link of {word}"), Terms(np.array([number]), np.array([1]), [word])
+    ...     rows = graph.learn(table.absorb(Visit(word, "page", "ok", 1, links=links, terms=terms)), table)
+    ...     print(word, graph.score(rows, table).astype(int).tolist())                  # 1 + 1 - layer, or other
+    list [1]
+    reef [2]
+    news [0]
+    """
+
+    file: str | Browsing = ""
+    layers: int = 0
+    least: float = 0.5
+    fewest: int = 3
+    merge: Literal["max", "last"] = "max"
+    notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    """What a person should know before the crawl starts."""
+    words_: Words = field(init=False, repr=False, compare=False)
+    layer_: list[int] = field(init=False, repr=False, compare=False)
+    """The layer of each class of the classifier; OTHER for the pages beyond."""
+    last_: int = field(init=False, repr=False, compare=False)
+    model_: NaiveBayes = field(init=False, repr=False, compare=False)
+    parents_: Parents = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= 1:
+            raise ValueError(f"least is {self.least:g}: it is a probability, from 0 to 1")
+        if self.layers < 0 or self.fewest < 1:
+            raise ValueError("layers has to be 0 (all there are) or more, and fewest 1 or more")
+        browsing = Browsing.of(self.file)
+        self.last_ = min(self.layers or browsing.states, browsing.states - 2)
+        if self.layers > self.last_:
+            self.notes.append(
+                f"the browsing model tells {self.last_ + 1} layers apart, not {self.layers + 1}: train one with more "
+                "states"
+            )
+        worded = np.flatnonzero(np.diff(browsing.pages.starts))
+        layer = np.minimum(browsing.state[worded], self.last_ + 1)
+        for near in range(1, self.last_ + 1):
+            if np.count_nonzero(layer == near) < self.fewest:
+                layer[layer == near] = near + 1
+        known, labels = np.unique(layer, return_inverse=True)
+        self.layer_ = [int(number) if number <= self.last_ else OTHER for number in known]
+        if len(known) == 1:
+            self.notes.append(
+                "all pages of the browsing model are of one layer: the links of all pages are worth the same"
+            )
+        self.words_ = Words(browsing.column_of)
+        self.model_ = NaiveBayes.fit(
+            browsing.pages.take(worded), labels.astype(np.intp), len(known), len(browsing.terms)
+        )
+        self.parents_ = Parents(self.merge)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Find the page's layer, and put its links there."""
+        self.words_.learn(table)
+        worth = self._worth(step.visit) if step.visit.kind != "redirect" and len(step.children) else 0.0
+        return self.parents_.tell(step, table, worth)
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """Layer and confidence; 0 for a row nobody has linked to."""
+        return self.parents_.score(rows, table)
+
+    def layer(self, visit: Visit) -> tuple[int, float]:
+        """The layer of a page, and how sure that is; OTHER, and how likely the likeliest layer is."""
+        columns, counts, _ = self.words_.of(visit)
+        if not len(columns):
+            return OTHER, 0.0
+        told = self.model_.probabilities(Bags(np.array([0, len(columns)], np.intp), columns, counts))[0]
+        best = int(np.argmax(told))
+        if self.layer_[best] != OTHER and told[best] >= self.least:
+            return self.layer_[best], float(told[best])
+        return OTHER, max(float(chance) for chance, layer in zip(told, self.layer_, strict=True) if layer != OTHER)
+
+    def _worth(self, visit: Visit) -> float:
+        layer, sure = self.layer(visit)
+        # The likeliest of several is above 0, so that the surest of one layer stays below the next one.
+        return min(sure, 1.0) if layer == OTHER else self.last_ + 1 - layer + min(sure, 1.0)

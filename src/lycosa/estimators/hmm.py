@@ -1,0 +1,122 @@
+"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.browsing import Browsing
+from lycosa.estimators.markov import Chain, Merge, Trail
+from lycosa.estimators.neighbours import Clusters, Neighbours
+
+_BELOW_ONE = 1.0 - 2.0**-30
+_NARROWEST = 1e-6
+"""Buckets: in narrower ones there would be no room for the second probability in a number of 64 bits."""
+
+
+@dataclass
+class Hmm:
+    """priority of a link = a(L0, t + 1): how likely the next page is relevant, by all that was seen on the way.
+
+    The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; what is seen of it is its
+    cluster, that of most of its `k` nearest training pages. Both were learned from someone's browsing (`file`, from
+    `lycosa train browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6.
+
+    Priorities that differ by less than `epsilon` count as equal, and the probability of a relevant page in two steps
+    decides: priorities fall into buckets of that width (a difference alone would not be an order), and the score is
+    epsilon * (bucket + a(L0, t + 2)). `epsilon=0`: no buckets, equal priorities are equal.
+
+    `smoothing` pages are added to each cluster in each state: without it, one cluster that the browsing never had at a
+    distance would end every hope. A page without words that the training pages have tells nothing: its values are
+    those of eq. 6. A failure has no links. Of several pages that link to an address, the one with the highest priority
+    counts (`merge=last`: the last), and the address goes on from that one; a page once visited is not reckoned anew.
+
+    Paper: Batsakis 2007, sections 2.5 and 3.4.1, eq. 5, 6, fig. 9; Liu, Milios, Janssen 2004. Departures: forward
+    values are normalised at each step, or paths of some hundred links could not be told from each other and short ones
+    would always win (`literal=yes` leaves them as they are); emissions are smoothed; sums run to `states` - 1.
+    Viterbi's name stands in the thesis, the formulas are those of the forward algorithm. idf: see `neighbours.weights`.
+
+    >>> from lycosa.core.types import Links, Terms, Visit
+    >>> from lycosa.text.bags import Bags
+    >>> pages = Bags.of([([0], [1]), ([0], [2]), ([1], [3])])
+    >>> browsing = Browsing(
+    ...     ["list", "reef"], pages, ["a", "b", "c"], np.array([False, False, True]), np.array([2, 1, 0]),
+    ...     np.array([[0, 1], [1, 2], [0, 1]]), {"kmeans": np.array([0, 0, 1])}, states=3,
+    ... )
+    >>> hmm, table = Hmm(browsing), Table()
+    >>> _ = table.add_seed("u")
+    >>> visit = Visit("u", "page", "ok", 1, links=Links.to("v"), terms=Terms(np.array([0]), np.array([1]), ["list"]))
+    >>> hmm.score(hmm.learn(table.absorb(visit), table), table).round(4).tolist()     # .01 * (76 + .4651)
+    [0.7647]
+    """
+
+    proportional: ClassVar[bool] = True
+
+    file: str | Browsing = ""
+    clusters: Clusters = "kmeans"
+    k: int = 5
+    epsilon: float = 0.01
+    smoothing: float = 0.1
+    merge: Merge = "max"
+    literal: bool = False
+    pages_: Neighbours = field(init=False, repr=False, compare=False)
+    chain_: Chain = field(init=False, repr=False, compare=False)
+    trail_: Trail = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
+            raise ValueError(f"epsilon is {self.epsilon:g}: it has to be 0, or {_NARROWEST:g} to 1")
+        self.pages_, self.chain_ = learned(self.file, self.clusters, self.k, self.smoothing)
+        self.trail_ = Trail(self.chain_, self.merge, self.literal)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """See what the page is like, and give its links what that promises."""
+        value = 0.0
+        self.pages_.words_.learn(table)
+        if step.visit.kind != "redirect" and len(step.children):
+            now = self.trail_.visit(step, table, self.pages_.cluster(self.pages_.vector(step.visit)))
+            value = self._priority(now)
+        return self.trail_.tell(step, table, value)
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The priority; 0 for a row nobody has linked to."""
+        return self.trail_.score(rows, table)
+
+    def _priority(self, now: NDArray[np.float64]) -> float:
+        one = self.chain_.onward(now)
+        return bucketed(float(one[0]), float(self.chain_.onward(one)[0]), self.epsilon)
+
+
+def bucketed(one: float, two: float, epsilon: float) -> float:
+    """One number that orders by the bucket of the first probability, and within a bucket by the second.
+
+    >>> bucketed(.204, .9, .01) > bucketed(.206, .8, .01), bucketed(.204, .9, .01) > bucketed(.21, .1, .01)
+    (True, False)
+    """
+    if not epsilon:
+        return one
+    bucket = int(one / epsilon + 1e-9)  # what is .3 but for the rounding belongs to the bucket from .3 on
+    return epsilon * (bucket + min(1.0, two) * _BELOW_ONE)
+
+
+def learned(file: str | Browsing, clusters: Clusters, k: int, smoothing: float) -> tuple[Neighbours, Chain]:
+    """What a browsing model teaches: who is near, and where it leads."""
+    if k < 1:
+        raise ValueError(f"k is {k}: at least 1 neighbour has to vote")
+    if not 0 <= smoothing < 1e6:
+        raise ValueError(f"smoothing is {smoothing:g}: it has to be 0 or more pages")
+    browsing = Browsing.of(file)
+    chain = Chain.of(
+        browsing.state,
+        browsing.steps,
+        browsing.clustering(clusters),
+        browsing.states,
+        browsing.clusters(clusters),
+        smoothing,
+    )
+    return Neighbours(browsing, clusters, k), chain

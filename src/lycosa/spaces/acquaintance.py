@@ -1,0 +1,89 @@
+"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from typing import TypeAlias
+
+from lycosa.core.types import Page, Task
+from lycosa.spaces.graph import GraphSpace, draw
+
+Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"
+"""A word (work), several (hobbies), or a place."""
+
+
+class AcquaintanceSpace(GraphSpace):
+    """Individuals who know some others, and what the holder of a message thinks of each of them.
+
+    V are individuals, E who knows whom, V0 the sender. alpha is how near an acquaintance is to the receiver, as the
+    holder sees it: the mean over the receiver's traits of
+
+        1 or 0                    of a word: the same or not
+        |a and b| / |a or b|      of several words: the share that both have
+        1 / (1 + distance)        of a place, given as coordinates
+
+    with an error of up to `misjudged`, drawn from (seed, holder, acquaintance). Who knows the receiver knows it. beta
+    is 1 for the receiver, 0 for all others: the crawl has found what it looks for when beta is 1, and the loop over it
+    can be left.
+
+    >>> import lycosa
+    >>> from lycosa.topics.given import Given
+    >>> space = AcquaintanceSpace(
+    ...     {"ann": ["bob", "cat"], "cat": ["dan"], "bob": ["eve"]},
+    ...     {"bob": {"work": "baker"}, "cat": {"work": "sailor"}, "dan": {"work": "sailor"}},
+    ...     receiver="dan",
+    ... )
+    >>> for visit in lycosa.crawl(Given(), ["ann"], space=space, concurrency=1):
+    ...     print(visit.node, visit.beta)
+    ...     if visit.beta:
+    ...         break
+    ann 0.0
+    cat 0.0
+    dan 1.0
+
+    Paper: Gouriten, Maniu, Senellart 2014, 2.2; Travers, Milgram 1969; Kleinberg 2000. What individuals go by is ours.
+    """
+
+    def __init__(
+        self,
+        acquaintances: Mapping[str, Sequence[str]],
+        traits: Mapping[str, Mapping[str, Trait]],
+        receiver: str,
+        misjudged: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(acquaintances, beta={receiver: 1.0})
+        if not 0.0 <= misjudged < math.inf:
+            raise ValueError(f"misjudged is {misjudged}: it has to be 0 or more")
+        if not traits.get(receiver):
+            raise ValueError(f"nothing is known of the receiver {receiver!r}: give it traits to be found by")
+        self.traits, self.receiver = traits, receiver
+        self.misjudged, self.seed = misjudged, seed
+
+    async def visit(self, task: Task) -> Page:
+        """Whom the holder of the message knows, and what the holder thinks of them."""
+        page = await super().visit(task)
+        page.data["alpha"] = [self.assessment(task.node, person) for person in page.links.urls]
+        return page
+
+    def assessment(self, holder: str, person: str) -> float:
+        """How near a person is to the receiver in the holder's eyes."""
+        if person == self.receiver:
+            return 1.0
+        error = self.misjudged * (2.0 * draw(self.seed, holder, person) - 1.0) if self.misjudged else 0.0
+        return min(1.0, max(0.0, self.nearness(person) + error))
+
+    def nearness(self, person: str) -> float:
+        """How near a person is to the receiver: the mean over the receiver's traits."""
+        wanted, own = self.traits[self.receiver], self.traits.get(person, {})
+        return sum(_likeness(own[name], trait) for name, trait in wanted.items() if name in own) / len(wanted)
+
+
+def _likeness(a: Trait, b: Trait) -> float:
+    if isinstance(a, str) or isinstance(b, str):
+        return float(a == b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return 1.0 / (1.0 + math.dist(a, b))
+    first, second = frozenset(map(str, a)), frozenset(map(str, b))
+    return len(first & second) / max(1, len(first | second))

@@ -1,0 +1,393 @@
+"""Mastodon's API as far as people are concerned: its addresses, and what its answers say. Nothing is sent from here.
+
+Whatever a server answers, a reader here gives people and statuses, or says in a BadAnswer why it can't.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from lycosa.web.html import CLOSE, OPEN, Document, extract
+from lycosa.web.urls import canonical, host, is_http, origin
+
+AT_ONCE = 40
+"""Statuses that are asked for at once: no server gives more."""
+
+MOST_STATUSES = 200
+"""Statuses read of one answer; a server that sends more does not keep to what it was asked for."""
+
+MOST_MENTIONS = 100
+"""People that one status mentions."""
+
+MOST_BYTES = 4_000_000
+"""Bytes of an answer when inflated: ten times what forty long statuses take."""
+
+MOST_WRITTEN = 100_000
+"""Characters of one status, with its markup."""
+
+WINDOW = 300.0
+"""Seconds after which a rate limit begins anew, where the server does not say: Mastodon's own."""
+
+SKEW = 2.0
+"""Seconds by which a server's clock may differ from ours before we go by its own; its Date has no fractions."""
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_ACCT = re.compile(rf"@?({_NAME})(?:@([^\s@/?#%]+))?")
+_PROFILE = re.compile(rf"/(?:@({_NAME})(?:@([^@/]+))?|users/({_NAME}))/?")
+_TAGGED = re.compile(r"/tags/([^/]+)/?")
+_PATHS = re.compile(r"/api/(?:v1/accounts/(?P<id>[A-Za-z0-9_-]+)/statuses|v1/accounts/(?P<lookup>lookup)"
+                    r"|v1/timelines/tag/(?P<tag>[^/]+)|v2/(?P<search>search))")  # fmt: skip
+_OLDER = re.compile(r'<[^<>]{0,2000}[?&]max_id=([A-Za-z0-9_-]{1,64})(?:&[^<>]{0,2000})?>[^<]{0,100}?rel="?next\b')
+
+
+class BadAnswer(ValueError):
+    """What came is nothing that the API would say."""
+
+
+# -- addresses -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, frozen=True)
+class Api:
+    """The addresses of one server's API.
+
+    >>> api = Api("https://social.example")
+    >>> api.node("@alice"), api.node("#jazz")
+    ('https://social.example/api/v1/accounts/lookup?acct=alice', 'https://social.example/api/v1/timelines/tag/jazz?limit=40')
+    >>> api.node("https://social.example/@bob@other.example")
+    'https://social.example/api/v1/accounts/lookup?acct=bob%40other.example'
+    """
+
+    server: str
+    """Scheme, host and port."""
+    boosts: bool = False
+    replies: bool = True
+
+    def node(self, text: str) -> str | None:
+        """What a person types for an account, a hashtag or a search; None if it is none of them."""
+        text = text.strip()
+        words = text.partition(":")[2].strip() if text.startswith("search:") else ""
+        if words:
+            return canonical(f"{self.server}/api/v2/search?q={quote(words, safe='')}&limit={AT_ONCE}")
+        if text.startswith("#"):
+            return self._tag(text[1:])
+        if "://" not in text and re.match(r"[^/@\s]+\.[^/@\s]+/@", text):
+            text = f"https://{text}"
+        if "://" in text:
+            return self._address(text)
+        acct = _ACCT.fullmatch(text)
+        return self._lookup(acct[1], acct[2]) if acct else None
+
+    def statuses(self, account: str, before: str = "") -> str:
+        """The node of an account, by its id: what it wrote last, or before a status."""
+        asked = f"limit={AT_ONCE}"
+        asked += "" if self.boosts else "&exclude_reblogs=true"
+        asked += "" if self.replies else "&exclude_replies=true"
+        return f"{self.server}/api/v1/accounts/{account}/statuses?{asked}{f'&max_id={before}' if before else ''}"
+
+    def older(self, node: str, link: str) -> str:
+        """The node that a Link header names as the next, if it has one.
+
+        Its last status is all that is taken from the header: what comes next of an account is this account's.
+        """
+        found = _OLDER.search(link[:10_000])
+        if found is None:
+            return ""
+        before, (kind, name) = found[1], place(node)
+        if kind == "account":
+            return self.statuses(name, before)
+        return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
+
+    def _address(self, text: str) -> str | None:
+        """The address of a profile or of a hashtag, here or elsewhere; or a node."""
+        url = canonical(text)
+        if url is None:
+            return None
+        here = origin(url) == self.server
+        if here and place(url)[0]:
+            return url
+        path = urlsplit(url).path
+        if profile := _PROFILE.fullmatch(path):
+            return self._lookup(profile[1] or profile[3], profile[2] or host(url))
+        tagged = _TAGGED.fullmatch(path)
+        return self._tag(tagged[1]) if tagged and here else None
+
+    def _tag(self, name: str) -> str | None:
+        name = quote(name, safe="%")
+        return canonical(f"{self.server}/api/v1/timelines/tag/{name}?limit={AT_ONCE}") if name else None
+
+    def _lookup(self, name: str, at: str | None) -> str | None:
+        elsewhere = at and at.lower() not in (host(self.server + "/"), self.server.partition("://")[2])
+        acct = f"{name}%40{quote(at.lower(), safe=':%')}" if at and elsewhere else name
+        return canonical(f"{self.server}/api/v1/accounts/lookup?acct={acct}")
+
+
+def place(node: str) -> tuple[str, str]:
+    """What a node is, and of whom: `account` with its id, `lookup`, `tag` with its name, `search`; empty for others.
+
+    >>> place("https://social.example/api/v1/accounts/7/statuses?limit=40")
+    ('account', '7')
+    """
+    found = _PATHS.fullmatch(urlsplit(node).path) if is_http(node) and "/api/" in node else None
+    if found is None:
+        return "", ""
+    kind = found.lastgroup or ""
+    if kind == "search":
+        return kind, parse_qs(urlsplit(node).query).get("q", [""])[0]
+    return ("account" if kind == "id" else kind), found[kind]
+
+
+# -- answers ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Person:
+    """An account, as far as an answer tells."""
+
+    id: str
+    acct: str
+    name: str = ""
+    note: str = ""
+    url: str = ""
+    opted_out: bool = False
+    """Asks not to be indexed."""
+    suspended: bool = False
+    flags: list[str] = field(default_factory=list)
+    moved: Person | None = None
+
+    @property
+    def title(self) -> str:
+        """The name, and the one to call by."""
+        return f"{self.name} (@{self.acct})" if self.name else f"@{self.acct}"
+
+    def stored(self) -> dict[str, str]:
+        """What the log keeps."""
+        return {"id": self.id, "acct": self.acct, "url": self.url}
+
+
+@dataclass(slots=True)
+class Status:
+    """What someone wrote, or passed on."""
+
+    author: Person
+    text: str
+    language: str
+    mentions: list[Person]
+    open: bool = True
+    """Whether all the world may find it; what is only for followers, or asks to be unlisted, may not be."""
+    secret: bool = False
+    """Whether it was shown to us alone."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer in full: people found, and statuses in the order in which they came."""
+
+    people: list[Person] = field(default_factory=list)
+    statuses: list[Status] = field(default_factory=list)
+    author: Person | None = None
+    """Of an account: whose statuses they are; of a look-up: who was found."""
+    secrets: bool = False
+    """Whether something among it was shown to us alone, and can't be kept."""
+
+    @property
+    def text(self) -> str:
+        """All that was written."""
+        return "\n\n".join(status.text for status in self.statuses if status.text)
+
+    @property
+    def language(self) -> str:
+        """What most of it declares to be written in; empty if it is not declared."""
+        spoken = Counter(status.language for status in self.statuses if status.language)
+        return max(spoken, key=lambda code: spoken[code], default="")
+
+
+def read_answer(body: bytes, node: str) -> Answer:
+    """Read an inflated body by what was asked for.
+
+    Of statuses, those stay that the world may find and whose author has not opted out of that.
+
+    >>> alice = {"id": "7", "acct": "alice", "display_name": "Alice"}
+    >>> told = [{"account": alice, "visibility": "public", "content": "<p>All that <b>jazz</b></p>"}]
+    >>> answer = read_answer(json.dumps(told).encode(), "https://social.example/api/v1/accounts/7/statuses?limit=40")
+    >>> answer.author.title, answer.text
+    ('Alice (@alice)', 'All that jazz')
+    """
+    told, kind = _load(body), place(node)[0]
+    if kind == "lookup":
+        found = _person(told)
+        if found is None:
+            raise BadAnswer("JSON, but no account")
+        return Answer(author=found)
+    people: list[Person] = []
+    if kind == "search" and isinstance(told, dict):
+        people = [person for value in _several(told.get("accounts")) if (person := _person(value))]
+        for person in people:
+            person.note = _plain(person.note, node)
+        told = told.get("statuses")
+    if not isinstance(told, list):
+        raise BadAnswer("JSON, but no list of statuses")
+    boosts = kind != "account" or "exclude_reblogs=true" not in node
+    statuses = list(_statuses(told, node, boosts))
+    author = None
+    if kind == "account":
+        author = next((person for value in told[:MOST_STATUSES] if (person := _person(_part(value, "account")))), None)
+    kept = [status for status in statuses if status.open and not status.author.opted_out]
+    return Answer(
+        [person for person in people if not person.opted_out and not person.suspended],
+        kept,
+        author,
+        any(status.secret for status in statuses),
+    )
+
+
+def read_document(body: bytes, node: str) -> Document:
+    """An archived answer as a document, for those who look at a crawl: title and text."""
+    try:
+        answer = read_answer(body, node)
+    except BadAnswer:
+        return Document()
+    title = answer.author.title if answer.author is not None else ""
+    return Document(title=title, marked=answer.text, language=answer.language)
+
+
+def complaint(body: bytes) -> str:
+    """What a server says of its own refusal, if it does."""
+    try:
+        told = _load(body)
+    except BadAnswer:
+        return ""
+    return _line(_part(told, "error"), 200)
+
+
+def resets_in(reset: str, date: str, now: float) -> float | None:
+    """Seconds until a rate limit begins anew, by X-RateLimit-Reset and the server's Date; None if it does not say.
+
+    Mastodon says when, in ISO 8601; others in seconds since the epoch, or in seconds from now.
+
+    >>> resets_in("1970-01-01T00:02:00.000Z", "", 90.0), resets_in("soon", "", 90.0)
+    (30.0, None)
+    """
+    reset = reset.strip()
+    try:
+        if reset.isascii() and reset.isdigit():
+            at = float(reset[:20])
+            if at < 1e9:
+                return at
+        else:
+            moment = datetime.fromisoformat(reset)
+            at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    try:
+        theirs = parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        theirs = now
+    return max(0.0, at - (now if abs(theirs - now) <= SKEW else theirs))
+
+
+# -- pieces of answers -----------------------------------------------------------------------------------------
+
+
+def _load(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer(f"no JSON: {str(error)[:100]}") from error
+
+
+def _statuses(told: list[Any], node: str, boosts: bool) -> Iterator[Status]:
+    for value in told[:MOST_STATUSES]:
+        boosted = _part(value, "reblog")
+        if boosted is not None and not boosts:
+            continue
+        whole = boosted if boosted is not None else value
+        author = _person(_part(whole, "account"))
+        if author is None:
+            continue
+        mentions = [person for each in _several(_part(whole, "mentions")) if (person := _person(each))]
+        if boosted is not None:  # who passes something on speaks of its author
+            mentions.insert(0, author)
+        seen = {_part(each, "visibility") for each in (whole, value)}
+        yield Status(
+            author,
+            _text(whole, node),
+            _line(_part(whole, "language"), 20).lower(),
+            mentions[:MOST_MENTIONS],
+            seen == {"public"},
+            not seen <= {"public", "unlisted"},
+        )
+
+
+def _text(status: Any, node: str) -> str:
+    """The warning before a status, if it has one, and what it says; without markup."""
+    warning, written = _line(_part(status, "spoiler_text"), 1000), _part(status, "content")
+    said = _plain(_scalar(written[:MOST_WRITTEN]), node) if isinstance(written, str) else ""
+    return "\n".join(filter(None, (warning, said)))
+
+
+def _plain(html: str, node: str) -> str:
+    """What a reader sees of some markup."""
+    marked = extract(html.encode(), node, "utf-8").marked if html else ""
+    return marked.replace(OPEN, "").replace(CLOSE, "").strip()
+
+
+def _person(value: Any) -> Person | None:
+    number = _part(value, "id")
+    if isinstance(number, int) and not isinstance(number, bool):
+        number = str(number)
+    if not isinstance(number, str) or not _ID.fullmatch(number):
+        return None
+    flags = [
+        flag
+        for flag, raised in (
+            ("bot", value.get("bot") is True),
+            ("limited", value.get("limited") is True),
+            ("undiscoverable", value.get("discoverable") is False),
+            ("unsearchable", value.get("indexable") is False),  # in its server's search; for crawlers there is noindex
+        )
+        if raised
+    ]
+    return Person(
+        number,
+        _line(value.get("acct") or value.get("username"), 200) or number,
+        _line(value.get("display_name"), 200),
+        _line(value.get("note"), 1000),
+        _line(value.get("url"), 500),
+        value.get("noindex") is True,
+        value.get("suspended") is True,
+        flags,
+        _person({**value["moved"], "moved": None}) if isinstance(value.get("moved"), dict) else None,
+    )
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _several(value: Any) -> list[Any]:
+    return value[:MOST_MENTIONS] if isinstance(value, list) else []
+
+
+def _line(value: Any, most: int) -> str:
+    """A string as one line that can be shown; empty for anything else."""
+    if not isinstance(value, str):
+        return ""
+    kept = _scalar(value[: 2 * most])
+    if not kept.isprintable():
+        kept = "".join(c if c.isprintable() else " " for c in kept)
+    return " ".join(kept.split())[:most]
+
+
+def _scalar(text: str) -> str:
+    """Without halves of characters, which JSON can spell and UTF-8 can't."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,383 @@
+"""What a site has behind its search form: keywords are nodes, and the keywords in their results are links.
+
+A node is the address of a page of results, so that robots.txt, pauses, archive and log are those of the web. Before
+anything else the form is asked for nonsense, as an errand: what that page has, every page of results has, and it is
+no result. What is learned (that page, the records seen, which address is which keyword's second page) is learned from
+recorded visits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote, unquote
+
+import numpy as np
+
+from lycosa.core.protocols import NEVER, Space
+from lycosa.core.types import Links, Outcome, Page, Task, Visit
+from lycosa.spaces.web import WebSpace
+from lycosa.web.html import CLOSE, OPEN, read_body
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.urls import canonical
+
+Words: TypeAlias = Callable[[str, str], list[str]]
+"""From a text and its language to the words in it that are worth asking for."""
+
+MOST_RECORDS = 1000
+"""Records taken from one page of results."""
+
+MOST_TEXT = 200_000
+"""Characters of results that are read for keywords."""
+
+MOST_LINES = 5000
+"""Lines, and links, of the page for nonsense that are remembered."""
+
+WINDOW = 50
+"""Characters before and after a keyword that are its context: the hundred of the paper."""
+
+TELLING = 3
+"""Answers without a record after which it is said that the form may not be one."""
+
+_HERE = "lycosa0keyword"
+_NEXT = re.compile(
+    r"(?:next|more|older|weiter|nächste|suivant|siguiente|seguente|próxim|volgende|nästa)\b|[»›→>]+$", re.I
+)
+_LETTERS = re.compile(r"(?<!\w)[^\W\d_]{3,40}(?!\w)")
+_DIGITS = re.compile(r"\d+")
+
+
+def letters(text: str, language: str) -> list[str]:
+    """Words of three letters and more; a crawl knows stop words as well, and leaves them out."""
+    return _LETTERS.findall(text.lower())
+
+
+class Place(NamedTuple):
+    """What an address is: this page of the results for this keyword."""
+
+    keyword: str
+    number: int = 1
+    before: frozenset[str] = frozenset()
+    """The records of the page before it."""
+
+
+class SearchFormSpace(Space):
+    """Ask a search form for one keyword after the other; the words of what it returns are what can be asked next.
+
+    A seed is a keyword. Each request is a visit of its own: the second page of results is a node like any other, that
+    promises as many records as the first one had. So the budget is in requests, and a strategy may think another
+    keyword more worth while than more of this one.
+
+    beta is the number of records that the page has; alpha of a keyword how often it occurs in their titles and texts.
+    The judge `given`, which is the default, takes them as they are. Any other judge reads the text of the records:
+    with words as a topic, only that part of a database is sought.
+
+    A record is a link that the page for a nonsense keyword does not have, and that does not lead to another search.
+
+    url: the address of a page of results, with {} where the keyword is: https://site.example/search?q={}. To find it,
+    search for something on the site, and look at the address.
+    record: only links whose address matches this regular expression are records.
+    pages: how far to follow the link to the next page of results.
+    count: beta is the number of records that were not seen before (new), or of all (all), as in the paper. By new
+    ones a strategy hears that a keyword only repeats the others: it finds more with it (see docs/benchmarks.md).
+    most: keywords that are taken from a page at most, the most frequent first.
+
+    Only forms that can be asked by address (GET) can be asked.
+
+    Paper: Gouriten, Maniu, Senellart 2014, 2.2; the problem is that of Barbosa, Freire 2010. There a node has all
+    records of a keyword, here those of one page.
+    """
+
+    def __init__(
+        self,
+        web: WebSpace,
+        url: str,
+        record: str = "",
+        pages: int = 50,
+        count: Literal["new", "all"] = "new",
+        most: int = 100,
+        words: Words = letters,
+    ) -> None:
+        if url.count("{}") != 1:
+            raise ValueError(
+                f"url is {url!r}: it needs {{}} where the keyword is, once; search for something on the site, and "
+                "write the address that you get, with {} in place of what you searched for"
+            )
+        form = canonical(url.replace("{}", _HERE))
+        if form is None or form.count(_HERE) != 1:
+            raise ValueError(f"url is {url!r}: it has to be a web address, as in https://site.example/search?q={{}}")
+        if pages < 1 or most < 1:
+            raise ValueError("pages and most have to be 1 or more")
+        try:
+            self.record = re.compile(record)
+        except re.error as error:
+            raise ValueError(f"record is {record!r}, which is no regular expression: {error}") from error
+        self.web, self.url, self.pages, self.count, self.most, self.words = web, url, pages, count, most, words
+        self.seen: dict[str, str] = {}
+        """The records found so far, with their titles."""
+        self.queries = 0
+        """Pages of results so far."""
+        self._before, self._after = form.split(_HERE)
+        self._nonsense = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
+        self._asked = self._address(self._nonsense)
+        self._template: tuple[frozenset[str], frozenset[str]] | None = None
+        self._attempts = 0
+        self._probing = False
+        self._places: dict[str, Place] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know in the end."""
+        if self.queries >= TELLING and not self.seen:
+            return [
+                f"{self.queries} answers of {self.url} had no record: nothing that its answer to nonsense does not "
+                "have. Is that the address of its results? If so, name what is a record with record=PATTERN"
+            ]
+        return [f"{len(self.seen):,} records found by {self.queries:,} requests"] if self.queries else []
+
+    # -- names -------------------------------------------------------------------------------------------------
+
+    def node(self, text: str) -> str | None:
+        """The address of the results for a keyword."""
+        keyword = " ".join(text.lower().split())
+        return self._address(keyword) if keyword and "://" not in keyword else None
+
+    def _address(self, keyword: str) -> str:
+        address = self._before + quote(keyword, safe="") + self._after
+        return canonical(address) or address
+
+    def place(self, node: str) -> Place:
+        """Which page of results for which keyword an address is."""
+        known = self._places.get(node)
+        if known is not None:
+            return known
+        inside = node.startswith(self._before) and node.endswith(self._after)
+        return Place(unquote(node[len(self._before) : len(node) - len(self._after)]) if inside else "")
+
+    def _is_search(self, url: str) -> bool:
+        """Whether an address leads to the form or its results."""
+        path, _, _ = self._before.partition("//")[2].partition("?")
+        there = url.partition("//")[2]
+        if "?" not in self._before:  # the keyword is part of the path
+            return there.startswith(path)
+        return there.partition("?")[0].rstrip("/") == path.rstrip("/")
+
+    # -- as the web --------------------------------------------------------------------------------------------
+
+    def lane(self, node: str) -> str:
+        """The host."""
+        return self.web.lane(node)
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        """When the host may be asked next; not before it is known what it says to nonsense."""
+        return (NEVER, "its answer to nonsense") if self._probing else self.web.ready(lane)
+
+    def expect(self, lanes: Iterable[str]) -> None:
+        """Resolve names ahead."""
+        self.web.expect(lanes)
+
+    def resumed(self) -> None:
+        """An earlier run may have asked the host a moment ago."""
+        self.web.resumed()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.web.close()
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        """robots.txt first, then nonsense, once."""
+        if self._template is None:
+            errand = self.web.errand(self._asked)
+            if errand is None:
+                return Task(self._asked, "probe", origin=node, attempt=self._attempts + 1)
+            if isinstance(errand, Task):
+                return errand
+        return self.web.errand(node)
+
+    def learn(self, visit: Visit) -> None:
+        """The answer to nonsense, records, and what the addresses of further pages are."""
+        self.web.learn(visit)
+        data = visit.data
+        if visit.kind == "probe":
+            self._probing = False
+            self._attempts = visit.attempt
+            if "moved" in data:
+                self._asked = data["moved"]
+            elif not visit.retry_at:
+                self._template = frozenset(data.get("links", ())), frozenset(data.get("lines", ()))
+        elif "records" in data:
+            self.queries += 1
+            for url, title in data["records"]:
+                self.seen.setdefault(url, title)
+            if "next" in data:
+                records = frozenset(url for url, _ in data["records"])
+                self._places[data["next"]] = Place(data["query"], data["page"] + 1, records)
+        elif visit.kind == "redirect" and visit.links.urls:
+            self._places.setdefault(visit.links.urls[0], self.place(visit.node))
+
+    # -- visiting ----------------------------------------------------------------------------------------------
+
+    def visit(self, task: Task) -> Awaitable[Page]:
+        """Send one request."""
+        self._probing |= task.kind == "probe"
+        return self._visit(task, self.web.visit(task))
+
+    async def _visit(self, task: Task, going: Awaitable[Page]) -> Page:
+        try:
+            page = await going
+        except asyncio.CancelledError:
+            self._probing &= task.kind != "probe"
+            raise
+        if task.kind == "probe":
+            self._read_nonsense(task, page)
+        elif task.kind == "page" and page.kind == "redirect":
+            self._read_redirect(task, page)
+        elif task.kind == "page" and page.outcome == "ok":
+            self._read(task, page)
+        return page
+
+    def _read_nonsense(self, task: Task, page: Page) -> None:
+        """Keep what is on every page of this form; some say 404 when they have found nothing."""
+        if page.kind == "redirect" and task.attempt < self.web.attempts and self._is_search(page.links.urls[0]):
+            page.data["moved"] = page.links.urls[0]
+        marked, urls = page.marked, page.links.urls
+        if page.outcome == "gone" and page.exchange is not None:
+            try:
+                body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), self.web.inflated)
+            except BadEncoding:
+                body = b""
+            document = read_body(body, task.node, page.exchange.header("content-type"))
+            marked, urls = document.marked, document.links.urls
+        if page.kind != "redirect":
+            page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MOST_LINES]
+            page.data["lines"] = sorted({_plain(line, self._nonsense) for line in _lines(marked)})[:MOST_LINES]
+        page.links = Links()
+
+    def _read_redirect(self, task: Task, page: Page) -> None:
+        """To other results it is followed; to a record, if that is what it looks like, there is only this one."""
+        target, place = page.links.urls[0], self.place(task.node)
+        if self._is_search(target):
+            return
+        page.kind, page.links = "page", Links()
+        if self.record.pattern and self.record.search(target):
+            page.outcome = "ok"
+            self._found(page, place, {target: ""}, "")
+        else:
+            page.outcome = "gone"
+            page.note = f"sent to {target}, which is no page of results: a login, or has the form moved?"
+
+    def _read(self, task: Task, page: Page) -> None:
+        """Records, the keywords in them, and where there are more."""
+        place = self.place(task.node)
+        records, more, kinds = self._sort(task.node, page, place)
+        text = self._text(page, kinds, place) if records else ""
+        if not records or place.number >= self.pages or place.before.issuperset(records):
+            more = ""
+        if not records:
+            page.note = "no links may be followed from here" if "nofollow" in page.flags else "no records"
+        self._found(page, place, records, text, more)
+
+    def _sort(self, node: str, page: Page, place: Place) -> tuple[dict[str, str], str, dict[int, str]]:
+        """The records with their titles, the next page of results, and of what kind the link at each position is."""
+        known = self._template[0] if self._template is not None else frozenset()
+        records: dict[str, str] = {}
+        kinds: dict[int, str] = {}
+        more = ""
+        links = page.links
+        for url, anchor, rel, at in zip(links.urls, links.anchors, links.rels, links.positions, strict=True):
+            search = self._is_search(url)
+            onwards = "next" in rel.split() or (search and _NEXT.match(anchor) is not None)
+            if _blank(url, place.keyword) in known or url == node:
+                kinds[at] = "template"
+            elif onwards and self.lane(url) == self.lane(node):
+                more, kinds[at] = more or url, "template"
+            elif self.record.search(url) if self.record.pattern else not search:
+                kinds[at] = "record"
+                if len(records) < MOST_RECORDS and not records.get(url):
+                    records[url] = anchor[:200]
+            elif search:
+                kinds[at] = "template"
+        return records, more, kinds
+
+    def _text(self, page: Page, kinds: dict[int, str], place: Place) -> str:
+        """What the page says of its records: from each link to one up to the next link of the page's own."""
+        if OPEN not in page.marked:
+            pairs = zip(page.links.contexts, page.links.positions, strict=True)
+            return "\n".join(text for text, at in pairs if kinds.get(at) == "record")[:MOST_TEXT]
+        known = self._template[1] if self._template is not None else frozenset()
+        inside, kept = False, []
+        for at, piece in enumerate(page.marked.split(OPEN)[1:]):
+            kind = kinds.get(at, "")
+            inside = kind == "record" or (inside and not kind)
+            if inside:
+                kept.append(piece)
+        return "\n".join(line for line in _lines(OPEN.join(kept)) if _plain(line, place.keyword) not in known)[
+            :MOST_TEXT
+        ]
+
+    def _found(self, page: Page, place: Place, records: dict[str, str], text: str, more: str = "") -> None:
+        """Make a page of it: what it is worth, and where it leads."""
+        worth = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
+        own = set(self.words(place.keyword, page.language))
+        counts = Counter(word for word in self.words(text, page.language) if word not in own)
+        chosen = counts.most_common(self.most)
+        urls = [self._address(word) for word, _ in chosen]
+        anchors, alphas = [word for word, _ in chosen], [float(count) for _, count in chosen]
+        lower = text.lower()
+        contexts = [_around(text, lower.find(word), len(word)) for word in anchors]
+        page.data |= {"query": place.keyword, "page": place.number, "records": [list(pair) for pair in records.items()]}
+        if more:
+            urls, anchors, contexts, alphas = (
+                [more, *urls], [place.keyword, *anchors], ["", *contexts], [float(len(records)), *alphas],
+            )  # fmt: skip
+            page.data["next"] = more
+        page.data |= {"beta": float(worth), "alpha": alphas}
+        page.title = place.keyword if place.number == 1 else f"{place.keyword}, page {place.number}"
+        page.marked = text
+        n = len(urls)
+        page.links = Links(urls, anchors, contexts, [""] * n, list(range(n)), np.zeros(n, np.float32))
+
+
+def records(visits: Iterable[Any]) -> dict[str, str]:
+    """The records that the visits of a crawl have found: addresses, each once and in order, and titles.
+
+    >>> records([Visit("a", "page", "ok", 1, data={"records": [["http://a.test/1", "Reefs"]]})])
+    {'http://a.test/1': 'Reefs'}
+    """
+    found: dict[str, str] = {}
+    for visit in visits:
+        for url, title in visit.data.get("records", ()):
+            found.setdefault(url, title)
+    return found
+
+
+def _blank(url: str, keyword: str) -> str:
+    """An address without the keyword that it may repeat."""
+    spelt = quote(keyword, safe="")
+    return url.replace(spelt, "{}").replace(spelt.replace("%20", "+"), "{}") if keyword else url
+
+
+def _plain(line: str, keyword: str) -> str:
+    """A line without the keyword that it may repeat, and without numbers."""
+    return " ".join(_DIGITS.sub("", line.lower().replace(keyword, "")).split())
+
+
+def _lines(marked: str) -> list[str]:
+    """The lines of a text, cut before and after links: a line of the template may have a link to a record in it."""
+    lines = marked.replace(OPEN, "\n").replace(CLOSE, "\n").split("\n")
+    return [line for line in map(str.strip, lines) if line]
+
+
+def _around(text: str, at: int, length: int) -> str:
+    """The text before and after a word, without halves of words."""
+    start, end = max(0, at - WINDOW), at + length + WINDOW
+    before, after = text[start:at], text[at + length : end]
+    if start > 0:
+        before = before.partition(" ")[2]
+    if end < len(text):
+        after = after.rpartition(" ")[0]
+    return " ".join(f"{before}{text[at : at + length]}{after}".split())

@@ -1,0 +1,343 @@
+"""People as a space: who writes what on a server with Mastodon's API, and whom they mention."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Iterable
+
+from lycosa.core.protocols import Space
+from lycosa.core.types import Links, Outcome, Page, Task, Visit
+from lycosa.spaces.mastodon import (
+    MOST_BYTES,
+    WINDOW,
+    Answer,
+    Api,
+    BadAnswer,
+    Person,
+    complaint,
+    place,
+    read_answer,
+    resets_in,
+)
+from lycosa.spaces.web import LONGEST_REST, WebSpace
+from lycosa.web.fetch import Response, Transport
+from lycosa.web.html import HTML, language_of
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.urls import canonical, host, origin
+
+TOKEN = "LYCOSA_SOCIAL_TOKEN"
+"""The environment variable with an access token, for servers that show nothing without one."""
+
+MOST_SAID = 5_000
+"""Characters that are kept of what someone says of someone else."""
+
+MOST_PEOPLE = 1_000
+"""People that are taken from one answer."""
+
+OPTED_OUT = "the account asks not to be indexed"
+
+
+class SocialSpace(Space):
+    """A graph of people: (u, v) is a link if u mentions v, and a page is what u wrote last.
+
+    A node is an address of the server's API, so that robots.txt, pauses, archive and log are those of the `web` that
+    it is visited through. beta is the topic's judgement of u's statuses. The anchor of (u, v) is all that u says where
+    v is mentioned, and so alpha is the same judgement of that. V0 are accounts by name, or those that a search or a
+    hashtag finds (`search:modal jazz`, `#jazz`), which is a source of nodes and no page.
+
+    `boosts`: what people pass on counts as theirs. `replies`: also those to others. `pages`: so many times 40 statuses
+    of a person, each a node of its own: the strategy decides whether a person is worth a second look.
+
+    Accounts elsewhere are seen through this server, which knows only of them what has reached it. Whoever has opted
+    out of being indexed is not read, nor is what isn't public.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 2.2, topic-centred Twitter user crawl. There, all tweets of a user
+    count; here the last 40, unless `pages` asks for more, and n counts the same as there: requests for statuses.
+
+    >>> from lycosa.core.options import Options
+    >>> from lycosa.spaces.making import web_space
+    >>> space = SocialSpace(web_space(Options(), lambda: 0.0), "social.example")
+    >>> space.node("alice"), space.node("not a name")
+    ('https://social.example/api/v1/accounts/lookup?acct=alice', None)
+    """
+
+    def __init__(self, web: WebSpace, server: str, boosts: bool = False, replies: bool = True, pages: int = 1) -> None:
+        url = canonical(server if "://" in server else f"https://{server}")
+        if url is None or url != origin(url) + "/":
+            raise ValueError(f"server={server} is not the address of a server: write it like https://social.example")
+        if pages < 1:
+            raise ValueError(f"pages={pages}: at least one page of statuses is read of each person")
+        self.web = web
+        self.server = server
+        self.boosts = boosts
+        self.replies = replies
+        self.pages = pages
+        self.api = Api(origin(url), boosts, replies)
+        # Made-up addresses and sitemaps are for sites with pages.
+        web.probe_after, web.sitemaps = 0, False
+        if token := os.environ.get(TOKEN, "").strip():
+            web.transport = Authorised(web.transport, self.api.server, token)
+        self._number: dict[str, int] = {}
+        """Nodes that are someone's second, third, ... page of statuses."""
+
+    # -- as the web does it ------------------------------------------------------------------------------------
+
+    def lane(self, node: str) -> str:
+        """The host."""
+        return self.web.lane(node)
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        """When the server may be asked next."""
+        return self.web.ready(lane)
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        """The server's robots.txt applies to its API."""
+        return self.web.errand(node)
+
+    def expect(self, lanes: Iterable[str]) -> None:
+        """Resolve names."""
+        self.web.expect(lanes)
+
+    def resumed(self) -> None:
+        """The server may have been asked a moment ago."""
+        self.web.resumed()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.web.close()
+
+    # -- people ------------------------------------------------------------------------------------------------
+
+    def node(self, text: str) -> str | None:
+        """An account (`name`, `@name@host`, its address), `#tag`, or `search:WORDS`."""
+        return self.api.node(text)
+
+    def visit(self, task: Task) -> Awaitable[Page]:
+        """One request; of what is not the API (robots.txt, an example page) the web makes a page."""
+        visiting = self.web.visit(task)
+        kind = place(task.node)[0] if origin(task.node) == self.api.server else ""
+        return self._visit(task, visiting) if kind and task.kind != "robots" else visiting
+
+    async def _visit(self, task: Task, visiting: Awaitable[Page]) -> Page:
+        page = await visiting
+        self._keep_to_limit(page)
+        if page.kind == "redirect":
+            self._stay_here(page)
+        elif page.outcome == "gone" and page.exchange is not None:
+            self._explain(page)
+        elif page.outcome == "ok":
+            self._understand(task, page)
+        return page
+
+    def learn(self, visit: Visit) -> None:
+        """Rests that the server asked for, and whose older statuses a node has; live and replayed alike."""
+        if visit.outcome != "busy" and "rest" in visit.data:
+            self.web.politeness.hold(self.lane(visit.node), visit.data["rest"], "the server's rate limit")
+        if "older" in visit.data:
+            self._number[visit.data["older"]] = visit.data["page"] + 1
+        self.web.learn(visit)
+
+    # -- what is not as hoped ----------------------------------------------------------------------------------
+
+    def _keep_to_limit(self, page: Page) -> None:
+        """When no request is left, or there was one too many: rest until the server counts anew."""
+        if page.exchange is None:
+            return
+        header = page.exchange.header
+        spent, busy = header("x-ratelimit-remaining").strip() == "0", page.status == 429
+        if not spent and not busy:
+            return
+        wait = resets_in(header("x-ratelimit-reset"), header("date"), page.ended)
+        if wait is None:
+            wait = WINDOW if spent and not busy else 0.0
+        until = page.ended + min(wait, LONGEST_REST)
+        if busy:
+            until = max(until, page.data.get("rest", 0.0))
+            page.retry_at = until if page.retry_at else 0.0
+        if until > page.ended:
+            page.data["rest"] = until
+
+    def _stay_here(self, page: Page) -> None:
+        """Another host, or another part of this one, is not the API that was named."""
+        target = page.links.urls[0]
+        if origin(target) != self.api.server or not place(target)[0]:
+            _fail(page, "invalid", f"sends us to {target[:200]}, which is not the API of {self.api.server}")
+
+    def _explain(self, page: Page) -> None:
+        """Why an account can't be had, in the server's words."""
+        said = complaint(self._body(page) or b"")
+        if page.status in (401, 403):
+            said = f"{said or 'not for everyone'} (a login is needed: {TOKEN} can hold an access token)"
+        page.note = said or page.note
+
+    def _body(self, page: Page) -> bytes | None:
+        """The body, inflated; None if it is none, and then the page says why."""
+        assert page.exchange is not None
+        cap = min(self.web.inflated, MOST_BYTES)
+        try:
+            body, whole = inflate(page.exchange.body, page.exchange.header("content-encoding"), cap)
+        except BadEncoding as error:
+            _fail(page, "invalid", str(error))
+            return None
+        if page.outcome == "ok" and (not whole or page.exchange.truncated):
+            _fail(page, "invalid", f"cut off: {page.exchange.truncated or f'longer than {cap:,} bytes'}")
+            return None
+        return body
+
+    # -- answers as pages --------------------------------------------------------------------------------------
+
+    def _understand(self, task: Task, page: Page) -> None:
+        """Read what came, be it what it may."""
+        if page.exchange is None:
+            return
+        if page.exchange.header("content-type").partition(";")[0].strip().lower() in HTML:
+            _fail(page, "unwanted", "HTML in place of JSON: is this a server with Mastodon's API?")
+            page.exchange = None
+            return
+        body = self._body(page)
+        if body is None:
+            return
+        try:
+            answer = read_answer(body, task.node)
+        except BadAnswer as error:
+            _fail(page, "invalid", complaint(body) or str(error))
+            return
+        link = page.exchange.header("link")
+        if answer.secrets:  # shown to whom the token belongs, not to the world
+            page.exchange = None
+            page.flags.append("secrets")
+        kind, name = place(task.node)
+        if answer.author is not None and self._turned_away(answer.author, name, page):
+            return
+        if kind == "lookup":
+            assert answer.author is not None
+            page.data["account"] = answer.author.stored()
+            _redirect(page, self.api.statuses(answer.author.id))
+            return
+        if kind == "account":
+            self._account(name, answer, page)
+        else:
+            self._found(kind, name, answer, page)
+        self._language(answer, page)
+        if self.pages > 1 and kind != "search":
+            self._older(task.node, link, answer, page)
+
+    def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
+        """Whether this account is not to be read: it is elsewhere now, was shut, or does not want to be."""
+        if author.opted_out:
+            _fail(page, "denied", OPTED_OUT)
+            page.exchange = None
+        elif author.suspended:
+            _fail(page, "gone", "the account is suspended")
+        elif author.moved is not None and author.moved.id not in (author.id, asked):
+            page.data["account"] = author.stored()
+            page.note = f"moved to @{author.moved.acct}"
+            _redirect(page, self.api.statuses(author.moved.id))
+        else:
+            return False
+        return True
+
+    def _account(self, account: str, answer: Answer, page: Page) -> None:
+        """What someone wrote, and whom they mention; all they say of each is one link."""
+        said: dict[str, list[str]] = {}
+        people: dict[str, Person] = {}
+        for status in answer.statuses:
+            for person in status.mentions:
+                if person.id != account and (person.id in people or len(people) < MOST_PEOPLE):
+                    people.setdefault(person.id, person)
+                    texts = said.setdefault(person.id, [])
+                    if not texts or texts[-1] is not status.text:  # one status may mention someone twice
+                        texts.append(status.text)
+        self._links(page, list(people.values()), [said[number] for number in people])
+        page.marked = answer.text
+        if answer.author is not None:
+            page.title = answer.author.title
+            page.flags += answer.author.flags
+            page.data["account"] = answer.author.stored()
+        if not answer.statuses:
+            page.note = "no public statuses"
+
+    def _found(self, kind: str, name: str, answer: Answer, page: Page) -> None:
+        """Whom a search or a hashtag finds: a source of nodes, which is no page and costs no budget."""
+        people: dict[str, Person] = {}
+        said: dict[str, list[str]] = {}
+        for status in answer.statuses:
+            people.setdefault(status.author.id, status.author)
+            said.setdefault(status.author.id, []).append(status.text)
+        for person in answer.people:
+            people.setdefault(person.id, person)
+            said.setdefault(person.id, []).append(f"{person.name} {person.note}")
+        kept = list(people.values())[:MOST_PEOPLE]
+        self._links(page, kept, [said[person.id] for person in kept])
+        page.kind, page.marked = "sitemap", answer.text
+        page.title = f"#{name}" if kind == "tag" else f"search: {name}"
+        page.data["form"] = "hashtag" if kind == "tag" else "search"
+
+    def _links(self, page: Page, people: list[Person], said: list[list[str]]) -> None:
+        """A link to each, with all that is said of them as its anchor; the text has no marks, as these overlap."""
+        texts = ["\n".join(each)[:MOST_SAID] for each in said]
+        page.links = Links.to(*(self.api.statuses(person.id) for person in people), anchors=texts)
+        page.links.contexts = list(texts)
+        page.links.rels = ["mention"] * len(people)
+        page.data["people"] = [person.acct for person in people]
+
+    def _older(self, node: str, link: str, answer: Answer, page: Page) -> None:
+        """A link to what was written before: as promising as this is."""
+        number = self._number.get(node, 1)
+        older = self.api.older(node, link) if number < self.pages and answer.statuses else ""
+        if not older:
+            return
+        page.data["older"], page.data["page"] = older, number
+        links, text = page.links, answer.text[:MOST_SAID]
+        page.links = Links.to(*links.urls, older, anchors=[*links.anchors, text])
+        page.links.contexts, page.links.rels = [*links.contexts, text], [*links.rels, "next"]
+
+    def _language(self, answer: Answer, page: Page) -> None:
+        """What most statuses declare, or what it looks like; not the one that was asked for: no find."""
+        page.language = answer.language
+        page.guessed = not page.language
+        page.language = page.language or language_of(page.marked[:1000])
+        if self.web.languages and page.language and page.language.split("-")[0] not in self.web.languages:
+            page.flags.append("language")
+
+
+class Authorised:
+    """A transport that shows an access token to one server's API, and to nobody else.
+
+    The token is in no header that the space knows of, and so in no log and no archive.
+    """
+
+    def __init__(self, inner: Transport, server: str, token: str) -> None:
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise ValueError(f"what {TOKEN} holds is no access token: it has to be one word of plain ASCII")
+        name = host(server + "/")
+        near = name in ("127.0.0.1", "[::1]", "localhost") or name.endswith(".localhost")
+        if not server.startswith("https://") and not near:
+            raise ValueError(f"{TOKEN} would go to {server} for all to read: name the server with https, or unset it")
+        self._inner = inner
+        self._api = f"{server}/api/"
+        self._token = token
+
+    async def address(self, url: str) -> str:
+        """As without it."""
+        return await self._inner.address(url)
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
+        """GET a URL; redirects are not followed, so that the token goes nowhere else."""
+        if url.startswith(self._api):
+            headers = {**headers, "Authorization": f"Bearer {self._token}"}
+        return await self._inner.fetch(url, headers, wanted)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._inner.close()
+
+
+def _fail(page: Page, outcome: Outcome, note: str) -> None:
+    """Nothing of it is to be used."""
+    page.kind, page.outcome, page.note = "page", outcome, note
+    page.title, page.marked, page.links = "", "", Links()
+
+
+def _redirect(page: Page, target: str) -> None:
+    page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)

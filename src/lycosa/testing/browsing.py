@@ -1,0 +1,40 @@
+"""Someone browses the embedded web: a record of visits with labels and referrers, to train crawlers with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+from lycosa.training.wandering import sessions
+from lycosa.web.html import extract
+
+from .web import Web
+
+__all__ = ["browse"]
+
+SESSIONS = 60
+
+
+def browse(web: Web, topic: str, count: int = SESSIONS) -> Iterator[str]:
+    """Lines for `lycosa train browse`: sessions that start anywhere off the topic, with the text of each page.
+
+    >>> first = json.loads(next(browse(Web(pages=300, hosts=20, traps=()), "railways/night trains", 1)))
+    >>> sorted(first), first["referrer"], first["relevant"]
+    (['referrer', 'relevant', 'text', 'title', 'url'], None, False)
+    """
+
+    @cache
+    def read(url: str) -> tuple[str, str, list[str]]:
+        document = extract(web.response(url).body, url)
+        known = [target for target in document.links.urls if web.canonical(target) == target]
+        return document.title, document.marked.replace("\x01", "").replace("\x02", ""), known
+
+    relevant = set(web.relevant(topic))
+    starts = Random(web.seed).sample([url for url in web.urls() if url not in relevant], count)
+    for walk in sessions(lambda url: read(url)[2], relevant.__contains__, starts, random_seed=web.seed):
+        for look in walk:
+            title, text, _ = read(look.url)
+            told = {"url": look.url, "referrer": look.referrer, "relevant": look.url in relevant}
+            yield json.dumps({**told, "title": title, "text": text})

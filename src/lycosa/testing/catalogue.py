@@ -1,0 +1,166 @@
+"""A library's catalogue: records that no page links to, behind a search form.
+
+A record is found by the words of its title and its abstract, and by the names of its author and of the town where it
+was printed. A page of results lists twenty of them, those that have the words most often first, each with title,
+author, town and the part of the abstract that has the word; there is a link to the next twenty. Words are as in any
+catalogue: a few that most records have, and many, the names of authors above all, that lead to one or two. To find all
+records with few questions is a matter of asking for the right words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cached_property
+from html import escape
+from urllib.parse import parse_qsl, quote_plus, urlsplit
+
+from .chance import dice, roll, stir
+from .prose import TOPICS, paragraphs, title
+from .reply import Document
+
+__all__ = ["HOST", "RECORDS", "SHELF", "Catalogue"]
+
+HOST = "old-library.localhost"
+RECORDS = 2000
+SHELF = 20
+"""Records on a page of results."""
+
+_WORD = re.compile(r"[a-z]+")
+_SNIPPET = 24
+"""Words of an abstract that the results show."""
+
+_FIRST = """
+    ada anna bela bruno carla clara cyril dora edith emil erik flora franz greta hanna hugo ida igor irma ivan jana
+    karl lena leo lola lucas mara max mina nora olga oscar otto paula peter rosa ruth sara theo vera
+""".split()
+_HEADS = "bal cor dar fen gal hol jan kel lor mar nor pel ras sel tor vol wen zan bri dru".split()
+_MIDS = "a e i o u ane ero imo ola ura and est ing orm ulb".split()
+_TAILS = "berg dale feld gard hurst kov ley man mont ner rup sen ski ton vic".split()
+_AUTHORS, _TOWNS = 4000, 120
+
+
+class Catalogue:
+    """The records of a web's library: each is a function of the web's seed and its number."""
+
+    def __init__(self, seed: int, records: int = RECORDS) -> None:
+        self.seed = seed
+        self.records = records
+
+    def __len__(self) -> int:
+        return self.records
+
+    def topic(self, number: int) -> str:
+        """What a record is about."""
+        return TOPICS[self._topic(number)]
+
+    def path(self, number: int) -> str:
+        """Where a record is."""
+        return f"/record/{stir(self.seed, 'shelfmark', number) % 10**9:09d}-{number}"
+
+    def title(self, number: int) -> str:
+        """Give a record's title."""
+        return title(self._topic(number), self.seed, "record", number)
+
+    def abstract(self, number: int) -> str:
+        """Give a record's text, some sixty words."""
+        rng = dice(self.seed, "abstract", number)
+        return paragraphs(rng, self._topic(number), 30 + int(rng.random() * 60))[0]
+
+    def imprint(self, number: int) -> str:
+        """Give a record's author and town: a few of either have many records, most have one or two."""
+        author = int(_AUTHORS * roll(self.seed, "author", number) ** 2)
+        town = int(_TOWNS * roll(self.seed, "town", number) ** 2)
+        first = _FIRST[stir(self.seed, "first", author) % len(_FIRST)].title()
+        year = 1900 + stir(self.seed, "year", number) % 120
+        return f"{first} {_name(self.seed, 'surname', author)}, {_name(self.seed, 'town', town)} {year}"
+
+    def search(self, query: str) -> list[int]:
+        """List the records that have all words of a query, those that have them most often first."""
+        words = _WORD.findall(query.lower())
+        found = [self._index.get(word, {}) for word in words]
+        if not found:
+            return []
+        numbers = set(found[0]).intersection(*found[1:])
+        return sorted(numbers, key=lambda number: (-sum(counts[number] for counts in found), number))
+
+    def document(self, path: str) -> Document | None:
+        """Answer for a path of the library's host; None if there is nothing."""
+        parts = urlsplit(path)
+        if parts.path == "/robots.txt":
+            return Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+        if parts.path == "/":
+            return _sheet("Old Library", "<p>All our holdings are in the catalogue.</p>")
+        if parts.path == "/search":
+            asked = dict(parse_qsl(parts.query))
+            page = asked.get("page", "1")
+            return self._results(asked.get("q", ""), int(page) if page.isascii() and page.isdigit() else 1)
+        number = parts.path.rpartition("-")[2]
+        if number.isascii() and number.isdigit() and int(number) < self.records:
+            record = int(number)
+            if path == self.path(record):
+                told = f"<p><i>{self.imprint(record)}</i></p>\n<p>{escape(self.abstract(record))}</p>"
+                return _sheet(self.title(record), told)
+        return None
+
+    def _topic(self, number: int) -> int:
+        return stir(self.seed, "shelf", number) % len(TOPICS)
+
+    @cached_property
+    def _index(self) -> dict[str, dict[int, int]]:
+        """For each word the records that have it, and how often; a title's words count three times."""
+        index: dict[str, dict[int, int]] = {}
+        for number in range(self.records):
+            text = f"{3 * (self.title(number) + ' ')}{self.imprint(number)} {self.abstract(number)}"
+            counts = Counter(_WORD.findall(text.lower()))
+            for word, count in counts.items():
+                index.setdefault(word, {})[number] = count
+        return index
+
+    def _results(self, query: str, page: int) -> Document:
+        """Write a page of results, or say that there are none."""
+        found = self.search(query)
+        shown = found[(page - 1) * SHELF : page * SHELF] if page > 0 else []
+        if not shown:
+            told = f"<p>Nothing found for <b>{escape(query)}</b>. Try fewer words, or other ones.</p>" if query else ""
+            return _sheet("Catalogue", told, query)
+        items = "\n".join(
+            f'<li><a href="{self.path(number)}">{escape(self.title(number))}</a>'
+            f"<p><i>{self.imprint(number)}</i></p><p>{escape(_snippet(self.abstract(number), query))}</p></li>"
+            for number in shown
+        )
+        more = ""
+        for rel, other in (("prev", page - 1), ("next", page + 1)):
+            if 0 < other <= -(-len(found) // SHELF):
+                href = escape(f"/search?q={quote_plus(query)}&page={other}")
+                more += f'<a rel="{rel}" href="{href}">{"Previous" if rel == "prev" else "Next"} page</a> '
+        told = f"<p>{len(found)} records found for <b>{escape(query)}</b>, page {page}.</p>"
+        return _sheet("Catalogue", f"{told}\n<ol>\n{items}\n</ol>\n<p>{more}</p>", query)
+
+
+def _name(seed: int, *key: object) -> str:
+    """Make up a name that goes with the key."""
+    code = stir(seed, *key)
+    head, code = _HEADS[code % len(_HEADS)], code // len(_HEADS)
+    return (head + _MIDS[code % len(_MIDS)] + _TAILS[code // len(_MIDS) % len(_TAILS)]).title()
+
+
+def _snippet(abstract: str, query: str) -> str:
+    """Cut the words around the first that was asked for; from the beginning if it is in the title only."""
+    words, wanted = abstract.split(), set(_WORD.findall(query.lower()))
+    at = next((i for i, word in enumerate(words) if wanted.intersection(_WORD.findall(word.lower()))), 0)
+    start = max(0, at - _SNIPPET // 2)
+    return " ".join(words[start : start + _SNIPPET])
+
+
+def _sheet(title: str, body: str, query: str = "") -> Document:
+    """Write a page of the library."""
+    return Document(
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - Old Library'
+        f"</title>\n</head>\n<body>\n"
+        f'<nav><a href="/">Old Library</a> <a href="/search">Catalogue</a></nav>\n<h1>{escape(title)}</h1>\n'
+        f'<form action="/search" method="get"><input type="text" name="q" value="{escape(query)}">'
+        f"<button>Search</button></form>\n{body}\n"
+        "<footer><p>The Old Library is open on weekdays. Ask the staff about loans.</p></footer>\n"
+        "</body>\n</html>\n".encode()
+    )

@@ -1,0 +1,353 @@
+"""Texts as an ontology sees them: words and phrases in their base forms, each with its likeness to a topic's.
+
+Judges and strategies that go by meaning read all their texts here. A word is looked up once in a crawl, whatever text
+it is in: what it is, its stem, and its row of likenesses are kept, and a page is then a few operations on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.errors import InputError
+from lycosa.text.bags import Bags
+from lycosa.text.languages import ENGLISH
+from lycosa.text.lexicon import Lexicon
+from lycosa.text.ontology import Ontology
+from lycosa.text.similarity import Likeness, Measure
+from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+
+LANGUAGES = 8
+"""How many languages' words are kept at a time."""
+
+MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000
+"""Words that are kept of a language, and numbers in their rows of likenesses: then it is begun anew."""
+
+_BITS = 20
+_TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(64 - _BITS)
+
+_SLACK = 1e-6
+"""Rows are kept in single precision: what is at the floor stays."""
+
+_BREAK = 0
+"""The number of what stands between two texts."""
+
+_NONE, _UNKNOWN = -1, -2
+"""In place of a term: of a stop word, and of a phrase that was not looked up yet."""
+
+Numbers = NDArray[np.float64]
+
+
+class Glossary:
+    """The terms of a topic, and of any text. A term is a phrase that the ontology knows, the longest first, or a word.
+
+    In a phrase, the last word may be inflected. Terms with the same stem and the same senses are one; stop words are
+    none. Terms that the ontology does not know are like those of the topic that have the same stem, and no others.
+
+    The words of a phrase of the topic are terms of it as well, and share its weight: 'violin maker' is far from
+    'violin' in WordNet, but who hunts the one wants the other, too.
+
+    An ontology of one language (WordNet) does not know the words of pages in others: there, only what is the same
+    counts.
+
+    >>> reefs = Ontology.build(
+    ...     {"reef": ["reef"], "coral reef": ["coral reef"], "atoll": ["atoll"]},
+    ...     broader=[("coral reef", "reef"), ("atoll", "coral reef")])
+    >>> glossary = Glossary(reefs, "bleaching of a coral reef", "ehrig")
+    >>> dict(zip(glossary.topic, glossary.weights.tolist()))
+    {'bleaching': 1.0, 'coral reef': 1.0, 'coral': 0.5, 'reef': 0.5}
+    >>> words = glossary.words()
+    >>> bags = words.bags(["Coral reefs, reefs and atolls: bleached!"])
+    >>> [words.terms[number] for number in bags.columns], bags.counts.tolist()
+    (['bleaching', 'coral reef', 'reefs', 'atolls'], [1.0, 1.0, 1.0, 1.0])
+    >>> words.alike(bags.columns).tolist()
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.5], [0.0, 0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 0.25]]
+    """
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        topic: str | Mapping[str, float],
+        measure: Measure = "li",
+        **parameters: float,
+    ) -> None:
+        self.ontology = ontology
+        self.topic: tuple[str, ...] = ()
+        self._words: dict[str, Words] = {}
+        reader = Words(self, ENGLISH)
+        found: dict[int, float] = {}
+        for text, weight in topic.items() if isinstance(topic, Mapping) else [(topic, 1.0)]:
+            bag = reader.bags([text])
+            for number, count in zip(bag.columns.tolist(), bag.counts.tolist(), strict=True):
+                parts = reader.parts(number)
+                for term, share in ((number, 1.0), *((part, 1 / len(parts)) for part in parts)):
+                    found[term] = found.get(term, 0.0) + float(weight) * count * share
+        self.topic = tuple(reader.terms[number] for number in found)
+        self.weights: Numbers = np.array(list(found.values()))
+        if not self.weights.any():
+            raise InputError(
+                f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words"
+            )
+        self.likeness = Likeness(ontology, self.topic, measure, **parameters)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether no word of the topic is known to the ontology, so that meanings can't say anything."""
+        return not any(map(self.ontology.is_word, self.topic))
+
+    def words(self, language: str = ENGLISH) -> Words:
+        """The words of pages in a language, those met so far."""
+        words = self._words.pop(language, None)
+        if words is None or words.is_full:
+            words = Words(self, language)
+            if len(self._words) >= LANGUAGES:
+                del self._words[next(iter(self._words))]
+        self._words[language] = words
+        return words
+
+    def knows(self, language: str) -> bool:
+        """Whether the ontology has words of a language."""
+        return language == ENGLISH or not self.ontology.source.startswith("WordNet")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_words": {}}  # they are only remembered
+
+
+class Words:
+    """The terms of one language, by number, in the order in which they were met."""
+
+    def __init__(self, glossary: Glossary, language: str) -> None:
+        self.glossary, self.language = glossary, language
+        self.known = glossary.knows(language)
+        self.terms: list[str] = []
+        """Each as it was met first, a phrase as the ontology has it."""
+        self.stems: list[tuple[str, ...]] = []
+        """The stems of each: one of a word, some of a phrase."""
+        self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)
+        self._new: list[Numbers] = []
+        self._number: dict[tuple[tuple[str, ...], tuple[int, ...]], int] = {}
+        self._topic: dict[tuple[str, ...], list[int]] = {}
+        own = stems_of(glossary.topic, language) if glossary.topic else []
+        for number, stems in enumerate(own):
+            self._topic.setdefault(stems, []).append(number)
+        phrases = _Phrases.of(glossary.ontology, language) if self.known else _Phrases(glossary.topic, language)
+        self._phrases = phrases
+        self._of_phrase = np.full(len(phrases.texts), _UNKNOWN, np.int32)
+        self._at: dict[bytes, int] = {}
+        # Of each raw token the term that it is alone, and its hashes in a phrase: within it, and at its end.
+        self._term = np.zeros(0, np.int32)
+        self._within, self._last = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
+        self._numbers([OPEN_TOKEN])
+        self.topic = np.array(
+            [self._add(term, stems) for term, stems in zip(glossary.topic, own, strict=True)], np.intp
+        )
+        """The terms of the topic, by number."""
+        self._lexicon = Lexicon(self._numbers, bits=18, most=MOST_WORDS)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is kept that it is time to begin anew."""
+        return len(self._at) > MOST_WORDS or len(self.terms) * len(self.glossary.topic) > MOST_NUMBERS
+
+    def bags(self, texts: Sequence[str]) -> Bags:
+        """The terms of some texts, and how often each has them."""
+        if not texts:
+            return Bags.of([])
+        ids = self._lexicon.ids(_joined(texts, self.language))
+        owners = np.cumsum(ids == _BREAK)
+        terms = self._term[ids]
+        if self._phrases.longest:
+            self._find(ids, terms)
+        kept = np.flatnonzero(terms >= 0)
+        keys, counts = np.unique(owners[kept].astype(np.int64) << 32 | terms[kept], return_counts=True)
+        starts = np.searchsorted(keys, np.arange(len(texts) + 1, dtype=np.int64) << 32)
+        return Bags(starts, (keys & 0xFFFFFFFF).astype(np.intp), counts.astype(np.float64))
+
+    def alike(self, terms: NDArray[Any], floor: float = 0.0) -> Numbers:
+        """For each term a row: how much it is like each term of the topic; less than the floor is taken for 0."""
+        if self._new:
+            self._rows = fit(self._rows, len(self.terms))
+            self._rows[len(self.terms) - len(self._new) : len(self.terms)] = self._new
+            self._new.clear()
+        rows: Numbers = self._rows[terms].astype(np.float64)
+        if floor > 0:
+            rows[rows < floor - _SLACK] = 0.0
+        return rows
+
+    def parts(self, number: int) -> list[int]:
+        """The terms that are the words of a phrase; none of a word."""
+        if len(self.stems[number]) < 2:
+            return []
+        ids = self._lexicon.ids(_joined([self.terms[number]], self.language))
+        return [term for term in self._term[ids].tolist() if term != _NONE]
+
+    # -- what is new -------------------------------------------------------------------------------------------
+
+    def _numbers(self, tokens: list[bytes]) -> list[int]:
+        """The numbers of raw tokens; all that is worth knowing of new ones is found out."""
+        new = [token for token in dict.fromkeys(tokens) if token not in self._at]
+        first, last = len(self._at), len(self._at) + len(new)
+        self._at.update(zip(new, range(first, last), strict=True))
+        self._term = fit(self._term, last)
+        self._within, self._last = fit(self._within, last), fit(self._last, last)
+        stems = stem_all(new, self.language)
+        self._within[first:last] = _hashes(new)
+        self._last[first:last] = _hashes([stem.encode() or token for token, stem in zip(new, stems, strict=True)])
+        self._term[first:last] = [
+            self._add(token.decode("utf-8", "replace"), (stem,)) if stem else _NONE
+            for token, stem in zip(new, stems, strict=True)
+        ]
+        return [self._at[token] for token in tokens]
+
+    def _add(self, text: str, stems: tuple[str, ...]) -> int:
+        """The number of a term."""
+        glossary = self.glossary
+        senses = glossary.ontology.concepts(text) if self.known and not text.isdigit() else ()
+        number = self._number.setdefault((stems, senses), len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(text)
+            self.stems.append(stems)
+            if glossary.topic:
+                self._new.append(glossary.likeness.of(text) if senses else self._same(stems))
+        return number
+
+    def _same(self, stems: tuple[str, ...]) -> Numbers:
+        """The row of a term that the ontology does not know."""
+        row = np.zeros(len(self.glossary.topic))
+        row[self._topic.get(stems, [])] = 1.0
+        return row
+
+    def _find(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
+        """Put phrases in place of their words: at the first, the number of the phrase, at the others, none."""
+        places, lengths, phrases = self._phrases.find(self._within[ids], self._last[ids])
+        numbers = self._of_phrase[phrases]
+        if (numbers == _UNKNOWN).any():
+            new = np.unique(phrases[numbers == _UNKNOWN]).tolist()
+            texts = [self._phrases.texts[phrase] for phrase in new]
+            self._of_phrase[new] = [
+                self._add(text, stems) if stems else _NONE
+                for text, stems in zip(texts, stems_of(texts, self.language), strict=True)
+            ]
+            numbers = self._of_phrase[phrases]
+        for more in range(1, int(lengths.max(initial=0))):
+            terms[places[lengths > more] + more] = _NONE
+        terms[places] = numbers
+
+
+class _Phrases:
+    """Phrases, found by the hashes of their words, the last one's being that of its stem."""
+
+    _all: ClassVar[WeakKeyDictionary[Ontology, dict[str, _Phrases]]] = WeakKeyDictionary()
+
+    def __init__(self, phrases: Sequence[str], language: str) -> None:
+        cut = [words.split() for words in _joined(phrases, language).split(OPEN_TOKEN)]
+        kept = [number for number, tokens in enumerate(cut) if len(tokens) > 1]
+        self.texts = [phrases[number] for number in kept]
+        tokens = [cut[number] for number in kept]
+        ends = stem_all([words[-1] for words in tokens], language)
+        lengths = np.array([len(words) for words in tokens], np.intp)
+        self.longest = int(lengths.max(initial=0))
+        keys = np.zeros(len(tokens), np.uint64)
+        self._two, self._three = np.zeros(1 << _BITS, bool), np.zeros(1 << _BITS, bool)
+        for length in np.unique(lengths).tolist():
+            of = np.flatnonzero(lengths == length)
+            columns = [_hashes([tokens[number][n] for number in of.tolist()]) for n in range(length - 1)]
+            columns.append(_hashes([ends[number].encode() or tokens[number][-1] for number in of.tolist()]))
+            keys[of] = _row(columns)
+            if length == 2:
+                self._two[_slots(keys[of])] = True
+            else:
+                self._three[_slots(_row(columns[:3]))] = True
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    @classmethod
+    def of(cls, ontology: Ontology, language: str) -> _Phrases:
+        """All phrases of an ontology."""
+        made = cls._all.setdefault(ontology, {})
+        if language not in made:
+            words = ontology.dictionary.words
+            found = {word: None for number in range(len(ontology)) for word in words(number) if not word.isalnum()}
+            made[language] = cls([word.replace("_", " ") for word in found], language)
+        return made[language]
+
+    def find(
+        self, within: NDArray[np.uint64], last: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Where phrases are, how long each is, and which; from left to right, at each place the longest."""
+        found: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
+        for length, places in self._maybe(within, last):
+            places = places[places + length <= len(within)]
+            columns = [within[places + n] for n in range(length - 1)]
+            keys = _row([*columns, last[places + length - 1]])
+            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            hit = self._keys[at] == keys
+            found.append((places[hit], self._order[at[hit]], length))
+        if not found:
+            return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
+        places = np.concatenate([some for some, _, _ in found])
+        phrases = np.concatenate([some for _, some, _ in found])
+        lengths = np.repeat([length for _, _, length in found], [len(some) for some, _, _ in found])
+        end, kept = 0, []
+        for number in np.argsort(places, kind="stable").tolist():  # the longest of a place comes first
+            if places[number] >= end:
+                kept.append(number)
+                end = places[number] + lengths[number]
+        return places[kept], lengths[kept], phrases[kept]
+
+    def _maybe(self, within: NDArray[np.uint64], last: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Of each length, the longest first, where such a phrase may begin."""
+        if self.longest > 2 and len(within) > 2:
+            two = _row([within[:-2], within[1:-1]])
+            maybe = self._three[_slots(_row([two, last[2:]]))] | self._three[_slots(_row([two, within[2:]]))]
+            places = np.flatnonzero(maybe)
+            for length in range(self.longest, 2, -1):
+                yield length, places
+        if len(within) > 1:
+            yield 2, np.flatnonzero(self._two[_slots(_row([within[:-1], last[1:]]))])
+
+
+def _row(columns: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """One hash of some words in a row."""
+    found = columns[0]
+    for words in columns[1:]:
+        found = found * _TIMES ^ words
+    return found
+
+
+def _slots(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+    slots: NDArray[np.intp] = ((keys * _MIX) >> _SHIFT).astype(np.intp)
+    return slots
+
+
+def _hashes(tokens: Sequence[bytes]) -> NDArray[np.uint64]:
+    return np.array([xxhash.xxh3_64_intdigest(token) for token in tokens], np.uint64)
+
+
+def stems_of(texts: Sequence[str], language: str) -> list[tuple[str, ...]]:
+    """The stems of words or phrases, without stop words.
+
+    >>> stems_of(["heads of state", "the"], "en")
+    [('head', 'state'), ()]
+    """
+    cut = [tokens.split() for tokens in _joined(texts, language).split(OPEN_TOKEN)]
+    stems = iter(stem_all([token for tokens in cut for token in tokens], language))
+    return [tuple(stem for _ in tokens if (stem := next(stems))) for tokens in cut]
+
+
+def _joined(texts: Sequence[str], language: str) -> bytes:
+    """Texts as raw tokens, a break between two."""
+    mark = OPEN_TOKEN.decode()
+    joined = f" {mark} ".join(texts)
+    # How a text is cut may depend on what else is in it, unless all of it is plain.
+    if joined.isascii() and "\x02" not in joined and joined.count(mark) == len(texts) - 1:
+        return fold(joined, language)
+    apart = (fold(text.replace(mark, " ").replace("\x02", " "), language) for text in texts)
+    return (b" " + OPEN_TOKEN + b" ").join(apart)

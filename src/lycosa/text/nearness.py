@@ -1,0 +1,84 @@
+"""How near texts are to a topic by what their words mean: the text formulas, over terms that a glossary has read.
+
+tf is the number of times a text has a term, w a weight, sim the likeness of two terms, q the topic, T_q its terms.
+
+Paper: Batsakis 2007, section 3.3, equations 8 and 9; Corley and Mihalcea 2005, equation 1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.text.bags import Bags
+from lycosa.text.glossary import Words
+from lycosa.text.rarity import Rarity
+from lycosa.text.similarity import Measure
+from lycosa.text.vocabulary import Vocabulary
+
+Tf = Literal["log", "raw"]
+"""1 + log f, or f, of a term that is there f times. (f / max f is a factor of the whole text, and cancels.)"""
+
+Numbers = NDArray[np.float64]
+
+
+def ehrig(bags: Bags, words: Words, floor: float = 0.0) -> Numbers:
+    """Equation 8: sum over the text's terms j and the topic's k of sim(j, k) tf_j tf_k. It grows with the text."""
+    near = words.alike(bags.columns, floor) @ words.glossary.weights
+    return _sums(bags, bags.counts * near)
+
+
+def ssrm(bags: Bags, words: Words, weights: Numbers, query: Numbers, floor: float = 0.0) -> Numbers:
+    """Equation 9: sum over j and k of sim(j, k) w_j w_k, by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
+
+    With sim = 1 for the same terms and 0 for others it is the cosine. With more it can be above 1.
+    """
+    dots = _sums(bags, weights * (words.alike(bags.columns, floor) @ query))
+    lengths = np.sqrt(_sums(bags, weights * weights) * float(query @ query))
+    return dots / np.where(lengths > 0, lengths, 1.0)
+
+
+def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers, floor: float = 0.0) -> Numbers:
+    """(mean over the text's terms of maxSim to the topic + mean over the topic's of maxSim to the text) / 2.
+
+    maxSim is the likeness to the most similar term of the other side; means are weighed by idf.
+    """
+    alike = words.alike(bags.columns, floor)
+    best = alike.max(1, initial=0.0)
+    text = _sums(bags, best * rarity) / np.maximum(_sums(bags, rarity), 1e-12)
+    found = np.zeros((len(bags), alike.shape[1]))
+    full = np.flatnonzero(np.diff(bags.starts))  # reduceat takes no empty ones
+    if len(full):
+        found[full] = np.maximum.reduceat(alike, bags.starts[full], axis=0)
+    topic = found @ query / max(float(query.sum()), 1e-12)
+    return (text + topic) / 2
+
+
+def tf_idf(
+    bags: Bags, words: Words, rarity: Rarity, vocabulary: Vocabulary, tf: Tf = "log"
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The weights of the texts' terms and of the topic's, tf idf; and the idf of the texts' alone."""
+    distinct, at = np.unique(bags.columns, return_inverse=True)
+    stems = [words.stems[number] for number in (*distinct.tolist(), *words.topic.tolist())]
+    idf = rarity.of(stems, vocabulary, words.language)
+    texts = idf[: len(distinct)][at]
+    counts = 1.0 + np.log(bags.counts) if tf == "log" else bags.counts
+    return counts * texts, words.glossary.weights * idf[len(distinct) :], texts
+
+
+def settings(measure: Measure, a: float, b: float, df: float) -> dict[str, float]:
+    """Those that a measure has."""
+    return {"a": a, "b": b} if measure == "li" else {"df": df} if measure == "ehrig" else {}
+
+
+def check_floor(floor: float) -> None:
+    """A floor is a likeness."""
+    if not 0 <= floor <= 1:
+        raise ValueError(f"floor is {floor:g}: likenesses are from 0 to 1, and so is the least that counts")
+
+
+def _sums(bags: Bags, values: Numbers) -> Numbers:
+    """The sum of each bag's values. (Differences of one running sum would round equal texts differently.)"""
+    return np.bincount(bags.rows(), values, len(bags)).astype(np.float64)

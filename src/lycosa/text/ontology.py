@@ -1,0 +1,350 @@
+"""Concepts, the words for them, and how they are related: WordNet, a thesaurus, or one made by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import Stemmer
+import xxhash
+from numpy.typing import NDArray
+
+Concepts = NDArray[np.int32]
+
+MOST_MEMORIES = 200_000
+"""Words whose senses are remembered; then all are forgotten. A crawl meets new words for ever."""
+
+LONGEST_WORD = 200
+"""Characters: what is longer is no word, and not worth remembering."""
+
+MOST_NOTES = 5
+"""Links left out that are named one by one."""
+
+_SPACES = re.compile(r"[\s_]+")
+_STEMMER = Stemmer.Stemmer("english", 0)
+
+
+def fold(word: str) -> str:
+    """A word or phrase as ontologies are asked for it: in lower case, one underscore between words.
+
+    >>> fold("  Coral  reef "), fold("coral_reef")
+    ('coral_reef', 'coral_reef')
+    """
+    if word.isascii() and word.isalpha():  # as nearly all are
+        return word.lower()
+    return _SPACES.sub("_", word.casefold()).strip("_")
+
+
+@dataclass(slots=True)
+class Edges:
+    """Links between concepts, by the concept they start from: those of c are `targets[starts[c] : starts[c + 1]]`.
+
+    >>> edges = Edges.between([0, 2, 0], [1, 1, 2], concepts=3)
+    >>> edges.of(0).tolist(), edges.of(1).tolist(), edges.turned().of(1).tolist()
+    ([1, 2], [], [0, 2])
+    """
+
+    starts: NDArray[np.intp]
+    targets: Concepts
+
+    @classmethod
+    def between(
+        cls, sources: Sequence[int] | NDArray[Any], targets: Sequence[int] | NDArray[Any], concepts: int
+    ) -> Edges:
+        """Links from `sources` to `targets`, each once and none from a concept to itself; sorted by both."""
+        start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
+        pairs = start[start != end] * concepts + end[start != end]
+        pairs.sort()
+        pairs = pairs[np.diff(pairs, prepend=-1) != 0]  # each once; np.unique takes five times as long
+        start, end = np.divmod(pairs, max(concepts, 1))
+        counts = np.bincount(start, minlength=concepts)
+        return cls(np.concatenate([[0], np.cumsum(counts)]).astype(np.intp), end.astype(np.int32))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def of(self, concept: int) -> Concepts:
+        """Where the links of a concept lead."""
+        return self.targets[self.starts[concept] : self.starts[concept + 1]]
+
+    def sources(self) -> Concepts:
+        """Where each link starts."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
+
+    def turned(self) -> Edges:
+        """The same links, the other way."""
+        return Edges.between(self.targets, self.sources(), len(self))
+
+    def both_ways(self) -> Edges:
+        """Each link, and its opposite."""
+        sources = self.sources()
+        return Edges.between(
+            np.concatenate([sources, self.targets]), np.concatenate([self.targets, sources]), len(self)
+        )
+
+
+class Dictionary(Protocol):
+    """The words of an ontology."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+        """The entries that a folded word may be a form of, and what they mean: the most usual first, each once."""
+
+    def words(self, concept: int) -> Sequence[str]:
+        """The words for a concept, as they are written."""
+
+
+class Labels:
+    """A dictionary of given labels. A word that is no label is looked for by its English stem: 'reef' finds 'Reefs'.
+
+    >>> labels = Labels([["Coral reefs", "Reefs"], ["Atolls"]])
+    >>> labels.look_up("atolls"), labels.look_up("coral_reef"), labels.look_up("unicorn")
+    ((['atolls'], [1]), (['coral_reefs'], [0]), ((), []))
+    """
+
+    def __init__(self, labels: Sequence[Sequence[str]]) -> None:
+        self._labels = [tuple(words) for words in labels]
+        self._senses: dict[str, list[int]] = {}
+        self._stems: dict[str, list[str]] = {}
+        for concept, words in enumerate(labels):
+            for word in dict.fromkeys(map(fold, words)):
+                if word:
+                    self._senses.setdefault(word, []).append(concept)
+        for word in self._senses:
+            self._stems.setdefault(_stem(word), []).append(word)
+
+    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+        """The word itself if it is a label, else the labels of the same stem; and their concepts."""
+        bases = [word] if word in self._senses else self._stems.get(_stem(word), ())
+        return bases, list(dict.fromkeys(concept for base in bases for concept in self._senses[base]))
+
+    def words(self, concept: int) -> Sequence[str]:
+        """The labels of a concept."""
+        return self._labels[concept]
+
+    def __len__(self) -> int:
+        return len(self._senses)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._senses)
+
+
+def _stem(word: str) -> str:
+    return "_".join(_STEMMER.stemWords(word.split("_")))
+
+
+@dataclass(eq=False)
+class Ontology:
+    """Concepts are numbers. A word has senses, which are concepts; a concept has words, and broader concepts above it.
+
+    The depth of a concept is its distance to the nearest root, by IS-A links; roots are at 0.
+
+    >>> pets = Ontology.build(
+    ...     {"animal": ["animal", "beast"], "dog": ["dog", "domestic dog"], "cat": ["cat"]},
+    ...     broader=[("dog", "animal"), ("cat", "animal")], related=[("dog", "cat")], source="by hand")
+    >>> pets.concepts("Domestic_Dogs"), pets.synonyms("beasts"), pets.concepts("unicorn"), pets.longest
+    ((1,), ['animal'], (), 2)
+    >>> [pets.names[parent] for parent in pets.parents.of(1)], pets.depth.tolist(), pets.related.of(1).tolist()
+    (['animal'], [0, 1, 1], [0, 2])
+    """
+
+    names: Sequence[str] = field(repr=False)
+    """One for each concept, for people."""
+    parents: Edges = field(repr=False)
+    """IS-A: from a concept to the broader ones. Without cycles."""
+    related: Edges = field(repr=False)
+    """Every relation, both ways, IS-A included."""
+    depth: NDArray[np.int32] = field(repr=False)
+    longest: int
+    """How many words the longest label has."""
+    source: str
+    digest: str
+    dictionary: Dictionary = field(repr=False)
+    notes: list[str] = field(default_factory=list, repr=False)
+    """What was left out, for people."""
+    again: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
+    """How to get the same one in another process, where that is quicker than to send it there."""
+    _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
+
+    @staticmethod
+    def build(
+        labels: Mapping[str, Iterable[str]],
+        broader: Iterable[tuple[str, str]],
+        related: Iterable[tuple[str, str]] = (),
+        source: str = "",
+    ) -> Ontology:
+        """An ontology of named concepts and their words; `broader` has pairs of a concept and a broader one.
+
+        A concept that only a relation names has no words. An IS-A link that would close a cycle is left out, with a
+        note; it stays among the related ones.
+        """
+        numbers = {name: number for number, name in enumerate(labels)}
+        above = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in broader]
+        beside = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in related]
+        names = list(numbers)
+        words = [list(labels.get(name, ())) for name in names]
+        links = above + beside
+        parents, closing = acyclic(Edges.between([a for a, _ in above], [b for _, b in above], len(names)))
+        loops = [(a, a) for a, b in dict.fromkeys(above) if a == b]
+        dictionary = Labels(words)
+        content = repr((names, words, above, beside)).encode("utf-8", "surrogatepass")
+        return Ontology(
+            names,
+            parents,
+            Edges.between([a for a, _ in links], [b for _, b in links], len(names)).both_ways(),
+            depths(parents),
+            max((word.count("_") + 1 for word in dictionary), default=0),
+            source,
+            xxhash.xxh3_64_hexdigest(content),
+            dictionary,
+            left_out(names, loops + closing),
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __reduce__(self) -> Any:
+        if self.again is not None:
+            return self.again
+        fields = (self.names, self.parents, self.related, self.depth, self.longest, self.source, self.digest)
+        return Ontology, (*fields, self.dictionary, self.notes)
+
+    def concepts(self, word: str) -> tuple[int, ...]:
+        """The senses of a word or phrase, in any case, with spaces or underscores, inflected or not."""
+        return self._look_up(word)[1]
+
+    def bases(self, word: str) -> tuple[str, ...]:
+        """The entries of the dictionary that a word may be a form of; none if it is not known."""
+        return self._look_up(word)[0]
+
+    def _look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        known = self._known.get(word)
+        if known is None:
+            if len(word) > LONGEST_WORD:
+                return (), ()
+            if len(self._known) >= MOST_MEMORIES:
+                self._known.clear()
+            bases, senses = self.dictionary.look_up(fold(word))
+            known = self._known[word] = tuple(bases), tuple(senses)
+        return known
+
+    def is_word(self, text: str) -> bool:
+        """Whether it is known, in this or another form."""
+        return bool(self.concepts(text))
+
+    def synonyms(self, word: str) -> list[str]:
+        """All words that share a sense with it, without itself and its base forms, spaces between words."""
+        own = {fold(word), *self.bases(word)}
+        found: dict[str, str] = {}
+        for concept in self.concepts(word):
+            for other in self.dictionary.words(concept):
+                found.setdefault(fold(other), other.replace("_", " "))
+        return [written for other, written in found.items() if other not in own]
+
+    def above(self, concepts: Iterable[int]) -> dict[int, int]:
+        """These concepts and all that are broader, with the fewest IS-A links up to each."""
+        found = dict.fromkeys(concepts, 0)
+        level, distance = list(found), 0
+        while level:
+            distance += 1
+            higher = [int(parent) for concept in level for parent in self.parents.of(concept)]
+            level = [parent for parent in dict.fromkeys(higher) if parent not in found]
+            found.update(dict.fromkeys(level, distance))
+        return found
+
+    @cached_property
+    def downwards(self) -> list[tuple[Concepts, NDArray[np.intp], Concepts]]:
+        """All concepts with parents, in groups, so that parents come in earlier groups: concepts, starts, parents."""
+        return list(_groups(self.parents))
+
+
+def depths(parents: Edges) -> NDArray[np.int32]:
+    """The distance of each concept to the nearest root, by IS-A links.
+
+    >>> depths(Edges.between([1, 2, 3, 3], [0, 1, 2, 0], concepts=4)).tolist()
+    [0, 1, 2, 1]
+    """
+    depth = np.zeros(len(parents), np.int32)
+    for concepts, starts, above in _groups(parents):
+        depth[concepts] = np.minimum.reduceat(depth[above], starts) + 1
+    return depth
+
+
+def _groups(parents: Edges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concepts]]:
+    """Concepts whose parents are all done, then those whose parents are then all done, and so on."""
+    children = parents.turned()
+    waiting = np.diff(parents.starts)
+    ready = np.flatnonzero(waiting == 0)
+    while len(ready):
+        below, counts = np.unique(_gather(children, ready)[0], return_counts=True)
+        waiting[below] -= counts
+        ready = below[waiting[below] == 0]
+        if len(ready):
+            above, starts = _gather(parents, ready)
+            yield ready.astype(np.int32), starts, above
+
+
+def _gather(edges: Edges, concepts: NDArray[Any]) -> tuple[Concepts, NDArray[np.intp]]:
+    """The targets of some concepts, one after the other, and where those of each start."""
+    counts = edges.starts[concepts + 1] - edges.starts[concepts]
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(edges.starts[concepts] - starts, counts)
+    return edges.targets[at], starts
+
+
+def acyclic(parents: Edges) -> tuple[Edges, list[tuple[int, int]]]:
+    """The IS-A links without those that close a cycle, and those.
+
+    >>> kept, closing = acyclic(Edges.between([0, 1, 2, 3], [1, 2, 0, 0], concepts=4))
+    >>> closing, [kept.of(concept).tolist() for concept in range(4)]
+    ([(2, 0)], [[1], [2], [], [0]])
+    """
+    stuck = np.diff(parents.starts) > 0
+    for concepts, _, _ in _groups(parents):
+        stuck[concepts] = False
+    closing = _closing(parents, np.flatnonzero(stuck).tolist())
+    if closing:
+        sources, targets = parents.sources().astype(np.int64), parents.targets
+        out = np.isin(sources * len(parents) + targets, [a * len(parents) + b for a, b in closing])
+        parents = Edges.between(sources[~out], targets[~out], len(parents))
+    return parents, closing
+
+
+def _closing(parents: Edges, concepts: list[int]) -> list[tuple[int, int]]:
+    """The links that close a cycle when one walks up from each of these concepts in turn."""
+    closing: list[tuple[int, int]] = []
+    done: set[int] = set()
+    for first in concepts:
+        path = [] if first in done else [(first, iter(parents.of(first).tolist()))]
+        on_path = {first}
+        while path:
+            concept, rest = path[-1]
+            above = next(rest, None)
+            if above is None:
+                path.pop()
+                on_path.discard(concept)
+                done.add(concept)
+            elif above in on_path:
+                closing.append((concept, above))
+            elif above not in done:
+                on_path.add(above)
+                path.append((above, iter(parents.of(above).tolist())))
+    return closing
+
+
+def left_out(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
+    """Notes on links that close cycles."""
+    notes = [
+        f"IS-A link left out, since it closes a cycle: {names[below]!r} below {names[above]!r}"
+        for below, above in links[:MOST_NOTES]
+    ]
+    if len(links) > MOST_NOTES:
+        notes.append(f"{len(links) - MOST_NOTES:,} more IS-A links that close cycles are left out")
+    return notes

@@ -1,0 +1,69 @@
+"""idf of terms: how rare they are, learned as a crawl goes or told by statistics from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.text.background import Background
+from lycosa.text.languages import ENGLISH
+from lycosa.text.vocabulary import Vocabulary
+
+Idf = Literal["learned", "background", "none"]
+
+Numbers = NDArray[np.float64]
+
+
+class Rarity:
+    """The idf of terms, given by their stems; a phrase is as rare as the rarest of its words.
+
+    `learned` is log((N + 1) / (N_j + .5)) + 1 over the pages that a vocabulary has seen; `background` is log(N / N_j)
+    of statistics, and learned on pages in another language than theirs; `none` is 1. N_j = 1 for a word that no page
+    has.
+
+    >>> Rarity("learned").of([("coral",), ("coral", "reef")], Vocabulary()).round(3).tolist()    # log(1 / 1.5) + 1
+    [0.595, 0.595]
+    """
+
+    def __init__(self, idf: Idf = "learned", background: Background | None = None) -> None:
+        self.idf = idf
+        self.background = background or Background.load() if idf == "background" else None
+
+    @property
+    def fingerprint(self) -> object:
+        """What it depends on, for the log."""
+        return self.idf, self.background.digest if self.background else ""
+
+    def of(self, terms: Sequence[tuple[str, ...]], words: Vocabulary, language: str = ENGLISH) -> Numbers:
+        """One number for each term."""
+        if self.idf == "none" or not terms:
+            return np.ones(len(terms))
+        if self.background is not None and self.background.language == language:
+            known = self.background
+            return np.array([max(map(known.idf, stems)) for stems in terms])
+        stems = [stem for some in terms for stem in some]
+        ids = np.array([words.id_of.get(stem, -1) for stem in stems])
+        lengths = np.array([len(some) for some in terms])
+        return learned(np.minimum.reduceat(frequency_of(ids, words), np.cumsum(lengths) - lengths), words)
+
+    def of_ids(self, ids: NDArray[np.uint32], words: Vocabulary, language: str = ENGLISH) -> Numbers:
+        """The same for words, by their numbers in the vocabulary."""
+        if self.idf == "none":
+            return np.ones(len(ids))
+        if self.idf == "learned":
+            return words.idf(ids)
+        return self.of([(words.terms[number],) for number in ids.tolist()], words, language)
+
+
+def frequency_of(ids: NDArray[np.integer[Any]], words: Vocabulary) -> NDArray[np.int64]:
+    """In how many pages a vocabulary has met words; 0 for -1, a word that it does not have."""
+    return np.where(ids < 0, 0, words.frequency[ids].astype(np.int64))
+
+
+def learned(frequency: NDArray[np.int64], words: Vocabulary) -> Numbers:
+    """idf by so many pages, as the vocabulary has it; a word of no page is as rare as one of one page."""
+    found: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
+    return found

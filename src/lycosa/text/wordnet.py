@@ -1,0 +1,521 @@
+"""WordNet, read from the files of its distribution (their format: the manual page wndb(5WN)).
+
+    index.noun   dog n 7 5 @ ~ #m #p %p 7 1 02084071 10114209 ...       a word, and where its senses are in data.noun
+    data.noun    02084071 05 n 03 dog 0 domestic_dog 0 ... 022 @ 02083346 n 0000 ... | a member of ...
+    noun.exc     mice mouse                                             forms that no rule explains
+
+and the same for verbs, adjectives and adverbs. A synset's number is the byte at which its line begins, so every
+reference can be checked. The eight large files hold 28 MB; cutting them into Python objects would take two seconds. So
+they stay arrays of bytes: fields are found by the positions of the spaces, numbers computed by the column, and only the
+words of the index become strings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import read_whole
+from lycosa.text.ontology import Edges, Ontology, acyclic, depths, left_out
+
+KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+"""Parts of speech, as in the names of the files, and their letters."""
+
+FILES = tuple(name for kind in KINDS for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"))
+
+LARGEST = 200_000_000
+"""Bytes of a file: that of the nouns has 15 million."""
+
+ENDINGS = {
+    "noun": "s: ses:s xes:x zes:z ches:ch shes:sh men:man ies:y",
+    "verb": "s: ies:y es:e es: ed:e ed: ing:e ing:",
+    "adj": "er: est: er:e est:e",
+    "adv": "",
+}
+"""Morphy's rules of detachment: an ending, and what takes its place (manual page morphy(7WN))."""
+
+_RULES = {kind: [(rule.split(":")[0], rule.split(":")[1]) for rule in text.split()] for kind, text in ENDINGS.items()}
+_HYPHENS = re.compile("[-_]")
+
+_LAST = {kind: {ending[-1] for ending, _ in rules} for kind, rules in _RULES.items()}
+
+_VERSION = re.compile(rb"^  \d+ WordNet (\d+(?:\.\d+)*) Copyright", re.MULTILINE)
+_SPACE, _NEWLINE, _BAR = 32, 10, 124
+
+_HEX = np.full(256, 255, np.uint8)
+for _number, _digit in enumerate(b"0123456789abcdef"):
+    _HEX[_digit] = _number
+
+Positions = NDArray[np.int64]
+
+
+# -- where it is -------------------------------------------------------------------------------------------------
+
+
+def find_wordnet(place: str = "") -> Path:
+    """The directory with WordNet's files: `place` if given, else LYCOSA_WORDNET, else where it usually is."""
+    for named, what in ((place, "there is"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET names")):
+        if named:
+            found = next((directory for directory in (Path(named), Path(named, "dict")) if _is_there(directory)), None)
+            if found is None:
+                raise InputError(
+                    f"{what} no directory with WordNet's files, such as data.noun: {named}; "
+                    f"get them with 'lycosa wordnet --fetch --to {shlex.quote(named)}'"
+                )
+            return found
+    for directory in usual_places():
+        if _is_there(directory):
+            return directory
+    raise InputError(
+        "WordNet is not on this machine; get it with 'lycosa wordnet --fetch', "
+        "or name a directory that has its files (data.noun and others) with --ontology DIR"
+    )
+
+
+def home() -> Path:
+    """Where `lycosa wordnet --fetch` puts it: in the user's data directory."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return Path(data if os.path.isabs(data) else os.path.expanduser("~/.local/share"), "lycosa", "wordnet")
+
+
+def usual_places() -> Iterator[Path]:
+    """Where it is looked for, in this order, when nobody says where it is."""
+    if named := os.environ.get("WNSEARCHDIR"):
+        yield Path(named)
+    if named := os.environ.get("WNHOME"):
+        yield Path(named, "dict")
+    yield home()
+    yield Path(sys.prefix, "share", "wordnet")
+    for name in (
+        "/usr/share/wordnet",
+        "/usr/share/wordnet/dict",
+        "/usr/local/share/wordnet",
+        "/usr/local/share/wordnet/dict",
+        "/usr/local/WordNet-3.0/dict",
+        "/usr/local/WordNet-3.1/dict",
+        "/opt/homebrew/opt/wordnet/dict",
+    ):
+        yield Path(name)
+
+
+def _is_there(directory: Path) -> bool:
+    try:
+        return (directory / "data.noun").exists()
+    except OSError:
+        return False
+
+
+# -- the words ---------------------------------------------------------------------------------------------------
+
+
+class Lemmas:
+    """The dictionary of WordNet, with its morphology: what a word may be a form of.
+
+    As WordNet's own morphy: the word itself, and for each part of speech the forms that the exceptions name, or else
+    the first ending that leaves a word of that part of speech. In a phrase, each word may be inflected. A word that is
+    not found so is tried with other hyphens and without dots.
+    """
+
+    def __init__(
+        self,
+        rows: dict[str, dict[str, int]],
+        senses: Edges,
+        exceptions: dict[str, dict[str, list[str]]],
+        text: bytes,
+        at: Positions,
+        first: Positions,
+    ) -> None:
+        self._parts = [(kind, entries, exceptions[kind], _RULES[kind]) for kind, entries in rows.items()]
+        self._entries = rows
+        """Of each part of speech: the words of its index, and which row of `senses` they have."""
+        self._senses = senses
+        self._text, self._at, self._first = text, at, first
+        """Word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on."""
+
+    def __len__(self) -> int:
+        return len(set().union(*self._entries.values()))
+
+    def _forms(self, word: str) -> list[tuple[str, int]]:
+        """The entries that a word may be a form of, each with its row."""
+        found: list[tuple[str, int]] = []
+        for kind, entries, exceptions, rules in self._parts:
+            if word in entries:
+                found.append((word, entries[word]))
+            if word in exceptions:
+                found += [(base, entries[base]) for base in exceptions[word] if base in entries and base != word]
+                continue
+            base = _detached(word, kind, entries, rules)
+            if not base and "_" in word:
+                base = "_".join(_base(part, kind, entries, exceptions, rules) for part in word.split("_"))
+            if base and base != word and base in entries:
+                found.append((base, entries[base]))
+        return found
+
+    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+        """The entries that a word may be a form of, and their synsets: nouns, verbs, adjectives, adverbs."""
+        found = self._forms(word)
+        if not found and not word.isalpha():
+            for other in (
+                word.replace("-", "_"),
+                word.replace("_", "-"),
+                _HYPHENS.sub("", word),
+                word.replace(".", ""),
+            ):
+                if other != word and (found := self._forms(other)):
+                    break
+        senses = [concept for _, row in found for concept in self._senses.of(row).tolist()]
+        return list(dict.fromkeys(base for base, _ in found)), list(dict.fromkeys(senses))
+
+    def words(self, concept: int) -> Sequence[str]:
+        """The words of a synset."""
+        return [self._word(number) for number in range(self._first[concept], self._first[concept + 1])]
+
+    def _word(self, number: int) -> str:
+        # An adjective may have a mark in brackets that says where it may stand: galore(ip).
+        return self._text[self._at[number] : self._at[number + 1]].decode("utf-8", "replace").partition("(")[0]
+
+    def name(self, concept: int, kind: str) -> str:
+        """A synset as people write it: its first word, part of speech, and which of that word's senses it is."""
+        word = self._word(int(self._first[concept]))
+        row = self._entries[kind].get(word.lower())
+        senses = [] if row is None else self._senses.of(row).tolist()
+        return f"{word}.{KINDS[kind]}.{senses.index(concept) + 1 if concept in senses else 0:02}"
+
+
+def _base(
+    word: str, kind: str, entries: dict[str, int], exceptions: dict[str, list[str]], rules: list[tuple[str, str]]
+) -> str:
+    """A word of a phrase in its base form; as it is, if it has no other."""
+    return exceptions[word][0] if word in exceptions else _detached(word, kind, entries, rules) or word
+
+
+def _detached(word: str, kind: str, entries: dict[str, int], rules: list[tuple[str, str]]) -> str:
+    """What is left of a word without its ending, by the first rule that leaves a word; "" if none does."""
+    rest = ""
+    if kind == "noun":
+        if word.endswith("ful"):
+            word, rest = word[:-3], "ful"  # boxesful: boxful
+        elif len(word) <= 2 or word.endswith("ss"):
+            return ""
+    if word[-1:] not in _LAST[kind]:  # most words, and new ones come with every page
+        return ""
+    for ending, instead in rules:
+        if word.endswith(ending) and (base := word[: -len(ending)] + instead) in entries:
+            return base + rest
+    return ""
+
+
+class Names(Sequence[str]):
+    """The names of all synsets, made when they are asked for."""
+
+    def __init__(self, lemmas: Lemmas, starts: dict[str, int], count: int) -> None:
+        self._lemmas, self._starts, self._count = lemmas, starts, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, concept: int) -> str: ...
+    @overload
+    def __getitem__(self, concept: slice) -> list[str]: ...
+    def __getitem__(self, concept: int | slice) -> str | list[str]:
+        if isinstance(concept, slice):
+            return [self[number] for number in range(*concept.indices(self._count))]
+        number = range(self._count)[concept]
+        kind = [kind for kind, start in self._starts.items() if start <= number][-1]
+        return self._lemmas.name(number, kind)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------
+
+
+def read_wordnet(directory: Path) -> Ontology:
+    """Read WordNet's files. Whatever is wrong with them is an InputError that names the file and the line."""
+    digest = xxhash.xxh3_64()
+    data: dict[str, _Synsets] = {}
+    starts: dict[str, int] = {}
+    count, version = 0, ""
+    for kind in KINDS:
+        with _File.read(directory, f"data.{kind}", digest) as file:
+            data[kind] = _read_data(file, kind)
+            version = version or file.version()
+        starts[kind], count = count, count + len(data[kind].offsets)
+
+    entries: dict[str, dict[str, int]] = {}
+    senses, per_word, row = [], [], 0
+    for kind, synsets in data.items():
+        with _File.read(directory, f"index.{kind}", digest) as file:
+            words, counts, found = _read_index(file, synsets)
+        entries[kind] = dict(zip(words, range(row, row + len(words)), strict=True))
+        row += len(words)
+        per_word.append(counts)
+        senses.append(found + starts[kind])
+    exceptions = {kind: _read_exceptions(directory, f"{kind}.exc", digest) for kind in KINDS}
+
+    lemmas = Lemmas(
+        entries,
+        Edges(_running(per_word), np.concatenate(senses).astype(np.int32)),
+        exceptions,
+        b"".join(synsets.words for synsets in data.values()),
+        _running([synsets.word_lengths for synsets in data.values()]),
+        _running([synsets.word_counts for synsets in data.values()]),
+    )
+    names = Names(lemmas, starts, count)
+    sources = np.concatenate([synsets.pointer_of + starts[kind] for kind, synsets in data.items()])
+    targets = np.concatenate([_resolve(synsets, data, starts) for synsets in data.values()])
+    is_a = np.concatenate([synsets.is_a for synsets in data.values()])
+    parents, closing = acyclic(Edges.between(sources[is_a], targets[is_a], count))
+    return Ontology(
+        names,
+        parents,
+        Edges.between(np.concatenate([sources, targets]), np.concatenate([targets, sources]), count),
+        depths(parents),
+        max((word.count("_") + 1 for words in entries.values() for word in words), default=0),
+        f"WordNet {version} in {directory}" if version else f"WordNet in {directory}",
+        digest.hexdigest(),
+        lemmas,
+        left_out(names, closing),
+    )
+
+
+def _running(counts: list[Positions]) -> NDArray[np.intp]:
+    """0, and the sums of all counts so far."""
+    return np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.intp)
+
+
+@dataclass
+class _File:
+    """A file of the database: its bytes, and where the lines of its table begin and end."""
+
+    path: Path
+    content: bytes
+    buffer: NDArray[np.uint8]
+    begins: Positions
+    ends: Positions
+    lines: Positions
+    """Their numbers, from 1; those of the licence are left out."""
+
+    @classmethod
+    def read(cls, directory: Path, name: str, digest: xxhash.xxh3_64) -> _File:
+        path = directory / name
+        content = _content(path)
+        digest.update(content)
+        buffer = np.frombuffer(content, np.uint8)
+        ends = np.flatnonzero(buffer == _NEWLINE)
+        if not len(ends) or not content.endswith(b"\n"):
+            raise damaged(path, len(ends) + 1, "it ends in the middle of a line" if content else "it is empty")
+        begins = np.concatenate([[0], ends[:-1] + 1])
+        table = buffer[begins] != _SPACE  # the lines of the licence begin with two spaces
+        lines = np.flatnonzero(table) + 1
+        if not len(lines):
+            raise damaged(path, 1, "it has a licence, but no words")
+        return cls(path, content, buffer, begins[table], ends[table], lines)
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keep the numbers of the lines, for complaints, but not the content."""
+        self.content, self.buffer = b"", np.zeros(0, np.uint8)
+
+    def check(self, fine: NDArray[np.bool_], what: str, of: Positions | None = None) -> None:
+        """Raise for the first entry that is not fine; `of` says to which line of the table each belongs."""
+        if not fine.all():
+            bad = int(np.argmin(fine))
+            raise damaged(self.path, int(self.lines[bad if of is None else of[bad]]), what)
+
+    def number(self, at: Positions, digits: int) -> tuple[Positions, NDArray[np.bool_]]:
+        """The decimal numbers of so many digits that begin there, and whether they are such."""
+        total = np.zeros(len(at), np.int64)
+        fine = np.ones(len(at), bool)
+        for column in range(digits):
+            # Below "0" it wraps around, and is too large as well.
+            digit = self.buffer.take(at + column, mode="clip") - np.uint8(48)
+            fine &= digit <= 9
+            total = 10 * total + digit
+        return total, fine
+
+    def version(self) -> str:
+        """Which WordNet this is, by its licence; "" if that does not say."""
+        found = _VERSION.search(self.content[:20_000])
+        return found[1].decode() if found else ""
+
+
+@dataclass
+class _Synsets:
+    """What a data file says."""
+
+    file: _File
+    offsets: Positions
+    word_counts: Positions
+    word_lengths: Positions
+    words: bytes
+    pointer_of: Positions
+    """For each pointer, the synset it starts from."""
+    pointer_to: Positions
+    pointer_kind: NDArray[np.uint8]
+    is_a: NDArray[np.bool_]
+
+
+def _read_data(file: _File, kind: str) -> _Synsets:
+    """All synsets of a part of speech: 00001740 03 n 01 entity 0 003 ~ 00001930 n 0000 ... | gloss."""
+    buffer, begins = file.buffer, file.begins
+    bars = np.flatnonzero(buffer == _BAR)
+    first_bar = np.searchsorted(bars, begins)
+    bar = bars[np.minimum(first_bar, len(bars) - 1)] if len(bars) else np.full(len(begins), -1)
+    file.check(
+        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18), "it is no synset: no '|' in its place"
+    )
+    spaces = np.flatnonzero(buffer == _SPACE)
+    first = np.searchsorted(spaces, begins)  # field f of a line ends at spaces[first + f]
+    fields = np.searchsorted(spaces, bar) - first
+
+    offsets, fine = file.number(begins, 8)
+    file.check(fine & (buffer[begins + 8] == _SPACE), "it does not begin with a number of eight digits")
+    file.check(offsets == begins, "its number is not the byte at which it stands, so bytes before it are lost or added")
+    high, low = _HEX[buffer[begins + 14]].astype(np.int64), _HEX[buffer[begins + 15]].astype(np.int64)
+    words = 16 * high + low
+    file.check((high < 16) & (low < 16) & (words > 0), "it does not say how many words it has")
+    file.check(fields >= 5 + 2 * words, "it has fewer words than it says")
+    at = spaces[first + 3 + 2 * words] + 1
+    pointers, fine = file.number(at, 3)
+    file.check(fine & (spaces[first + 4 + 2 * words] == at + 3), "it does not say how many pointers it has")
+    wanted = 5 + 2 * words + 4 * pointers
+    file.check((fields >= wanted) if kind == "verb" else (fields == wanted), "it has not as many pointers as it says")
+
+    of, number = _spread(words)
+    ends = spaces[first[of] + 4 + 2 * number]
+    starts = spaces[first[of] + 3 + 2 * number] + 1
+    lengths = ends - starts
+    file.check(lengths > 0, "it has a word without letters", of)
+    _, inside = _spread(lengths)
+    text = buffer[np.repeat(starts, lengths) + inside].tobytes()
+
+    of, number = _spread(pointers)
+    field = first[of] + 5 + 2 * words[of] + 4 * number
+    symbol, end = spaces[field - 1] + 1, spaces[field]
+    to, fine = file.number(end + 1, 8)
+    fine &= (symbol < end) & (spaces[field + 1] == end + 9) & (spaces[field + 2] == end + 11)
+    file.check(fine & (spaces[field + 3] == end + 16), "it has a pointer that is none", of)
+    is_a = (buffer[symbol] == ord("@")) & ((end == symbol + 1) | (buffer[symbol + 1] == ord("i")))
+    return _Synsets(file, offsets, words, lengths, text, of, to, buffer[end + 10], is_a)
+
+
+def _spread(counts: Positions) -> tuple[Positions, Positions]:
+    """For counts of 2 and 3: whose each one is (0 0 1 1 1), and the how manieth (0 1 0 1 2)."""
+    of = np.repeat(np.arange(len(counts)), counts)
+    return of, np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int]) -> Positions:
+    """The concepts that the pointers of a file mean."""
+    found = np.full(len(synsets.pointer_to), -1, np.int64)
+    for kind, letter in KINDS.items():
+        mine = np.isin(synsets.pointer_kind, [ord(letter), ord("s") if kind == "adj" else ord(letter)])
+        offsets = data[kind].offsets
+        wanted = synsets.pointer_to[mine]
+        at = np.minimum(np.searchsorted(offsets, wanted), len(offsets) - 1)
+        found[mine] = np.where(offsets[at] == wanted, at + starts[kind], -1)
+    synsets.file.check(found >= 0, "it has a pointer to where no synset begins", synsets.pointer_of)
+    return found
+
+
+def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, Positions]:
+    """The words of a part of speech, how many senses each has, and which: dog n 1 2 @ ~ 1 1 02084071."""
+    buffer = file.buffer
+    letters = (buffer != _SPACE) & (buffer != _NEWLINE)
+    edges = np.flatnonzero(letters[1:] != letters[:-1]) + 1
+    if letters[0]:
+        edges = np.concatenate([[0], edges])
+    starts, ends = edges[0::2], edges[1::2]  # a file ends with a newline, so every field has an end
+    first = np.searchsorted(starts, file.begins)
+    fields = np.searchsorted(starts, file.ends) - first
+    file.check(fields >= 7, "it is no entry: it has too few fields")
+    senses, fine = _small(file, starts[first + 2], ends[first + 2])
+    pointers, also = _small(file, starts[first + 3], ends[first + 3])
+    file.check(fine & also & (senses > 0), "it does not say how many senses it has")
+    file.check(fields == 6 + pointers + senses, "it has not as many senses as it says")
+    of, number = _spread(senses)
+    field = first[of] + 6 + pointers[of] + number
+    file.check(ends[field] == starts[field] + 8, "a sense of it is not a number of eight digits", of)
+    wanted, fine = file.number(starts[field], 8)
+    at = np.minimum(np.searchsorted(synsets.offsets, wanted), len(synsets.offsets) - 1)
+    fine &= synsets.offsets[at] == wanted
+    file.check(fine, f"a sense of it is not in {synsets.file.path.name}", of)
+    try:
+        words = _slices(file.content, starts[first], ends[first])
+    except UnicodeDecodeError as error:
+        line = int(np.searchsorted(file.begins, error.start, side="right")) - 1
+        raise damaged(file.path, int(file.lines[max(line, 0)]), "it is not text") from None
+    if len(set(words)) != len(words):
+        last = {word: number for number, word in enumerate(words)}
+        twice = next(number for number, word in enumerate(words) if last[word] != number)
+        raise damaged(file.path, int(file.lines[twice]), f"{words[twice][:40]!r} stands there twice")
+    return words, senses, at
+
+
+def _slices(content: bytes, starts: Positions, ends: Positions) -> list[str]:
+    """Pieces of a file as text."""
+    text = content.decode("utf-8")
+    if len(text) == len(content):
+        return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return [content[start:end].decode() for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _small(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, NDArray[np.bool_]]:
+    """Numbers of one to three digits."""
+    total = np.zeros(len(starts), np.int64)
+    fine = ends - starts <= 3
+    for digits in (1, 2, 3):
+        some = np.flatnonzero(ends - starts == digits)
+        total[some], right = file.number(starts[some], digits)
+        fine[some] &= right
+    return total, fine
+
+
+def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict[str, list[str]]:
+    """Forms and what they are forms of: mice mouse."""
+    path = directory / name
+    found: dict[str, list[str]] = {}
+    content = _content(path)
+    digest.update(content)
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            form, *bases = line.decode("utf-8").split()
+        except ValueError:  # not text, or nothing in it
+            raise damaged(path, number, "it is no form of a word") from None
+        if not bases:
+            raise damaged(path, number, f"it does not say what {form[:40]!r} is a form of")
+        found.setdefault(form, []).extend(bases)
+    return found
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_whole(path, LARGEST)
+    except FileNotFoundError:
+        raise InputError(f"WordNet is not complete: {path} is missing; {remedy(path.parent)}") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path} of WordNet: {error.strerror}; {remedy(path.parent)}") from error
+
+
+def damaged(path: Path, line: int, what: str) -> InputError:
+    """What is said of a file that is not as it should be."""
+    return InputError(f"WordNet is damaged: {path}, line {line:,}: {what}; {remedy(path.parent)}")
+
+
+def remedy(directory: Path) -> str:
+    """What to do about a WordNet that can't be read."""
+    to = "" if directory == home() or not os.access(directory, os.W_OK) else f" --to {shlex.quote(str(directory))}"
+    return f"get it again with 'lycosa wordnet --fetch{to}'"

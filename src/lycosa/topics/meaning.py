@@ -1,0 +1,83 @@
+"""What judges that go by meaning have in common: which texts they read, and by which ontology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.types import Judgement, Page, Visit
+from lycosa.text.addresses import words_of
+from lycosa.text.glossary import Glossary
+from lycosa.text.meanings import ontology as ontology_at
+from lycosa.text.nearness import check_floor
+from lycosa.text.ontology import Ontology
+from lycosa.text.similarity import Measure
+from lycosa.text.vocabulary import Reading
+
+
+class Meaning:
+    """Judges the page as a whole, and each link by its anchor; contexts and addresses where a strategy wants them.
+
+    Subclasses say how near a page is (`_page`), and how near short texts are (`_near`). On pages in other languages
+    than English, WordNet knows no word, and only words that are the same count.
+    """
+
+    facets: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        words: str | Mapping[str, float],
+        threshold: float,
+        ontology: str | Ontology,
+        measure: Measure,
+        floor: float = 0.0,
+        **parameters: float,
+    ) -> None:
+        check_floor(floor)
+        self.floor = floor
+        self.words, self.threshold = words, threshold
+        self.ontology = ontology if isinstance(ontology, Ontology) else ontology_at(ontology)
+        self.glossary = Glossary(self.ontology, words, measure, **parameters)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The terms of the topic."""
+        return dict(zip(self.glossary.topic, self.glossary.weights.tolist(), strict=True))
+
+    @property
+    def fingerprint(self) -> object:
+        """What a judgement depends on, for the log."""
+        like = self.glossary.likeness
+        return self.weights, like.measure, like.parameters, self.floor, self.ontology.digest
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Score the page, its anchors, and what else is wanted of links."""
+        assert isinstance(reading, Reading), (
+            "a judge of meanings needs a reader; pass reader=Vocabulary() to the engine"
+        )
+        links = page.links
+        judgement = Judgement(self._page(page, reading), self._links(links.anchors, reading))
+        for name in self.facets:
+            texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
+            judgement.facets[name] = self._links(texts, reading)
+        return judgement
+
+    def learn(self, visit: Visit) -> None:
+        """What there is to learn (idf), the vocabulary learns."""
+
+    def _links(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float32]:
+        return self._near(texts, reading).astype(np.float32) if len(texts) else np.zeros(0, np.float32)
+
+    def _page(self, page: Page, reading: Reading) -> float:
+        return float(self._near([whole(page)], reading)[0])
+
+    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+
+def whole(page: Page) -> str:
+    """All words of a page."""
+    return f"{page.title}\n{page.text}"

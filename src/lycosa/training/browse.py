@@ -1,0 +1,307 @@
+"""`lycosa train browse`: from a browsing record to a file that the HMM strategies and the context graph learn from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.estimators.browsing import FORMAT, MOST_STATES, Browsing, distances
+from lycosa.store.directory import CONFIG
+from lycosa.text.bags import Bags
+from lycosa.training.browsed import read_crawl
+from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
+from lycosa.training.grouping import KINDS, clusters_of, described, points_of
+from lycosa.training.history import is_history, read_history
+from lycosa.training.pages import check_out
+from lycosa.training.recognising import Recognised, recognise
+from lycosa.training.record import Record, add_labels, read_record
+from lycosa.training.sources import Look, Tell
+from lycosa.training.trail import Trail, trail_of
+
+STATES = 4
+"""Hidden states: relevant, one step away, two, and all that is farther."""
+
+CLUSTERS = 5
+"""K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and that of the relevant ones."""
+
+MOST_CLUSTERS = 1000
+MOST = 3000
+"""Training pages: each page of a crawl is compared with all of them."""
+
+SMALL = 100
+"""Of fewer pages even words count that are on one page only."""
+
+FEW = 10
+"""Fewer relevant pages get a word of warning."""
+
+Unlabelled = Literal["path", "no"]
+
+
+@dataclass
+class Browsed:
+    """What came of it."""
+
+    browsing: Browsing
+    out: Path
+    left_out: Counter[str]
+    notes: list[str]
+    clusters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Of each clustering its clusters: pages, relevant, words."""
+    recognised: Recognised | None = None
+
+    @property
+    def transitions(self) -> NDArray[np.intp]:
+        """How often the record goes from a page of one state to one of another."""
+        state, steps, n = self.browsing.state, self.browsing.steps, self.browsing.states
+        return np.bincount(state[steps[:, 0]] * n + state[steps[:, 1]], minlength=n * n).reshape(n, n)
+
+
+def train_browse(
+    source: Path,
+    out: Path,
+    look: Look,
+    *,
+    labels: Path | None = None,
+    unlabelled: str = "path",
+    positives_only: bool = False,
+    states: int = STATES,
+    clusters: int = CLUSTERS,
+    gap: float = 30.0,
+    most: int = MOST,
+    language: str = "en",
+    seed: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Browsed:
+    """Make a training set of a browsing record, and write it.
+
+    1. Read the visits, and what is said of their pages. 2. Find how far each page is from a relevant one. 3. Choose the
+    training pages. 4. Get the words of those that have none. 5. Group pages whose words are alike. 6. Write it.
+
+    What becomes of a page:
+
+    - relevant: state 0, and a cluster;
+    - irrelevant: the state is its distance to a relevant page along the browsing; and a cluster;
+    - unlabelled (`unlabelled="path"`): if it leads to a relevant page it counts for distances and transitions, but it
+      is in no cluster, as nobody knows what it is an example of; else it is left out. With "no" it is irrelevant;
+    - with `positives_only` every page that is not relevant is in no cluster, and together they are the background:
+      the relevant ones alone are grouped. No page has to be labelled as irrelevant.
+
+    A page whose words can't be had stays on the paths, and is in no cluster.
+
+    Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighed as the strategies do it: see estimators/neighbours.py.
+    """
+    _check(out, unlabelled, states, clusters, gap, most, seed)
+    record = _read(source, language, tell)  # 1
+    if labels is not None:
+        add_labels(record, labels)
+    trail = trail_of(record, gap)
+    _check_labels(trail, source)
+    known = trail.said == 1
+    distance = distances(known, trail.steps, states + 1)  # 2: `states` means that no path leads to a relevant page
+    role = trail.said.copy()  # 1: relevant, 0: irrelevant, -1: in no cluster
+    wordless = np.zeros(len(role), np.bool_)  # nobody may know what it is about
+    if positives_only:
+        role[~known] = -1
+    elif unlabelled == "no":
+        role[role < 0] = 0
+    else:
+        wordless = role < 0
+    if not (positives_only or (role == 0).any()):
+        raise InputError(_no_negatives(source))
+    rows = np.flatnonzero(~wordless | (distance < states))  # 3
+    if len(rows) < len(role):
+        record.left_out["unlabelled, and lead to no relevant page"] += len(role) - len(rows)
+    rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
+    urls = [trail.urls[row] for row in rows.tolist()]
+    relevant, role, wordless = known[rows], role[rows], wordless[rows]
+    if not record.complete:  # 4
+        wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
+        for url, page in look(wanted, record.corpus, tell) if wanted else ():
+            record.take(url, page)
+    worded = np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
+    if not (worded & relevant).any():
+        raise InputError(
+            f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
+            f"{_why(record)}. Give their text in the record, or an archive with --pages"
+        )
+    if not (positives_only or (worded & (role == 0)).any()):
+        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record)})")
+    tell("grouping pages", 0, 0)
+    places = np.array([record.row_of[url] for url in np.array(urls, object)[worded]], np.intp)
+    terms = _terms(record.corpus, places, relevant[worded])
+    number = np.full(len(trail.urls), -1, np.intp)
+    number[rows] = np.arange(len(rows))
+    steps = number[trail.steps]
+    browsing = Browsing(
+        [record.corpus.vocabulary.terms[term] for term in terms.tolist()],
+        _spread(record.corpus.bags(places, terms.tolist()), worded),
+        urls,
+        relevant,
+        np.minimum(distance[rows], states - 1),
+        steps[(steps >= 0).all(axis=1)],
+        {},
+        states,
+        record.corpus.vocabulary.language,
+        {
+            "source": source.name,
+            "visits": len(record.visits),
+            "paths": trail.how,
+            "unlabelled": unlabelled,
+            "positives_only": positives_only,
+            "clusters": clusters,
+            "seed": seed,
+        },
+    )
+    for kind in KINDS:  # 5
+        browsing.clusterings[kind] = clusters_of(browsing, kind, worded & (role >= 0), clusters, seed)
+    browsing.save(out)  # 6
+    done = Browsed(browsing, out, record.left_out, record.notes)
+    done.clusters = {kind: described(browsing, kind) for kind in KINDS}
+    record.corpus.pages = [record.corpus.pages[place] for place in places.tolist()]
+    points = points_of(browsing, "kmeans").take(np.flatnonzero(worded))
+    done.recognised = recognise(points, relevant[worded], record.corpus.groups(), seed)
+    record.notes.extend(_remarks(done, trail, distance[rows], worded, wordless))
+    return done
+
+
+# -- what may be wrong -----------------------------------------------------------------------------------------
+
+
+def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
+    """Refuse what can't work before anything is read."""
+    if unlabelled not in ("path", "no"):
+        raise InputError(f"--unlabelled is {unlabelled}: it is path (they are on paths only) or no (irrelevant)")
+    if not 2 <= states <= MOST_STATES:
+        raise InputError(f"--states is {states}: it has to be 2 to {MOST_STATES}")
+    if not 2 <= clusters <= MOST_CLUSTERS:
+        raise InputError(f"--clusters is {clusters}: it has to be 2 to {MOST_CLUSTERS:,}")
+    if not gap > 0:
+        raise InputError(f"--gap is {gap:g}: it has to be more than 0 minutes")
+    if most < 2:
+        raise InputError(f"--most is {most}: it has to be 2 or more")
+    if seed < 0:
+        raise InputError(f"--random-seed is {seed}: it has to be 0 or more")
+    check_out(out, FORMAT.mark, f"is no {FORMAT.noun}")
+
+
+def _read(source: Path, language: str, tell: Tell) -> Record:
+    if not source.exists():
+        raise InputError(f"there is no file or directory {source}: name a browsing record, a history, or a crawl")
+    if source.is_dir():
+        if not (source / CONFIG).is_file():
+            raise InputError(f"{source} is no crawl: name a browsing record, a browser's history, or a crawl")
+        return read_crawl(source, language, tell)
+    tell("reading the record", 0, 0)
+    return read_history(source, language) if is_history(source) else read_record(source, language)
+
+
+def _check_labels(trail: Trail, source: Path) -> None:
+    if not (trail.said == 1).any():
+        raise InputError(
+            f"no page of {source} is labelled as relevant: say in the record which are "
+            '("relevant": true), or give --labels FILE with an address, a tab and yes or no a line'
+        )
+
+
+def _no_negatives(source: Path) -> str:
+    return (
+        f"no page of {source} is labelled as irrelevant: label some, take those without a label for irrelevant "
+        "(--unlabelled no), or learn from the relevant ones alone (--positives-only)"
+    )
+
+
+def _why(record: Record) -> str:
+    """What became of pages, and the first reason in full."""
+    left = ", ".join(f"{count:,} {why}" for why, count in record.left_out.most_common(3))
+    return f" ({left}{f'; {record.notes[0]}' if record.notes else ''})" if left else ""
+
+
+# -- choosing --------------------------------------------------------------------------------------------------
+
+
+def _some(
+    rows: NDArray[np.intp],
+    said: NDArray[np.intp],
+    distance: NDArray[np.intp],
+    most: int,
+    states: int,
+    seed: int,
+    record: Record,
+) -> NDArray[np.intp]:
+    """At most so many, in their order: relevant ones for up to half of the room, then labelled ones, then near ones.
+
+    Among equals chance decides.
+    """
+    if len(rows) <= most:
+        return rows
+    order = np.random.default_rng([seed, 3]).permutation(len(rows))
+    first = order[said[order] == 1][: max(1, most // 2)]
+    rank = np.where(said == 0, 0, np.where(distance < states, 1, 2))
+    rank[said == 1] = 3  # what had no room among the first
+    rank[first] = -1
+    kept = order[np.argsort(rank[order], kind="stable")][:most]
+    record.left_out[f"beyond the {most:,} training pages that --most allows"] += len(rows) - most
+    return rows[np.sort(kept)]
+
+
+def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The words that count: those of relevant pages, and others that are on several pages; where pages are few, all."""
+    frequency, wanted = (np.zeros(len(corpus.vocabulary.terms), np.intp) for _ in range(2))
+    for row, good in zip(rows.tolist(), relevant.tolist(), strict=True):
+        frequency[corpus.pages[row].terms.ids] += 1
+        wanted[corpus.pages[row].terms.ids] += good
+    least = COMMON if len(rows) >= SMALL else 1
+    found = np.flatnonzero((frequency >= least) | (wanted > 0))
+    order = np.lexsort((-frequency[found], wanted[found] == 0))
+    return np.sort(found[order[:MOST_TERMS]])
+
+
+def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
+    """With an empty bag for each page without words."""
+    lengths = np.zeros(len(worded), np.intp)
+    lengths[worded] = np.diff(bags.starts)
+    return Bags(np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp), bags.columns, bags.counts)
+
+
+# -- what is told ----------------------------------------------------------------------------------------------
+
+
+def _remarks(
+    done: Browsed,
+    trail: Trail,
+    distance: NDArray[np.intp],
+    worded: NDArray[np.bool_],
+    wordless: NDArray[np.bool_],
+) -> list[str]:
+    browsing, notes = done.browsing, []
+    good = int(browsing.relevant.sum())
+    if good == 1:
+        notes.append("one relevant page only: what is like it is taken for relevant, and little is learned of paths")
+    elif good < FEW:
+        notes.append(f"{good} relevant pages only: {FEW} or more make better clusters and paths")
+    if wordless.any():
+        notes.append(
+            f"{int(wordless.sum()):,} unlabelled pages count on paths, but are in no cluster: --unlabelled no takes "
+            "them for irrelevant"
+        )
+    missing = int((~worded & ~wordless).sum())
+    if missing:
+        notes.append(f"{missing:,} pages without words stay on the paths only")
+    others = distance[~browsing.relevant]
+    if not (others < browsing.states).any():
+        notes.append(
+            "no page leads to a relevant one: nothing is learned of paths, and 'hybrid' will do better than 'hmm'. "
+            "Record referrers, or the pages on the way"
+        )
+    elif (others == browsing.states).any():
+        lost = int((others == browsing.states).sum())
+        notes.append(f"{lost:,} pages lead to no relevant page: they are in the last state")
+    if browsing.clusters("xmeans") < 2:
+        notes.append("X-Means sees one cluster only: 'hmm-xmeans' can't tell these pages apart, use 'hmm'")
+    return [*trail.notes, *notes]

@@ -1,0 +1,369 @@
+"""Browsing records: which pages someone visited, from which page, when, and which of them were relevant."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lycosa.collection.reading import INFLATED
+from lycosa.core.errors import InputError
+from lycosa.core.files import read_whole
+from lycosa.core.types import Page
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.training.corpus import Corpus
+from lycosa.training.sources import HTML, page_of, read_table
+from lycosa.web.html import extract, plain
+from lycosa.web.urls import canonical
+
+MOST_RECORD = 2_000_000_000
+"""Bytes of a record of lines, which may have whole pages in them."""
+
+MOST_LINE = 20_000_000
+MOST_EXPORT = 200_000_000
+"""Bytes of an export that has to be read at once: JSON or CSV."""
+
+MOST_VISITS = 2_000_000
+SHOWN = 5
+"""Broken lines whose numbers are told."""
+
+YES = frozenset(("yes", "y", "true", "1", "relevant", "+"))
+NO = frozenset(("no", "n", "false", "0", "irrelevant", "-"))
+
+_URL = ("url", "uri", "address", "href", "link", "page_url")
+_REFERRER = ("referrer", "referer", "from_url", "referring_url")
+_TIME = ("time", "timestamp", "time_usec", "visit_time", "visittime", "last_visit_time", "lastvisittime", "visit_date",
+         "visited", "datetime", "date")  # fmt: skip
+
+_WEBKIT = 11_644_473_600
+"""Seconds from 1601, when Chromium's clock starts, to 1970."""
+
+_LINES, _FIRST = 20, 65536
+
+
+class BadLine(Exception):
+    """What is wrong with one entry."""
+
+
+@dataclass(slots=True)
+class Visited:
+    """One visit: the page, what was said of it (None: nothing), where the visitor came from, when."""
+
+    url: str
+    relevant: bool | None = None
+    referrer: str = ""
+    time: float | None = None
+
+
+@dataclass
+class Record:
+    """Visits in their order, and the words of pages as far as the record has them."""
+
+    corpus: Corpus = field(default_factory=Corpus)
+    visits: list[Visited] = field(default_factory=list)
+    row_of: dict[str, int] = field(default_factory=dict)
+    """Where the corpus has the words of a page."""
+    steps: list[tuple[str, str]] | None = None
+    """Who links to whom, where that is known; None: it follows from the visits."""
+    complete: bool = False
+    """Whether there are no more words to be had than those that are here, and every page has a label."""
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """Why something is not here."""
+        return self.corpus.left_out
+
+    @property
+    def notes(self) -> list[str]:
+        """What should be said."""
+        return self.corpus.notes
+
+    def take(self, url: str, page: Page) -> None:
+        """Keep the words of a page, if it has any."""
+        if url not in self.row_of and self.corpus.add("", url, page):
+            self.row_of[url] = len(self.corpus.pages) - 1
+
+    def add(self, visit: Visited) -> None:
+        """One visit more."""
+        if len(self.visits) >= MOST_VISITS:
+            raise InputError(f"the record has more than {MOST_VISITS:,} visits: cut it into pieces")
+        self.visits.append(visit)
+
+
+def check_file(path: Path, what: str) -> None:
+    """Refuse what can't be read as a file, before it is waited for."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(f"cannot read {what} {path}: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{what} {path} is a directory: name a file")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{what} {path} is a pipe or a device: save it as a file first")
+
+
+def read_record(path: Path, language: str = "en") -> Record:
+    """The visits of a file of lines of JSON, of a JSON export, or of a table (CSV or TSV) with titles."""
+    check_file(path, "the record")
+    record = Record(Corpus(Vocabulary(language)))
+    broken: list[int] = []
+    entries = bad = 0
+    first: Exception | None = None
+    try:
+        for number, entry in _entries(path):
+            entries += 1
+            try:
+                _take(record, entry, path.parent)
+            except BadLine as error:
+                bad, first = bad + 1, first or error
+                broken += [number] if len(broken) < SHOWN else []
+    except OSError as error:
+        raise InputError(f"cannot read the record {path}: {error.strerror}") from error
+    numbers = ", ".join(map(str, broken)) + (", ..." if bad > SHOWN else "")
+    if not record.visits:
+        told = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
+        raise InputError(
+            f"{path} has no visits{told}. Write one page a line as JSON, for example "
+            '{"url": "https://example.org/", "relevant": true, "referrer": null}'
+        )
+    if bad:
+        record.left_out["broken lines"] += bad
+        record.notes.append(f"{path.name}: broken lines are {numbers}; of the first {first}")
+    return record
+
+
+# -- forms of records ------------------------------------------------------------------------------------------
+
+
+def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
+    """What each line or entry says, with its number from 1."""
+    with open(path, "rb") as file:
+        start = file.read(_FIRST)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start:
+        raise InputError(f"{path} is neither UTF-8 text nor a browser's history: save it as UTF-8, or name another")
+    lines = [line.strip() for line in start.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    lines = [line for line in lines if line][:_LINES]
+    objects = [line.startswith(b"{") and line.endswith(b"}") for line in lines]
+    if path.suffix in (".jsonl", ".ndjson") or (any(objects) and objects[0] and not _is_export(lines[0])):
+        return _json_lines(path)
+    if lines and lines[0][:1] in (b"[", b"{"):
+        return _json(path)
+    return _json_lines(path) if any(objects) else _table(path)
+
+
+def _is_export(line: bytes) -> bool:
+    """Whether a line of JSON is no visit, but has a list of them."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and not told.keys() & set(_URL) and any(isinstance(v, list) for v in told.values())
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
+    size = number = 0
+    with open(path, "rb") as file:
+        while line := file.readline(MOST_LINE + 1):
+            number += 1
+            size += len(line)
+            if size > MOST_RECORD:
+                raise InputError(f"{path} has more than {MOST_RECORD:,} bytes: cut it into pieces")
+            if len(line) > MOST_LINE:
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MOST_LINE)
+                    size += len(line)
+                yield number, BadLine(f"it has more than {MOST_LINE:,} bytes")
+                continue
+            text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").strip()
+            if not text:
+                continue
+            try:
+                told = json.loads(text)
+            except (ValueError, RecursionError):
+                yield number, BadLine("it is not JSON")
+                continue
+            yield number, told if isinstance(told, dict) else BadLine("it is no object in braces")
+
+
+def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
+    """A list of entries, or an object that has one."""
+    try:
+        told = json.loads(read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is broken JSON ({error}): export it again") from error
+    if isinstance(told, dict):
+        told = next((part for part in told.values() if isinstance(part, list)), [told])
+    if not isinstance(told, list):
+        raise InputError(f"{path} has no list of visits in it: write a list of objects with a url each")
+    for number, entry in enumerate(told, 1):
+        yield number, entry if isinstance(entry, dict) else BadLine("it is no object in braces")
+
+
+def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
+    text = read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace")
+    first = text.lstrip("\n\r").partition("\n")[0]
+    separator = max("\t,;", key=first.count)
+    csv.field_size_limit(MOST_LINE)
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    titles: list[str] = []
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield rows.line_num, BadLine(f"it is no row of a table ({error})")
+            continue
+        if not titles and any(row):
+            titles = [_name(title) for title in row]
+            if not any(title in _URL for title in titles):
+                raise InputError(
+                    f"{path} is no browsing record: it has no lines of JSON, and as a table no column 'url' in its "
+                    "first line"
+                )
+        elif any(row):
+            yield rows.line_num, dict(zip(titles, row, strict=False))
+
+
+def _name(title: str) -> str:
+    """A key as we look for it.
+
+    >>> _name(" Visit Time ")
+    'visit_time'
+    """
+    return title.strip().casefold().replace(" ", "_")
+
+
+# -- one entry -------------------------------------------------------------------------------------------------
+
+
+def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> None:
+    if isinstance(entry, BadLine):
+        raise entry
+    known = {_name(str(key)): value for key, value in entry.items()}
+    written = next((known[name] for name in _URL if known.get(name)), None)
+    if not isinstance(written, str):
+        raise BadLine("it has no url")
+    relevant = _label(known.get("relevant"))
+    if relevant is None:
+        relevant = _label(known.get("label"))
+    url = canonical(written.strip())
+    if url is None:
+        record.left_out["addresses that are not of the web"] += 1
+        return
+    page = _page(known, url, folder, record)
+    referrer = next((known[name] for name in _REFERRER if known.get(name)), "")
+    time = next((known[name] for name in _TIME if known.get(name) not in (None, "")), None)
+    came_from = canonical(referrer.strip()) if isinstance(referrer, str) else None
+    record.add(Visited(url, relevant, came_from or "", seconds(time)))
+    if page is not None:
+        record.take(url, page)
+
+
+def _label(value: Any) -> bool | None:
+    if value is None or isinstance(value, bool) or value == "":
+        return None if value == "" else value
+    said = f"{value:g}" if isinstance(value, int | float) else str(value).strip().casefold()
+    if said in YES or said in NO:
+        return said in YES
+    if said in ("null", "none", "?", "unknown"):
+        return None
+    raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
+
+
+def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> Page | None:
+    """The content that an entry has, or names; None if it has none."""
+    if url in record.row_of:
+        return None
+    html, text, file = known.get("html"), known.get("text"), known.get("file")
+    if isinstance(html, str) and html:
+        page = page_of(extract(html.encode("utf-8", "replace")[:INFLATED], url, "utf-8"))
+    elif isinstance(text, str) and text:
+        title = known.get("title")
+        page = page_of(plain(text.encode("utf-8", "replace")[:INFLATED]))
+        page.title = title if isinstance(title, str) else ""
+    elif isinstance(file, str) and file:
+        found = _file(folder / file, url, record)
+        if found is None:
+            return None
+        page = found
+    else:
+        return None
+    language = known.get("language")
+    if isinstance(language, str) and language:
+        page.language, page.guessed = language.lower()[:20], False
+    return page
+
+
+def _file(path: Path, url: str, record: Record) -> Page | None:
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError
+        with open(path, "rb") as opened:
+            body = opened.read(INFLATED)
+    except (OSError, ValueError):
+        record.left_out["files that can't be read"] += 1
+        return None
+    is_html = path.suffix.lower() in HTML or body.lstrip()[:1] == b"<"
+    return page_of(extract(body, url) if is_html else plain(body))
+
+
+def seconds(value: Any) -> float | None:
+    """A time as seconds since 1970: a date in words, or seconds, milliseconds or microseconds (also Chromium's).
+
+    >>> seconds("1970-01-01T00:01:00Z"), seconds(60), seconds("60000000000000"), seconds(13_400_000_000_000_000)
+    (60.0, 60.0, 60000000.0, 1755526400.0)
+    >>> seconds("yesterday")
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            value = float(text)
+        except ValueError:
+            try:
+                when = datetime.fromisoformat(text)
+                return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+            except (ValueError, OverflowError):
+                return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18 or math.isnan(value):
+        return None
+    if value > 5e15:
+        return value / 1e6 - _WEBKIT
+    return float(value / 1e6 if value > 1e13 else value / 1e3 if value > 1e11 else value)
+
+
+# -- labels ----------------------------------------------------------------------------------------------------
+
+
+def add_labels(record: Record, path: Path) -> None:
+    """Take in a table of addresses and labels (yes or no); they count more than what the record says."""
+    check_file(path, "the labels")
+    said: dict[str, bool] = {}
+    strange = 0
+    for url, word in read_table(path, record.corpus):
+        try:
+            label = _label(word)
+        except BadLine:
+            label = None
+        if label is None:
+            strange += 1
+        else:
+            said[url] = label
+    if not said:
+        raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, a line each")
+    if strange:
+        record.left_out["labels that are neither yes nor no"] += strange
+    for visit in record.visits:
+        visit.relevant = said.get(visit.url, visit.relevant)
+    missing = len(said.keys() - {visit.url for visit in record.visits})
+    if missing:
+        record.left_out["labelled, but never visited"] += missing

@@ -1,0 +1,213 @@
+"""`lycosa train browse`, from a browsing record to a crawl that it guides."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import lycosa
+from lycosa.cli import main
+from lycosa.estimators.browsing import Browsing
+from lycosa.testing import Server, Web, serve
+from lycosa.training.wandering import sessions
+from lycosa.web.html import extract
+
+TOPIC = "marine biology/coral reefs"
+LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the command in this process; its exit code."""
+    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
+    try:
+        main()
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A small web."""
+    with serve(Web(seed=7, pages=400, hosts=8, traps=()), record=False) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of someone's browsing with labels and no content, a crawl with the pages, and what was learned."""
+    place = tmp_path_factory.mktemp("browsing")
+    web = server.web
+    every, good = list(web.urls()), set(web.relevant(TOPIC))
+
+    def links(url: str) -> list[str]:
+        return [link for link in extract(web.response(url).body, url).links.urls if link in known]
+
+    known = set(every)
+    starts = Random(1).sample([url for url in every if url not in good], 25)
+    with open(place / "record.jsonl", "w") as file:
+        for walk in sessions(links, good.__contains__, starts):
+            for look in walk:
+                line = {"url": look.url, "referrer": look.referrer, "relevant": look.url in good}
+                file.write(json.dumps(line) + "\n")
+    pages = lycosa.crawl(
+        "coral reef", every, out=place / "crawl", strategy="breadth-first", budget=len(every), delay=0.0, per_host=8,
+        allow_network=["127.0.0.0/8"],
+    )  # fmt: skip
+    assert len(every) == sum(visit.is_page for visit in pages)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "my.browsing", "--quiet")
+        assert 0 == run(patch, *words)
+    return place
+
+
+@pytest.fixture
+def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the command is run, in a terminal of 80 columns."""
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("COLUMNS", "80")
+    return made
+
+
+def test_what_was_learned_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States, moves between them, clusters with their words, how well it recognises, and the command to go on with."""
+    words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "a, b.browsing")
+    assert 0 == run(monkeypatch, *words)
+    told = capsys.readouterr().out.splitlines()
+    browsing = Browsing.load(here / "a, b.browsing")
+    assert told[0].startswith(f"a, b.browsing: {len(browsing)} pages, {browsing.relevant.sum()} of them relevant, ")
+    assert any(line.split()[:2] == ["0", "relevant"] for line in told)
+    assert any("clusters by K-Means (strategy hmm)" in line for line in told)
+    assert any("clusters by X-Means (strategy hmm-xmeans)" in line for line in told)
+    assert any("coral" in line for line in told)
+    assert r"Crawl with it: lycosa crawl TOPIC --strategy 'hmm,file=a\, b.browsing' --seed URL" == told[-1]
+    assert max(map(len, told[:-1])) <= 80, "but a command stays in one piece"
+    (here / "a, b.browsing").unlink()
+
+
+def test_the_facts_as_json(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """They fit what is in the file; fetched and recorded pages give the same."""
+    words = ("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL, "--json")
+    assert 0 == run(monkeypatch, *words)
+    told = json.loads(capsys.readouterr().out)
+    browsing = Browsing.load(here / "fetched.browsing")
+    assert browsing.digest == Browsing.load(here / "my.browsing").digest
+    assert (len(browsing), int(browsing.relevant.sum())) == (told["pages"], told["relevant"])
+    assert (len(browsing), len(browsing.steps)) == (sum(told["states"]), sum(map(sum, told["transitions"])))
+    assert 5 == len(told["clusters"]["kmeans"])
+    assert told["relevant"] == told["clusters"]["kmeans"][-1]["relevant"]
+    assert told["recognised"]["right"] > 0.8 * told["recognised"]["relevant"]
+
+
+def test_quiet_means_quiet(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said, and an older file is replaced."""
+    words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "again.browsing", "--quiet")
+    for more in ((), ("--positives-only", "--states", "3")):
+        assert 0 == run(monkeypatch, *words, *more)
+    assert ("", "") == tuple(capsys.readouterr())
+    assert 3 == Browsing.load(here / "again.browsing").states
+
+
+def test_a_crawl_as_the_record(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of its pages, with the links between them, and nothing is fetched."""
+    assert 0 == run(monkeypatch, "train", "browse", "crawl", "--out", "crawl.browsing", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert 400 == told["pages"]
+    assert told["steps"] > 1000
+
+
+def test_a_history_with_labels(
+    here: Path, server: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser's history and a table of labels teach the same as the record."""
+    record = [json.loads(line) for line in (here / "record.jsonl").read_text().splitlines()]
+    database = sqlite3.connect(here / "places.sqlite")
+    database.executescript(
+        "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT);"
+        "CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, from_visit, place_id, visit_date, visit_type);"
+    )
+    places = {url: number for number, url in enumerate(dict.fromkeys(line["url"] for line in record), 1)}
+    database.executemany("INSERT INTO moz_places VALUES (?, ?)", [(number, url) for url, number in places.items()])
+    last: dict[str, int] = {}
+    for number, line in enumerate(record, 1):
+        row = (number, last.get(line["referrer"], 0), places[line["url"]], number * 1_000_000, 1)
+        database.execute("INSERT INTO moz_historyvisits VALUES (?, ?, ?, ?, ?)", row)
+        last[line["url"]] = number
+    database.commit()
+    database.close()
+    labels = {line["url"]: "yes" if line["relevant"] else "no" for line in record}
+    (here / "labels.tsv").write_text("".join(f"{url}\t{said}\n" for url, said in labels.items()))
+    words = ("train", "browse", "places.sqlite", "--labels", "labels.tsv", "--pages", "crawl", "--out", "h.browsing")
+    assert 0 == run(monkeypatch, *words, "--quiet")
+    mine, theirs = Browsing.load(here / "h.browsing"), Browsing.load(here / "my.browsing")
+    assert (theirs.urls, theirs.state.tolist()) == (mine.urls, mine.state.tolist())
+    assert theirs.steps.tolist() == mine.steps.tolist()
+    assert 2 == run(monkeypatch, "train", "browse", "places.sqlite", "--pages", "crawl", "--out", "h2.browsing")
+    assert "no page of places.sqlite is labelled as relevant" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
+@pytest.mark.parametrize("more", [(), ("--positives-only",)])
+def test_a_crawl_by_what_was_learned(
+    here: Path, server: Server, tmp_path: Path, strategy: str, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each strategy that learns from browsing can read the file."""
+    words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", str(tmp_path / "m"), "--quiet", *more)
+    assert 0 == run(monkeypatch, *words)
+    seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
+    words = ("crawl", "coral reef", "--strategy", f"{strategy},file={tmp_path / 'm'}", "--out", str(tmp_path / "out"))
+    assert 0 == run(monkeypatch, *words, *seeds, *LOCAL, "--budget", "20", "--quiet")
+
+
+TRAIN = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "new.browsing")
+
+
+def but(place: str, value: str) -> tuple[str, ...]:
+    """The same command with another value."""
+    return tuple(value if word == place else word for word in TRAIN)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (but("record.jsonl", "nowhere"), "there is no file or directory nowhere: name a browsing record"),
+        (but("record.jsonl", "empty"), "empty is no crawl: name a browsing record"),
+        (but("record.jsonl", "pipe"), "the record pipe is a pipe or a device: save it as a file first"),
+        (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits: all of its 2 lines are broken"),
+        (but("record.jsonl", "torn.sqlite"), "cannot read the history torn.sqlite ("),
+        (but("crawl", "nowhere"), "there is no nowhere"),
+        (but("new.browsing", "record.jsonl"), "record.jsonl exists and is no browsing model: it is left as it is"),
+        (but("new.browsing", "no/new.browsing"), "there is no directory no: make it, or choose another --out"),
+        ((*TRAIN, "--labels", "nowhere.tsv"), "cannot read the labels nowhere.tsv: No such file"),
+        ((*TRAIN, "--labels", "broken.jsonl"), "names no address with a class"),
+        ((*TRAIN, "--states", "1"), "--states is 1: it has to be 2 to 100"),
+        ((*TRAIN, "--clusters", "1"), "--clusters is 1: it has to be 2 to 1,000"),
+        ((*TRAIN, "--unlabelled", "maybe"), "--unlabelled is maybe: it is path"),
+        ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it has to be 0 or more"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_in_a_line(
+    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, one line that names what is wrong, and nothing is written."""
+    (here / "empty").mkdir(exist_ok=True)
+    if not (here / "pipe").exists():
+        os.mkfifo(here / "pipe")
+    (here / "broken.jsonl").write_text("{\n}\n")
+    (here / "torn.sqlite").write_bytes(b"SQLite format 3\0 and nothing")
+    assert 2 == run(monkeypatch, *words, "--quiet")
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("lycosa: ")
+    assert 1 == complaint.count("\n")
+    assert told in complaint
+    assert not (here / "new.browsing").exists()

@@ -1,0 +1,519 @@
+"""`lycosa wordnet`: where it is, what it says of words, and how it is got."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import zstandard
+
+import tiny_wordnet
+from lycosa.cli import main, unpacking
+from lycosa.cli import wordnet as command
+from lycosa.cli.unpacking import BadArchive, unpack
+from lycosa.core.errors import InputError
+from lycosa.text import wordnet as reader
+from lycosa.text.ontology import Ontology
+from lycosa.text.wordnet import FILES, find_wordnet
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process: its exit code, what it said, and what it complained of."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["lycosa", "wordnet", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as left:
+            code = int(left.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    return tiny_wordnet.write(tmp_path / "tiny")
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without WordNet, and a user's data directory that is ours."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
+    monkeypatch.setattr(reader, "usual_places", lambda: iter([reader.home()]))
+
+
+# -- looking -----------------------------------------------------------------------------------------------------
+
+
+def test_there_is_none(run: Run) -> None:
+    """Without WordNet: one line that says how to get it, and exit code 2."""
+    told = "lycosa: WordNet is not on this machine; get it with 'lycosa wordnet --fetch', "
+    for words in ((), ("--json",), ("dog",), ("dog", "cat")):
+        code, out, err = run(*words)
+        assert (2, "") == (code, out)
+        assert err.startswith(told)
+        assert 1 == err.count("\n")
+
+
+def test_where_it_is(run: Run, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where, which version, how many words and synsets."""
+    code, out, _ = run("--ontology", tiny)
+    assert 0 == code
+    assert f"WordNet 9.9 in {tiny}: 28 words for 23 concepts" == out.splitlines()[0]
+    monkeypatch.setenv("LYCOSA_WORDNET", str(tiny))
+    told = json.loads(run("--json")[1])
+    assert (f"WordNet 9.9 in {tiny}", 28, 23, []) == tuple(
+        told[key] for key in ("source", "words", "concepts", "notes")
+    )
+
+
+def test_one_word(run: Run, tiny: Path) -> None:
+    """Each sense with its words, its depth and what is above it."""
+    assert [
+        "Dogs: 2 senses",
+        "  dog.n.01, depth 2: dog, domestic dog, Canis familiaris",
+        "    < animal.n.01 < entity.n.01",
+        "  dog.n.02, depth 1: dog, frump",
+        "    < entity.n.01",
+    ] == run("Dogs", "--ontology", tiny)[1].splitlines()
+    (sense,) = json.loads(run("laika", "--json", "--ontology", tiny)[1])["senses"]
+    assert {"name": "Laika.n.01", "words": ["Laika"], "depth": 3} == {k: sense[k] for k in ("name", "words", "depth")}
+    assert ["dog.n.01", "animal.n.01", "entity.n.01"] == sense["above"]
+
+
+def test_two_words(run: Run, tiny: Path) -> None:
+    """The shortest way, L and H, and every measure: Laika < dog < animal > cat, L = 3, H = 1."""
+    assert [
+        "Laika and cat",
+        "  Laika.n.01 < dog.n.01 < animal.n.01 > cat.n.01",
+        "  L = 3, H = 1",
+        "  ehrig   0.1250",  # .5 ** 3
+        "  li      0.2947",  # exp(-.6) tanh(.6) = .5488 * .5370
+        "  path    0.2500",  # 1 / 4
+        "  depth   0.4000",  # 2 / (3 + 2)
+        "  any-1   0.0000",
+        "  is-a-2  0.0000",
+    ] == run("Laika", "cat", "--ontology", tiny)[1].splitlines()
+    told = json.loads(run("dog", "domestic dogs", "--ontology", tiny, "--json")[1])
+    assert (0, 2, ["dog.n.01"]) == (told["L"], told["H"], told["path"])
+    assert 1.0 == told["similarity"]["ehrig"]["value"]
+
+
+def test_words_with_nothing_in_common(run: Run, tiny: Path) -> None:
+    """A noun and an adverb have no way between them, and every measure is 0."""
+    lines = run("cat", "well", "--ontology", tiny)[1].splitlines()
+    assert "  nothing is above both" == lines[1]
+    assert {"0.0000"} == {line.split()[1] for line in lines[2:]}
+    assert json.loads(run("cat", "well", "--ontology", tiny, "--json")[1])["L"] is None
+
+
+def test_a_way_that_is_not_the_shortest(run: Run, wordnet: Ontology) -> None:
+    """Where a measure goes by another way than the shortest, it says by which."""
+    out = run("coral", "atoll", "--ontology", wordnet.source.partition(" in ")[2])[1]
+    assert "  L = 13, H = 1\n" in out
+    assert "  li      0.0507  by object.n.01: L = 14, H = 2\n" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["unicorn"], "does not know 'unicorn': try its base form, or a more general word"),
+        (["dog", "unicorn"], "does not know 'unicorn'"),
+        (["a", "b", "c"], "3 words: give one to look it up, or two to compare them; quote a phrase"),
+        (["--from", "x"], "--from, --to and --allow-network are for --fetch: add it"),
+        (["--to", "x"], "--from, --to and --allow-network are for --fetch: add it"),
+        (["dog", "--fetch"], "--fetch gets WordNet, it looks up no words"),
+    ],
+)
+def test_what_cannot_be_done(run: Run, tiny: Path, words: list[str], told: str) -> None:
+    """Bad input is one line and exit code 2."""
+    code, out, err = run(*words, "--ontology", tiny)
+    assert (2, "") == (code, out)
+    assert told in err
+    assert 1 == err.count("\n")
+
+
+# -- archives ----------------------------------------------------------------------------------------------------
+
+
+def tar(files: dict[str, bytes]) -> bytes:
+    """A tar archive of these files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def ar(members: dict[str, bytes]) -> bytes:
+    """An ar archive, as Debian's packages are."""
+    packed = b"!<arch>\n"
+    for name, content in members.items():
+        packed += f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n".encode() + content
+        packed += b"\n" * (len(content) % 2)
+    return packed
+
+
+def files_of(directory: Path, below: str = "./usr/share/wordnet") -> dict[str, bytes]:
+    return {f"{below}/{name}": (directory / name).read_bytes() for name in FILES}
+
+
+def package(directory: Path, suffix: str = "xz") -> bytes:
+    """A Debian package of a directory of WordNet's files."""
+    pack = {"xz": __import__("lzma").compress, "gz": gzip.compress, "zst": zstandard.compress, "": bytes}[suffix]
+    data = pack(tar({"./usr/share/doc/README": b"odd", **files_of(directory)}))
+    return ar({"debian-binary": b"2.0\n", "control.tar.xz": b"x", f"data.tar.{suffix}".rstrip("."): data})
+
+
+@pytest.mark.parametrize("suffix", ["xz", "gz", "zst", ""])
+def test_packages_of_all_kinds(tiny: Path, suffix: str) -> None:
+    """A package's files come out, however its data is packed."""
+    assert {name: (tiny / name).read_bytes() for name in FILES} == unpack(package(tiny, suffix), FILES)
+
+
+def test_nothing_is_written_by_an_archives_names(tmp_path: Path, tiny: Path) -> None:
+    """Names that lead elsewhere, links, devices, sparse files and directories do nothing: only plain files count."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
+            member = tarfile.TarInfo("dict/data.noun")
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+        sparse = tarfile.TarInfo("dict/data.verb")
+        sparse.type, sparse.size = tarfile.GNUTYPE_SPARSE, 0
+        archive.addfile(sparse)
+        escape = tarfile.TarInfo("../../../escape/data.adj")
+        escape.size = 3
+        archive.addfile(escape, io.BytesIO(b"abc"))
+    assert {"data.adj": b"abc"} == unpack(packed.getvalue(), FILES)
+    assert not list(tmp_path.rglob("escape"))
+
+
+def test_the_fullest_directory_is_taken() -> None:
+    """Files of two directories are not mixed."""
+    assert {"data.noun": b"1", "data.verb": b"2"} == unpack(
+        tar({"old/data.noun": b"0", "dict/data.noun": b"1", "dict/data.verb": b"2"}), FILES
+    )
+
+
+@pytest.mark.parametrize(
+    ("packed", "told"),
+    [
+        (b"", "empty file"),
+        (b"noise" * 1_000, "invalid header"),
+        (b"!<arch>\n", "it has no data.tar"),
+        (b"!<arch>\n" + b"x" * 60, "byte 8 begins no member"),
+        (ar({"data.tar.gz": b"1" * 100})[:-50], "it is cut short"),
+        (ar({"control.tar": b""}), "it has no data.tar"),
+        (gzip.compress(tar({"data.noun": b"x" * 50_000}))[:-30], "end-of-stream"),
+        (tar({"data.noun": b"x" * 50_000})[:-30_000], "unexpected end of data"),
+    ],
+)
+def test_damaged_archives(packed: bytes, told: str) -> None:
+    """What is no archive, or half of one, is told."""
+    with pytest.raises(BadArchive, match=told):
+        unpack(packed, FILES)
+
+
+def test_a_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An archive that unpacks to more than the limit is given up, whether the file is wanted or not."""
+    monkeypatch.setattr(unpacking, "LARGEST_UNPACKED", 1_000_000)
+    for name in ("data.noun", "something else"):
+        with pytest.raises(BadArchive, match="it holds more than 1,000,000 bytes"):
+            unpack(gzip.compress(tar({name: bytes(2_000_000)})), FILES)
+
+
+# -- getting it --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["deb", "tar.gz", "directory", "distribution"])
+def test_from_what_the_user_has(run: Run, tmp_path: Path, tiny: Path, form: str) -> None:
+    """From a package, an archive, a directory or an unpacked distribution, into the user's data directory."""
+    source = tmp_path / f"wordnet.{form}"
+    if form == "deb":
+        source.write_bytes(package(tiny))
+    elif form == "tar.gz":
+        source.write_bytes(gzip.compress(tar(files_of(tiny, "WordNet-9.9/dict"))))
+    elif form == "directory":
+        source = tiny
+    else:
+        source.mkdir()
+        tiny.rename(source / "dict")
+    code, out, err = run("--fetch", "--from", source)
+    assert (0, "") == (code, err)
+    place = tmp_path / "data" / "lycosa" / "wordnet"
+    assert [
+        f"WordNet 9.9 in {place}: 28 words for 23 concepts.",
+        "Checked: every synset and every entry could be read (WordNet 9.9 has no known checksums here).",
+    ] == out.splitlines()
+    assert place == find_wordnet()
+    assert sorted(FILES) == sorted(os.listdir(place))
+    assert ["wordnet"] == os.listdir(place.parent)
+
+
+def test_again_and_elsewhere(run: Run, tmp_path: Path, tiny: Path) -> None:
+    """What was there before is replaced whole; a place that nobody looks at is told with how to use it."""
+    to = tmp_path / "my words"
+    tiny_wordnet.write(to)
+    (to / "data.noun").write_text("damaged")
+    assert 0 == run("--fetch", "--from", tiny, "--to", to)[0]
+    assert (tiny / "data.noun").read_bytes() == (to / "data.noun").read_bytes()
+    assert {"data", "my words", "tiny"} >= set(os.listdir(tmp_path))
+    run("--fetch", "--from", tiny)
+    out = run("--fetch", "--from", tiny, "--to", to)[1]
+    assert f"To use this one: export LYCOSA_WORDNET='{to}'" == out.splitlines()[-1]
+    told = json.loads(run("--fetch", "--from", tiny, "--to", to, "--json")[1])
+    assert (str(to), 23) == (told["directory"], told["concepts"])
+
+
+def test_checksums_of_the_real_one(run: Run, tmp_path: Path, wordnet: Ontology) -> None:
+    """The files of WordNet 3.0 are known by their SHA-256: one letter of a gloss changed, and they are refused."""
+    real = Path(wordnet.source.partition(" in ")[2])
+    code, out, err = run("--fetch", "--from", real, "--to", tmp_path / "to")
+    assert (0, "") == (code, err)
+    assert "Checked: SHA-256 of all 12 files is that of WordNet 3.0." in out.splitlines()
+    spoilt = tmp_path / "spoilt"
+    spoilt.mkdir()
+    for name in FILES:
+        (spoilt / name).write_bytes((real / name).read_bytes())
+    gloss = (real / "data.noun").read_bytes().replace(b"that which is perceived", b"that which is berceived", 1)
+    (spoilt / "data.noun").write_bytes(gloss)
+    code, _, err = run("--fetch", "--from", spoilt, "--to", tmp_path / "other")
+    assert 2 == code
+    assert "data.noun: not the files of WordNet 3.0, by their SHA-256" in err
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "told"),
+    [
+        (lambda source: source.write_bytes(b"noise"), "is no package or archive that can be unpacked"),
+        (lambda source: source.write_bytes(tar({"data.noun": b"x"})), "has not all of WordNet's files: index.noun"),
+        (lambda source: source.write_bytes(tar({f"d/{n}": b"x\n" for n in FILES})), "WordNet is damaged"),
+        (lambda source: source.mkdir(), "has not all of WordNet's files"),
+        (lambda source: os.mkfifo(source), "it is a pipe or a device"),
+        (lambda source: None, "cannot read"),
+    ],
+)
+def test_bad_sources(run: Run, tmp_path: Path, prepare: Callable[[Path], None], told: str) -> None:
+    """Whatever the source is, a line says what is wrong, and nothing is left behind."""
+    source, to = tmp_path / "source", tmp_path / "to"
+    prepare(source)
+    code, _, err = run("--fetch", "--from", source, "--to", to)
+    assert 2 == code
+    assert told in err
+    assert 1 == err.count("\n")
+    assert {"source", "data"} >= set(os.listdir(tmp_path))
+    assert not to.exists()
+
+
+def test_places_that_are_not_ours(run: Run, tmp_path: Path, tiny: Path) -> None:
+    """A directory with other things, a file, a link and a place that can't be made are refused and left as they are."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "diary.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tiny)
+    for to, told in [
+        (other, "holds other things, such as 'diary.txt': choose an empty directory"),
+        (tmp_path / "file", "is a link or a file, not a directory"),
+        (tmp_path / "link", "is a link or a file, not a directory"),
+        (tmp_path / "file" / "below", "cannot put WordNet into"),
+    ]:
+        code, _, err = run("--fetch", "--from", tiny, "--to", to)
+        assert 2 == code
+        assert told in err
+    assert "mine" == (other / "diary.txt").read_text() == (tmp_path / "file").read_text()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the last step fails, the old files are in place, and nothing else is."""
+    to = tiny_wordnet.write(tmp_path / "place" / "to")
+    real = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.suffix == ".new":
+            raise OSError(28, "No space left on device")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(InputError, match=r"cannot put WordNet into .*: No space left on device; choose another --to"):
+        command._put({name: (tiny / name).read_bytes() for name in FILES}, to)
+    assert ["to"] == os.listdir(to.parent)
+    assert (tiny / "data.noun").read_bytes() == (to / "data.noun").read_bytes()
+
+
+def test_killed(run: Run, tmp_path: Path, tiny: Path) -> None:
+    """A fetch that is killed before the end leaves no WordNet, and the next one clears up after it."""
+    place = tmp_path / "place"
+    program = (
+        "import sys, time; from pathlib import Path; from lycosa.cli import wordnet\n"
+        "def wait(_): print('here', flush=True); time.sleep(600)\n"
+        "wordnet._sync = wait\n"
+        f"wordnet._fetch({str(tiny)!r}, Path({str(place / 'to')!r}), wordnet.Options(), json=True)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as fetching:
+        assert fetching.stdout is not None
+        assert "here\n" == fetching.stdout.readline()
+        fetching.send_signal(signal.SIGKILL)
+        fetching.wait(30)
+    (left,) = os.listdir(place)
+    assert f".to.{fetching.pid}.new" == left
+    assert 0 == run("--fetch", "--from", tiny, "--to", place / "to")[0]
+    assert ["to"] == os.listdir(place)
+
+
+# -- from the web ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(tiny: Path) -> Iterator[tuple[str, list[str]]]:
+    """A host with a package on it, and what it was told by whom."""
+    agents: list[str] = []
+    content = package(tiny)
+
+    class Host(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            agents.append(self.headers.get("User-Agent", ""))
+            if self.path == "/moved":
+                self.send_response(302)
+                self.send_header("Location", "/wordnet.deb")
+                self.end_headers()
+                return
+            found = self.path in ("/wordnet.deb", "/half")
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "application/vnd.debian.binary-package" if found else "text/html")
+            self.send_header("Content-Length", str(len(content) if found else 0))
+            self.end_headers()
+            if found:
+                self.wfile.write(content[: len(content) // 2] if self.path == "/half" else content)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", agents
+        server.shutdown()
+
+
+def test_from_a_url(run: Run, tmp_path: Path, served: tuple[str, list[str]]) -> None:
+    """A URL is fetched with redirects, under our own name."""
+    base, agents = served
+    for number, path in enumerate(("wordnet.deb", "moved")):
+        to = tmp_path / str(number)
+        code, _, err = run("--fetch", "--from", f"{base}/{path}", "--to", to, "--allow-network", "127.0.0.0/8")
+        assert (0, "") == (code, err)
+        assert sorted(FILES) == sorted(os.listdir(to))
+    assert all(agent.startswith("Lycosa/") for agent in agents)
+
+
+def test_urls_that_do_not_work(run: Run, tmp_path: Path, served: tuple[str, list[str]]) -> None:
+    """An address that is not public, a page that is not there, half an answer, no address at all: one line each."""
+    base, _ = served
+    allowed = ("--allow-network", "127.0.0.0/8")
+    for url, more, told in [
+        (f"{base}/wordnet.deb", (), "refused to connect to 127.0.0.1: loopback"),
+        (f"{base}/none", allowed, "cannot fetch"),
+        (f"{base}/half", allowed, "did not come whole"),
+        ("http://", (), "is not a web address"),
+        (f"{base}/wordnet.deb", ("--allow-network", "everything"), "--allow-network"),
+    ]:
+        code, _, err = run("--fetch", "--from", url, "--to", tmp_path / "to", *more)
+        assert 2 == code
+        assert told in err
+        assert 1 == err.count("\n")
+        assert not (tmp_path / "to").exists()
+
+
+# -- from Debian -------------------------------------------------------------------------------------------------
+
+
+def fake_apt(directory: Path, script: str) -> str:
+    """An apt-get that does this; a PATH with nothing but it and the shell's own tools."""
+    tools = directory / "bin"
+    tools.mkdir()
+    (tools / "apt-get").write_text(f"#!/bin/sh\n{script}\n")
+    (tools / "apt-get").chmod(0o755)
+    return f"{tools}:/usr/bin:/bin"
+
+
+def test_apt_downloads_the_package(run: Run, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """apt-get is asked to download wordnet-base into a directory that is gone afterwards."""
+    (tmp_path / "the.deb").write_bytes(package(tiny))
+    script = f'echo "$PWD $@" >> {tmp_path}/asked; cp {tmp_path}/the.deb wordnet-base_9.9_all.deb'
+    monkeypatch.setenv("PATH", fake_apt(tmp_path, script))
+    assert 0 == run("--fetch", "--to", tmp_path / "to")[0]
+    where, *asked = (tmp_path / "asked").read_text().split()
+    assert ["download", "wordnet-base"] == asked
+    assert not Path(where).exists()
+
+
+def test_apt_without_lists(run: Run, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system knows no packages, lists are fetched into a directory of our own, which needs no rights."""
+    (tmp_path / "the.deb").write_bytes(package(tiny))
+    script = f"""echo "$@" >> {tmp_path}/asked
+case "$*" in
+    *update) touch "$PWD/lists/known" ;;
+    *) [ -e "$PWD/lists/known" ] || {{ echo "W: odd" >&2; echo "E: Unable to locate package" >&2; exit 100; }}
+       cp {tmp_path}/the.deb one.deb ;;
+esac"""
+    monkeypatch.setenv("PATH", fake_apt(tmp_path, script))
+    assert 0 == run("--fetch", "--to", tmp_path / "to")[0]
+    first, update, again = (tmp_path / "asked").read_text().splitlines()
+    assert "download wordnet-base" == first
+    assert "Dir::State::lists=" in update
+    assert update.endswith("update")
+    assert "Dir::State::lists=" in again
+    assert again.endswith("download wordnet-base")
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (
+            'echo "E: no network" >&2; exit 100',
+            "apt-get could not download wordnet-base (E: no network): name a package",
+        ),
+        ("exit 7", "apt-get could not download wordnet-base (exit code 7): name a package"),
+        ("exit 0", "apt-get could not download wordnet-base (it left no file): name a package"),
+        ("kill -9 $$", "apt-get could not download wordnet-base (exit code -9)"),
+        (None, "there is no apt-get here to download wordnet-base with: name a package or an archive"),
+    ],
+)
+def test_apt_fails(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, told: str) -> None:
+    """Why apt-get could not, and what else can be done."""
+    monkeypatch.setenv("PATH", fake_apt(tmp_path, script) if script else str(tmp_path))
+    code, _, err = run("--fetch", "--to", tmp_path / "to")
+    assert 2 == code
+    assert told in err
+    assert not (tmp_path / "to").exists()
+
+
+def test_apt_hangs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package manager that never ends is given up."""
+    monkeypatch.setattr(command, "SECONDS", 0.2)
+    monkeypatch.setenv("PATH", fake_apt(tmp_path, "exec sleep 600"))
+    code, _, err = run("--fetch", "--to", tmp_path / "to")
+    assert 2 == code
+    assert "it was not done after 0.2 s" in err

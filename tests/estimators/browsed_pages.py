@@ -1,0 +1,86 @@
+"""Ten pages that someone browsed, small enough to reckon with by hand; and a crawl of pages that are given as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Page, Rows, Step, Visit
+from lycosa.estimators.browsing import Browsing, distances
+from lycosa.text.bags import Bags
+from lycosa.text.vocabulary import Vocabulary
+
+TERMS = ["hub", "news", "reef"]
+
+STATE = [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
+CLUSTER = [2, 2, 0, 0, 1, 0, 1, 1, 1, 1]
+"""Clusters 0, 1 and 2 are those of the words hub, news and reef; 2 has just the relevant pages."""
+
+STEPS = [
+    (5, 2), (6, 3), (7, 8), (8, 9), (9, 5),  # from state 2: twice to 1, three times to 2
+    (2, 0), (3, 1), (2, 1), (4, 0), (4, 6),  # from state 1: four times to 0, once to 2
+    (0, 1), (1, 7),                          # from state 0: once to 0, once to 2
+]  # fmt: skip
+
+
+def ten_pages(**changes: Any) -> Browsing:
+    """The record above as a browsing model; each page has the word of its cluster only."""
+    relevant = np.array(STATE) == 0
+    parts: dict[str, Any] = {
+        "terms": list(TERMS),
+        "pages": Bags.of([([cluster], [1 + page % 2]) for page, cluster in enumerate(CLUSTER)]),
+        "urls": [f"http://browsed.example/{page}" for page in range(10)],
+        "relevant": relevant,
+        "state": distances(relevant, np.array(STEPS), 3),
+        "steps": np.array(STEPS),
+        "clusterings": {"kmeans": np.array(CLUSTER), "xmeans": np.array(CLUSTER)},
+        "states": 3,
+        "facts": {"source": "by hand"},
+    }
+    return Browsing(**{**parts, **changes})
+
+
+def positives_only() -> Browsing:
+    """The same, where nobody has said what is not relevant: two clusters of relevant pages, the others in none."""
+    cluster = np.array([0, 1, -1, -1, -1, -1, -1, -1, -1, -1])
+    return ten_pages(clusterings={"kmeans": cluster, "xmeans": cluster})
+
+
+class Walk:
+    """Visits of pages by their text, as an estimator sees them."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator, self.table, self.words, self.picks = estimator, Table(), Vocabulary(), 0
+
+    def step(self, node: str, text: str, links: Sequence[str] = (), anchors: Sequence[str] = (), **more: Any) -> Step:
+        """The step of a page that was fetched."""
+        if node not in self.table.row_of:
+            self.table.add_seed(node)
+        page = Page("ok", marked=text, links=Links.to(*links, anchors=list(anchors)))
+        self.picks += 1
+        visit = Visit(node, "page", "ok", self.picks, links=page.links, terms=self.words.read(page).terms, **more)
+        step = self.table.absorb(visit)
+        assert step is not None
+        return step
+
+    def page(self, node: str, text: str, links: Sequence[str] = (), anchors: Sequence[str] = (), **more: Any) -> Rows:
+        """Let the estimator learn a page; the rows it returns."""
+        rows: Rows = self.estimator.learn(self.step(node, text, links, anchors, **more), self.table)
+        return rows
+
+    def redirect(self, node: str, target: str) -> None:
+        """Let it learn that a node has moved."""
+        if node not in self.table.row_of:
+            self.table.add_seed(node)
+        step = self.table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))
+        assert step is not None
+        self.estimator.learn(step, self.table)
+
+    def worth(self, *nodes: str) -> list[float]:
+        """The scores of some nodes."""
+        rows = np.array([self.table.row_of[node] for node in nodes])
+        scores: list[float] = self.estimator.score(rows, self.table).round(9).tolist()
+        return scores

@@ -1,0 +1,113 @@
+"""Links by the meaning of their anchors, equation 8; merged over parents, replayed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Terms, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.ehrig import Ehrig
+
+REEFS = str(Path(__file__).parent.parent / "reefs.tsv")
+"""land > reef > coral reef > atoll, land > island; coral is related to coral reef."""
+
+
+def teach(
+    guide: Estimator, table: Table, node: str, *links: tuple[str, str], terms: Terms | None = None, **more: Any
+) -> dict[str, float]:
+    """Let it see a page with links and anchors; the scores of all rows then."""
+    table.add_seed(node)
+    targets, anchors = [url for url, _ in links], [anchor for _, anchor in links]
+    found = Links.to(*targets, anchors=anchors)
+    step = table.absorb(Visit(node, "page", "ok", 1, links=found, terms=terms or Terms(), **more))
+    assert step is not None
+    assert set(step.children.tolist()) <= set(guide.learn(step, table).tolist())
+    scores = guide.score(np.arange(len(table), dtype=np.int32), table).tolist()
+    return dict(zip(table.nodes, scores, strict=True))
+
+
+def ehrig(words: Any = "reef", **options: Any) -> Ehrig:
+    """The strategy, by the small ontology."""
+    return Ehrig(words=words, ontology=REEFS, **{"floor": 0.0, **options})
+
+
+def test_equation_8() -> None:
+    """Topic 'reef island': 'atoll atoll' = 2 (.5^2 + .5^4), 'land' = .5 + .5, 'home' = 0; the page says nothing."""
+    scores = teach(ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), beta=0.9)
+    assert {"p": 0.0, "a": 2 * (0.25 + 0.0625), "b": 1.0, "c": 0.0} == scores
+
+
+def test_the_best_anchor_of_a_page_counts() -> None:
+    """Three links of one page to the same place: the largest of .25, 1 and 0."""
+    links = [("a", "atoll"), ("a", "reefs"), ("b", "island"), ("a", "")]
+    scores = teach(ehrig(), Table(), "p", *links)
+    assert (1.0, 0.25) == (scores["a"], scores["b"])
+
+
+@pytest.mark.parametrize(
+    ("merge", "expected"), [("max", 1.0), ("sum", 0.25 + 1 + 0.5), ("mean", 1.75 / 3), ("last", 0.5)]
+)
+def test_merges(merge: Any, expected: float) -> None:
+    """Three pages link to it as 'atoll' (.25), 'reef' (1) and 'land' (.5)."""
+    guide, table = ehrig(merge=merge), Table()
+    for node, anchor in (("p", "atoll"), ("q", "reef"), ("r", "land")):
+        scores = teach(guide, table, node, ("c", anchor))
+    assert pytest.approx(expected) == scores["c"]
+
+
+def test_the_floor() -> None:
+    """With .5, one link away is the furthest that counts."""
+    scores = teach(ehrig(floor=0.5), Table(), "p", ("a", "atoll"), ("b", "coral reef"), ("c", "reef"))
+    assert [0.0, 0.5, 1.0] == [scores[node] for node in "abc"]
+
+
+def test_a_redirect_inherits() -> None:
+    """The target of a redirect is worth what its source was."""
+    guide, table = ehrig(), Table()
+    teach(guide, table, "p", ("a", "reef"))
+    step = table.absorb(Visit("a", "redirect", "redirect", 2, links=Links.to("b")))
+    assert step is not None
+    assert [1.0] == guide.score(guide.learn(step, table), table).tolist()
+
+
+def test_in_another_language_equal_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a German page WordNet knows no word, but 'reef' is 'reef'."""
+    guide = ehrig()
+    monkeypatch.setattr(guide.glossary_.ontology, "source", "WordNet 3.0")
+    scores = teach(guide, Table(), "p", ("a", "Atoll"), ("b", "Reef"), language="de")
+    assert (0.0, 1.0) == (scores["a"], scores["b"])
+
+
+@pytest.mark.parametrize("name", ["ehrig", "ssrm", "synset-expansion"])
+def test_it_needs_words(name: str) -> None:
+    """Without words in the topic there is nothing to compare, and the message says what to do."""
+    with pytest.raises(InputError, match=f"the strategy {name} goes by what words mean.*--terms FILE"):
+        estimator(name, ontology=REEFS)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("ehrig,df=2", "df is 2"),
+        ("ehrig,floor=-1", "floor is -1"),
+        ("ehrig,measure=li", "measure of ehrig is 'li'"),
+        ("ssrm,a=0", "a is 0"),
+        ("ssrm,measure=any-1", "measure of ssrm is 'any-1'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, told: str) -> None:
+    """A message names the parameter and what it may be."""
+    with pytest.raises(InputError, match=told):
+        estimator(name, words="reef", ontology=REEFS)
+
+
+@pytest.mark.parametrize("name", ["ehrig", "ehrig,measure=any-1,merge=mean", "ehrig,floor=0,merge=sum"])
+def test_it_passes_the_checks(name: str) -> None:
+    """All that is asked of estimators holds, resuming from the log included."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

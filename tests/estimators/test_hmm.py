@@ -1,0 +1,368 @@
+"""The hidden Markov model by hand: counts, equations 5 and 6, the tie rule, and what a crawl makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page, Terms, Visit
+from lycosa.estimators import estimator
+from lycosa.estimators.browsing import distances
+from lycosa.estimators.hmm import Hmm, bucketed
+from lycosa.estimators.markov import Chain
+from lycosa.estimators.neighbours import Neighbours, Words, weights
+from lycosa.text.background import Background
+from lycosa.text.bags import Bags
+
+
+def chain(smoothing: float = 0.0, **changes: Any) -> Chain:
+    """The model of the ten pages."""
+    browsing = ten_pages(**changes)
+    cluster = browsing.clustering("kmeans")
+    return Chain.of(browsing.state, browsing.steps, cluster, browsing.states, browsing.clusters("kmeans"), smoothing)
+
+
+def exact(**more: Any) -> Hmm:
+    """Without smoothing and buckets, so that the equations can be read off."""
+    return Hmm(ten_pages(), **{"smoothing": 0.0, "epsilon": 0.0, **more})
+
+
+# -- the equations ---------------------------------------------------------------------------------------------
+
+
+def test_states_are_distances() -> None:
+    """The hidden states are what the steps make them; pages 7 to 9 are three steps away or more, which counts as 2."""
+    assert STATE == distances(np.array(STATE) == 0, np.array(STEPS), 3).tolist()
+
+
+def test_pi_is_the_share_of_pages() -> None:
+    """2, 3 and 5 of 10 pages are in states 0, 1 and 2."""
+    assert [0.2, 0.3, 0.5] == chain().pi.tolist()
+
+
+def test_a_counts_transitions() -> None:
+    """Each row of A is the transitions from a state over all that leave it."""
+    assert [
+        [1 / 2, 0 / 2, 1 / 2],
+        [4 / 5, 0 / 5, 1 / 5],
+        [0 / 5, 2 / 5, 3 / 5],
+    ] == chain().a.tolist()
+
+
+def test_b_counts_pages() -> None:
+    """Each row of B is the pages of a state by cluster over all pages of that state."""
+    assert [
+        [0 / 2, 0 / 2, 2 / 2],
+        [2 / 3, 1 / 3, 0 / 3],
+        [1 / 5, 4 / 5, 0 / 5],
+    ] == chain().b.tolist()
+
+
+def test_smoothing_adds_pages_to_each_cluster() -> None:
+    """With a smoothing of 1, state 0 has 0 + 1, 0 + 1 and 2 + 1 of 2 + 3 pages."""
+    assert [1 / 5, 1 / 5, 3 / 5] == chain(1.0).b[0].tolist()
+
+
+def test_equation_5() -> None:
+    """a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) goes on from it."""
+    sums = [
+        0.2 * 0.5 + 0.3 * 0.8 + 0.5 * 0.0,  # .34
+        0.2 * 0.0 + 0.3 * 0.0 + 0.5 * 0.4,  # .20
+        0.2 * 0.5 + 0.3 * 0.2 + 0.5 * 0.6,  # .46
+    ]
+    first = chain().forward(chain().pi, 0)
+    assert [0 * sums[0], 2 / 3 * sums[1], 1 / 5 * sums[2]] == pytest.approx(first.tolist())
+    assert [0.0, 0.4 / 3, 0.092] == pytest.approx(first.tolist())
+    second = chain().forward(first, 1)
+    assert [
+        0 * (0.4 / 3 * 0.8),
+        1 / 3 * (0.092 * 0.4),
+        4 / 5 * (0.4 / 3 * 0.2 + 0.092 * 0.6),
+    ] == pytest.approx(second.tolist())
+
+
+def test_equation_6() -> None:
+    """a(L_j, t + 1) = sum of a(L_i, t) a_ij, on the raw values of a seed of cluster 0."""
+    now = np.array([0.0, 0.4 / 3, 0.092])
+    assert [
+        0.4 / 3 * 0.8,  # .1067, the priority
+        0.092 * 0.4,
+        0.4 / 3 * 0.2 + 0.092 * 0.6,
+    ] == pytest.approx(chain().onward(now).tolist())
+
+
+def test_a_state_that_no_step_leaves() -> None:
+    """From there one goes anywhere: its row of A is pi."""
+    assert [0.2, 0.3, 0.5] == chain(steps=np.array([(2, 0), (5, 2)])).a[0].tolist()
+
+
+def test_a_state_without_pages() -> None:
+    """A fourth state that no page has looks like anything, smoothed or not, and it is not where one begins."""
+    four = chain(states=4)
+    assert (0.0, [1 / 3] * 3) == (four.pi[3], four.b[3].tolist())
+    assert [1 / 3] * 3 == chain(0.1, states=4).b[3].tolist()
+
+
+def test_pages_in_no_cluster() -> None:
+    """Those with words are a cluster more; those without say nothing of what a state looks like."""
+    cluster = np.array([0, 0, -1, -1, -1, 1, 1, 1, 1, 1])
+    assert [0 / 3, 0 / 3, 3 / 3] == chain(clusterings={"kmeans": cluster}).b[1].tolist()
+    pages = [([0], [1]) if number != 4 else ([], []) for number in range(10)]
+    assert [0 / 2, 0 / 2, 2 / 2] == chain(clusterings={"kmeans": cluster}, pages=Bags.of(pages)).b[1].tolist()
+
+
+# -- the tie rule ----------------------------------------------------------------------------------------------
+
+
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2),
+    epsilon=st.sampled_from([1e-6, 0.001, 0.01, 0.1, 0.25, 1.0]),
+)
+def test_buckets_order_by_one_step_then_by_two(pairs: list[tuple[int, int]], epsilon: float) -> None:
+    """Scores compare as the pairs of bucket and two-step probability do."""
+    (one, two), (other, further) = ((first / 1000, second / 1000) for first, second in pairs)
+    keys = [(int(p / epsilon + 1e-9), q) for p, q in ((one, two), (other, further))]
+    scores = [bucketed(one, two, epsilon), bucketed(other, further, epsilon)]
+    assert (keys[0] < keys[1], keys[0] > keys[1]) == (scores[0] < scores[1], scores[0] > scores[1])
+
+
+def test_figure_10() -> None:
+    """Of two pages that are nearly as good in one step, the model takes the one that is better in two.
+
+    A hub page: a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083); .5917 * .8 = .4734 in one step, and in two
+    .4734 * .5 + (.4083 * .4) * .8 = .3673. A reef page: a(., 1) = (1, 0, 0); .5 in one step, .5 * .5 = .25 in two.
+    """
+    hub, reef = (0.473372781, 0.367337278), (0.5, 0.25)
+    for epsilon, expected in (
+        (0.2, [0.2 * (2 + hub[1]), 0.2 * (2 + reef[1])]),  # both in the bucket from .4 to .6
+        (0.1, [0.1 * (4 + hub[1]), 0.1 * (5 + reef[1])]),
+        (0.0, [hub[0], reef[0]]),
+    ):
+        walk = Walk(exact(epsilon=epsilon))
+        walk.page("p1", "hub", ["a"])
+        walk.page("p2", "reef", ["b"])
+        assert expected == pytest.approx(walk.worth("a", "b"), abs=1e-8)
+
+
+# -- in a crawl ------------------------------------------------------------------------------------------------
+
+
+def test_values_are_carried_along_the_way() -> None:
+    """The page behind a hub page goes on from its values: (0, .5917, .4083), then what is seen of it."""
+    walk = Walk(exact())
+    walk.page("seed", "hub", ["a"])
+    walk.page("a", "news", ["b"])
+    before = np.array([0.0, 0.4 / 3, 0.092]) / (0.4 / 3 + 0.092)
+    now = np.array([0.0, 1 / 3 * before[2] * 0.4, 4 / 5 * (before[1] * 0.2 + before[2] * 0.6)])
+    now /= now.sum()
+    assert [pytest.approx(now[1] * 0.8, abs=1e-8)] == walk.worth("b")
+
+
+def test_literal_values_fade() -> None:
+    """As equation 5 stands, the priority after a seed is .4 / 3 * .8, and after another page smaller."""
+    walk = Walk(exact(literal=True))
+    walk.page("seed", "hub", ["a"])
+    walk.page("a", "news", ["b"])
+    assert [0.106666667, round(1 / 3 * (0.092 * 0.4) * 0.8, 9)] == walk.worth("a", "b")
+
+
+def test_a_path_of_ten_thousand_pages() -> None:
+    """At any depth the values are numbers that add up to 1, and tell a hub page from a page of news."""
+    hmm = Hmm(ten_pages(), epsilon=0.0)
+    walk = Walk(hmm)
+    for depth in range(10_000):
+        walk.page(f"n{depth}", "news", [f"n{depth + 1}", *(["x", "y"] if depth == 9999 else [])])
+    assert 1.0 == pytest.approx(hmm.trail_.now_[walk.table.row_of["n9999"]].sum())
+    walk.page("x", "hub", ["of x"])
+    walk.page("y", "news", ["of y"])
+    near, far = walk.worth("of x", "of y")
+    assert 0.3 < near
+    assert 0.01 < far < near / 2
+
+
+def test_a_better_parent_takes_over() -> None:
+    """A second parent with a higher priority gives its own, and the page goes on from it; a worse one does not."""
+    alone = Walk(exact())
+    alone.page("good", "hub", ["a"])
+    alone.page("a", "news", ["b"])
+    walk = Walk(exact())
+    walk.page("bad", "news", ["a"])
+    poor = walk.worth("a")
+    walk.page("good", "hub", ["a"])
+    walk.page("other", "news", ["a"])
+    assert poor < walk.worth("a")
+    walk.page("a", "news", ["b"])
+    assert alone.worth("a", "b") == walk.worth("a", "b")
+
+
+def test_the_last_parent_if_wanted() -> None:
+    """With merge=last a worse parent takes over as well."""
+    walk = Walk(exact(merge="last"))
+    walk.page("good", "hub", ["a"])
+    walk.page("bad", "news", ["a", "b"])
+    assert walk.worth("b") == walk.worth("a")
+
+
+def test_a_redirect_stands_in_for_its_source() -> None:
+    """The target of a redirect has its priority, and goes on from the same parent; that of a seed begins anew."""
+    plain, moved = Walk(exact()), Walk(exact())
+    for walk in (plain, moved):
+        walk.page("seed", "hub", ["a"])
+    moved.redirect("a", "new")
+    assert plain.worth("a") == moved.worth("new")
+    plain.page("a", "news", ["b"])
+    moved.page("new", "news", ["b"])
+    assert plain.worth("b") == moved.worth("b")
+    fresh = Walk(exact())
+    fresh.redirect("start", "begin")
+    fresh.page("begin", "hub", ["b"])
+    assert fresh.worth("b") == plain.worth("a")
+
+
+def test_a_page_that_tells_nothing() -> None:
+    """Without known words the values go on by equation 6: pi A = (.34, .2, .46), then .34 * .5 + .2 * .8."""
+    walk = Walk(exact())
+    walk.page("seed", "nothing that anyone knows", ["a"])
+    assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.worth("a")
+
+
+def test_what_cannot_be_is_not_believed() -> None:
+    """Without smoothing, a relevant page right behind one in state 2 has no probability: then equation 6 stands."""
+    steps = np.array([(2, 0), (5, 2), (5, 6), (0, 5)])  # 0 -> 2, 1 -> 0, 2 -> 1 or 2: never 2 -> 0, never 0 -> 0
+    walk = Walk(Hmm(ten_pages(steps=steps), smoothing=0.0, epsilon=0.0))
+    walk.page("seed", "reef", ["a"])  # in state 0 for sure
+    walk.page("a", "reef", ["b"])  # in state 2 then, which no page of the reef ever was
+    assert [0.0, 0.0] == walk.worth("a", "b")
+    walk.page("b", "hub", ["c"])
+    assert np.isfinite(walk.worth("c")).all()
+
+
+def test_a_failure_says_nothing() -> None:
+    """A page that could not be fetched leaves all scores as they were."""
+    walk = Walk(exact())
+    walk.page("seed", "hub", ["a", "b"])
+    before = walk.worth("a", "b")
+    step = walk.table.absorb(Visit("a", "page", "gone", 2, status=404))
+    assert step is not None
+    assert 0 == len(walk.estimator.learn(step, walk.table))
+    assert before == walk.worth("a", "b")
+
+
+# -- which cluster ---------------------------------------------------------------------------------------------
+
+
+def test_the_nearest_pages_vote() -> None:
+    """Three of the five nearest outvote the two that are nearer; with k=1 the nearest decides."""
+    pages = Bags.of([([0, 1], [1, 1]), ([0, 1], [1, 1]), ([0], [1]), ([0], [1]), ([0], [1]), ([2], [1])])
+    browsing = ten_pages(
+        pages=pages, urls=list("abcdef"), relevant=np.arange(6) == 5, state=np.array([1, 1, 1, 1, 1, 0]),
+        steps=np.array([(0, 5)]), clusterings={"kmeans": np.array([0, 0, 1, 1, 1, 2])},
+    )  # fmt: skip
+    for k, expected in ((1, 0), (5, 1), (50, 1)):
+        walk = Walk(Hmm(browsing, k=k))
+        step = walk.step("p", "hub news")
+        pages_ = walk.estimator.pages_
+        pages_.words_.learn(walk.table)
+        assert expected == pages_.cluster(pages_.vector(step.visit))
+
+
+def test_a_tie_of_votes_goes_to_the_nearer() -> None:
+    """One vote each: the cluster of the page with the larger cosine, whatever its number."""
+    pages = Bags.of([([0, 1], [1, 1]), ([0], [1]), ([2], [1])])
+    browsing = ten_pages(
+        pages=pages, urls=list("abc"), relevant=np.arange(3) == 2, state=np.array([1, 1, 0]),
+        steps=np.array([(0, 2)]), clusterings={"kmeans": np.array([0, 1, 2])},
+    )  # fmt: skip
+    walk = Walk(Hmm(browsing, k=2))
+    step = walk.step("p", "hub")
+    pages_ = walk.estimator.pages_
+    pages_.words_.learn(walk.table)
+    assert 1 == pages_.cluster(pages_.vector(step.visit))
+
+
+def test_nearness_is_the_cosine() -> None:
+    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words lengthen it."""
+    browsing = ten_pages()
+    pages = Neighbours(browsing, "xmeans")
+    hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
+    walk = Walk(None)
+    step = walk.step("p", "hub news unheard")
+    pages.words_.learn(walk.table)
+    length = np.sqrt(hub**2 + news**2 + rare**2)
+    near = pages.nearness(pages.vector(step.visit))
+    assert [hub / length, news / length, 0.0] == pytest.approx([near[2], near[4], near[0]], rel=1e-6)
+
+
+def test_idf_of_the_two_variants() -> None:
+    """K-Means takes the background's where it knows the word, X-Means that of the training set; so does German."""
+    browsing = ten_pages(terms=["hub", "news", "qwzx"])
+    own = [np.log(10 / 3), np.log(10 / 5), np.log(10 / 2)]
+    known = Background.load()
+    assert own == pytest.approx(weights(browsing, "xmeans").tolist())
+    assert [known.idf("hub"), known.idf("news"), own[2]] == pytest.approx(weights(browsing, "kmeans").tolist())
+    assert own == pytest.approx(weights(ten_pages(language="de"), "kmeans").tolist())
+
+
+def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
+    """Probes number words too, though no strategy sees them: the words of the pages after them are the right ones."""
+    browsing, walk = ten_pages(), Walk(None)
+    words = Words(browsing.column_of)
+    walk.step("a", "hub and spokes")
+    words.learn(walk.table)
+    probe = Visit("probe", "probe", "ok", 1, terms=Terms(new=walk.words.read(Page("ok", marked="no news")).terms.new))
+    assert walk.table.absorb(probe) is None
+    step = walk.step("b", "reef hub news")
+    words.learn(walk.table)
+    columns, counts, others = words.of(step.visit)
+    assert ([0, 1, 2], [1.0] * 3, []) == (sorted(columns.tolist()), counts.tolist(), others.tolist())
+
+
+# -- as a part of Lycosa ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("browsing", [ten_pages(), positives_only()], ids=["labelled", "positives only"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"clusters": "xmeans"}, {"literal": True, "smoothing": 0.0}, {"merge": "last"}]
+)
+def test_it_passes_the_checks(browsing: Any, settings: dict[str, Any]) -> None:
+    """Whatever the parameters, it behaves as an estimator has to."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: Hmm(browsing, **settings))
+
+
+def test_positives_only_still_guides() -> None:
+    """Where only relevant pages are in clusters, links of a relevant-looking page are told from those of others.
+
+    b_0 = (1/2, 1/2, 0), b_1 = b_2 = (0, 0, 1). From pi A = (.34, .2, .46), a reef page is in state 0 (.5 in one step),
+    any other in 1 or 2: (.2, .46) / .66, and .2 / .66 * .8.
+    """
+    walk = Walk(Hmm(positives_only(), smoothing=0.0, epsilon=0.0))
+    walk.page("p", "reef", ["a"])
+    walk.page("q", "hub", ["b"])
+    assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.worth("a", "b")
+
+
+@pytest.mark.parametrize("name", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
+def test_without_a_file(name: str) -> None:
+    """The message says what makes one."""
+    with pytest.raises(InputError, match="lycosa train browse"):
+        estimator(name)
+
+
+@pytest.mark.parametrize("text", ["hmm,k=0", "hmm,epsilon=-1", "hmm,epsilon=1e-9", "hmm,smoothing=-.1", "hybrid,k=0"])
+def test_bad_parameters(text: str) -> None:
+    """A value that makes no sense is refused by name."""
+    with pytest.raises(InputError, match=text.partition(",")[2].partition("=")[0]):
+        estimator(text, file=ten_pages())
+
+
+def test_clusters_that_are_not_there() -> None:
+    """A file without the clustering that is wanted says which it has."""
+    with pytest.raises(InputError, match=r"no clusters by xmeans \(there are: kmeans\)"):
+        estimator("hmm-xmeans", file=ten_pages(clusterings={"kmeans": np.zeros(10, int)}))

@@ -1,0 +1,138 @@
+"""The hybrids: equations 11 and 12 by hand, and what tells them from the model alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from browsed_pages import Walk, positives_only, ten_pages
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.estimators import estimator
+from lycosa.estimators.hmm import Hmm
+from lycosa.estimators.hybrid import Hybrid
+from lycosa.text.bags import Bags
+
+HUB, REEF, NEWS = np.log(10 / 3), np.log(10 / 2), np.log(10 / 5)
+"""idf in the ten pages: 3 have hub, 2 reef, 5 news; all relevant ones have reef only, so c_r = (0, 0, 1)."""
+
+HMM_HUB = 0.4 / 3 / (0.4 / 3 + 0.092) * 0.8
+"""a(L0, 2) of a seed that is a hub page: .4734, see test_hmm.py."""
+
+
+def hybrid(**more: Any) -> Hybrid:
+    """With idf from the ten pages, and without smoothing."""
+    return Hybrid(ten_pages(), **{"clusters": "xmeans", "smoothing": 0.0, **more})
+
+
+def test_equation_11() -> None:
+    """The mean of similarity and model: a page with hub twice and reef once is of the hub cluster."""
+    hub, reef = (1 + np.log(2)) * HUB, REEF
+    similarity = reef / np.sqrt(hub**2 + reef**2)
+    walk = Walk(hybrid())
+    walk.page("p", "hub reef hub", ["a"])
+    assert [pytest.approx((similarity + HMM_HUB) / 2, abs=1e-7)] == walk.worth("a")
+
+
+def test_equation_12() -> None:
+    """Half the model, a quarter the page's similarity, a quarter the anchor's."""
+    hub, reef = (1 + np.log(2)) * HUB, REEF
+    page = reef / np.sqrt(hub**2 + reef**2)
+    anchor = REEF / np.sqrt(REEF**2 + NEWS**2)
+    walk = Walk(hybrid(anchors=True))
+    walk.page("p", "hub reef hub", ["a", "b", "c", "d"], ["the reef", "reef news", "hub", ""])
+    assert [
+        HMM_HUB / 2 + page / 4 + 1 / 4,
+        HMM_HUB / 2 + page / 4 + anchor / 4,
+        HMM_HUB / 2 + page / 4,
+        HMM_HUB / 2 + page / 4,
+    ] == pytest.approx(walk.worth("a", "b", "c", "d"), abs=1e-7)
+
+
+def test_the_centroid_is_the_mean_of_the_relevant_pages() -> None:
+    """Two relevant pages, of reef alone and of reef and hub: the mean of two vectors of length 1, at length 1."""
+    pages = Bags.of([([2], [5]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
+    made = Hybrid(ten_pages(pages=pages), clusters="xmeans")
+    hub, reef = np.log(10 / 2), np.log(10 / 2)  # two pages have hub, two reef
+    mean = np.array([hub / np.hypot(hub, reef), 0, 1 + reef / np.hypot(hub, reef)]) / 2
+    assert (mean / np.linalg.norm(mean)).tolist() == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
+
+
+def test_figure_10() -> None:
+    """Where the model takes p1, which is better in two steps, the hybrid takes p2, which looks like a relevant page.
+
+    Hybrid: p1 is (0 + .4734) / 2, p2 is (1 + .5) / 2. The model's arithmetic is in test_hmm.py.
+    """
+    worth = []
+    for made in (Hmm(ten_pages(), smoothing=0.0, epsilon=0.2), hybrid()):
+        walk = Walk(made)
+        walk.page("p1", "hub", ["of p1"])
+        walk.page("p2", "reef", ["of p2"])
+        worth.append(walk.worth("of p1", "of p2"))
+    assert worth[0][0] > worth[0][1]
+    assert [HMM_HUB / 2, 0.75] == pytest.approx(worth[1], abs=1e-7)
+
+
+def test_pages_of_one_cluster_differ() -> None:
+    """The thesis's first complaint about the model: here the page with a word of the reef is ahead."""
+    walk, model = Walk(hybrid()), Walk(Hmm(ten_pages()))
+    for each in (walk, model):
+        each.page("p", "hub hub hub", ["a"])
+        each.page("q", "hub hub reef", ["b"])
+    assert model.worth("a") == model.worth("b")
+    assert walk.worth("a") < walk.worth("b")
+
+
+def test_unknown_words_make_a_page_less_alike() -> None:
+    """One word of the reef among many that no training page has is no page about the reef."""
+    walk = Walk(hybrid())
+    walk.page("p", "reef", ["a"])
+    walk.page("q", "reef quibble quorum quiver quartz", ["b"])
+    rare = np.log(10)
+    similarity = REEF / np.sqrt(REEF**2 + 4 * rare**2)
+    assert [0.75, (similarity + 0.5) / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
+
+
+def test_a_page_without_words() -> None:
+    """Its similarity is 0, and the model goes on by equation 6; its anchors still count."""
+    walk = Walk(hybrid(anchors=True))
+    walk.page("p", "", ["a", "b"], ["reef", ""])
+    hmm = 0.34 * 0.5 + 0.2 * 0.8
+    assert [hmm / 2 + 1 / 4, hmm / 2] == pytest.approx(walk.worth("a", "b"))
+
+
+def test_several_links_to_one_address() -> None:
+    """The best anchor counts; a link of the page to itself does not disturb."""
+    walk = Walk(hybrid(anchors=True))
+    walk.page("p", "hub", ["a", "p", "a", "b"], ["hub", "reef", "reef", ""])
+    assert [HMM_HUB / 2 + 1 / 4, HMM_HUB / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
+
+
+def test_anchors_are_read_in_the_language_of_their_page() -> None:
+    """Häuser on a German page are the Haus of the training pages; on an English one they are some word."""
+    browsing = ten_pages(terms=["hub", "news", "haus"], language="de")
+    walk = Walk(Hybrid(browsing, anchors=True, smoothing=0.0))
+    walk.page("p", "hub", ["a"], ["Die Häuser"], language="de-AT")
+    walk.page("q", "hub", ["b"], ["the Häuser"], language="en")
+    german, english = walk.worth("a", "b")
+    assert pytest.approx(1 / 4, abs=1e-7) == german - english
+
+
+def test_it_goes_on_from_the_parent_that_gave_the_priority() -> None:
+    """The values of the parent with the better anchor are carried on, though the model likes the other one more."""
+    alone = Walk(hybrid(anchors=True))
+    alone.page("p", "news", ["a"], ["reef"])
+    alone.page("a", "news", ["b"])
+    walk = Walk(hybrid(anchors=True))
+    walk.page("q", "hub", ["a"], [""])
+    walk.page("p", "news", ["a"], ["reef"])
+    walk.page("a", "news", ["b"])
+    assert alone.worth("a", "b") == walk.worth("a", "b")
+
+
+@pytest.mark.parametrize("browsing", [ten_pages(), positives_only()], ids=["labelled", "positives only"])
+@pytest.mark.parametrize("text", ["hybrid", "hybrid-anchor", "hybrid-anchor,clusters=xmeans,merge=last,k=1"])
+def test_it_passes_the_checks(browsing: Any, text: str) -> None:
+    """Whatever the parameters, it behaves as an estimator has to."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(text, file=browsing))

@@ -1,0 +1,47 @@
+"""Links by a cosine of meanings, equation 9, with idf that grows with the pages seen."""
+
+from math import exp, log, sqrt, tanh
+from typing import Any
+
+import pytest
+from test_ehrig_crawler import REEFS, teach
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Page
+from lycosa.estimators import estimator
+from lycosa.estimators.ssrm import Ssrm
+from lycosa.text.vocabulary import Vocabulary
+
+ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
+"""Two links, under reef, which is one link below the root."""
+
+
+def ssrm(words: Any = "reef", **options: Any) -> Ssrm:
+    """The strategy, by the small ontology."""
+    return Ssrm(words=words, ontology=REEFS, **{"floor": 0.0, **options})
+
+
+def test_equation_9() -> None:
+    """Anchor 'atoll atoll sea', topic 'reef bleaching', no idf: 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2))."""
+    scores = teach(ssrm("reef bleaching", idf="none"), Table(), "p", ("a", "atoll, atoll, sea"), ("b", "home"))
+    assert pytest.approx(2 * ATOLL_REEF / (sqrt(5) * sqrt(2))) == scores["a"]
+    assert 0.0 == scores["b"]
+
+
+def test_idf_is_learned_from_the_pages() -> None:
+    """Two pages have 'sea': N = 2, idf log(3 / 2.5) + 1; 'reef' was never met, log(3 / 1.5) + 1."""
+    guide, table, words = ssrm(), Table(), Vocabulary()
+    for number in range(2):
+        terms = words.read(Page("ok", marked="sea")).terms
+        scores = teach(guide, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
+    sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
+    assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
+
+
+@pytest.mark.parametrize(
+    "name", ["ssrm", "ssrm,measure=depth,merge=mean", "ssrm,idf=background,floor=0", "ssrm,idf=none,measure=ehrig"]
+)
+def test_it_passes_the_checks(name: str) -> None:
+    """All that is asked of estimators holds, resuming from the log included."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

@@ -1,0 +1,40 @@
+"""Equation 10: the mean of page and anchor, both against the widened topic."""
+
+from math import sqrt
+
+import pytest
+from test_ehrig_crawler import REEFS, teach
+
+from lycosa.checks import CHECKS, check_estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Page
+from lycosa.estimators import estimator
+from lycosa.estimators.synset_expansion import SynsetExpansion
+from lycosa.text.vocabulary import Vocabulary
+
+
+def test_equation_10() -> None:
+    """Topic: bleaching, whitening. Page: whitening, sea. Anchor 'bleaching sea', widened: bleaching, whitening, sea."""
+    page = 1 / (sqrt(2) * sqrt(2))
+    anchor = (1 + 1) / (sqrt(3) * sqrt(2))
+    terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
+    guide = SynsetExpansion("none", words="bleaching", ontology=REEFS)
+    scores = teach(guide, Table(), "p", ("a", "Bleaching sea"), ("b", "home"), terms=terms)
+    assert pytest.approx((page + anchor) / 2) == scores["a"]
+    assert pytest.approx((page + 0) / 2) == scores["b"]
+
+
+def test_the_judge_is_not_asked() -> None:
+    """beta and alphas of the judge do not matter: the same page, judged 0 and 1."""
+    terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
+    both = [
+        teach(SynsetExpansion(words="bleaching", ontology=REEFS), Table(), "p", ("a", "x"), terms=terms, beta=beta)["a"]
+        for beta in (0.0, 1.0)
+    ]
+    assert both[0] == both[1] > 0
+
+
+@pytest.mark.parametrize("name", ["synset-expansion", "synset-expansion,idf=none,merge=sum"])
+def test_it_passes_the_checks(name: str) -> None:
+    """All that is asked of estimators holds, resuming from the log included."""
+    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

@@ -1,0 +1,848 @@
+"""People as a space, over real HTTP: a server on loopback speaks Mastodon's API."""
+
+import asyncio
+import gzip
+import json
+import math
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mastodon_server import QUERY, MastodonServer, Network, generated, serving
+
+import lycosa
+from lycosa.checks import check_space
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Page, Task, Visit
+from lycosa.crawling import Crawl
+from lycosa.spaces.making import make_space
+from lycosa.spaces.mastodon import resets_in
+from lycosa.spaces.social import TOKEN, SocialSpace
+from lycosa.topics.query import Query
+
+LOCAL = ["127.0.0.0/8"]
+
+
+@pytest.fixture(autouse=True)
+def _no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+
+
+@pytest.fixture
+def network() -> Network:
+    return Network()
+
+
+@pytest.fixture
+def server(network: Network) -> Iterator[MastodonServer]:
+    with serving(network) as started:
+        yield started
+
+
+class Time:
+    """A clock that stands still until it is set; it begins at the time of day, as servers' clocks do."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def space(server: MastodonServer | str, clock: Time | None = None, more: str = "") -> SocialSpace:
+    """The space as a crawl makes it."""
+    url = server if isinstance(server, str) else server.url
+    made = make_space(Options(space=f"social,server={url}{more}", allow_network=LOCAL, delay=0.0), clock or Time())
+    assert isinstance(made, SocialSpace)
+    return made
+
+
+def look(made: SocialSpace, node: str, **rest: Any) -> Page:
+    """Visit one node, and let the space learn it as the engine would."""
+
+    async def visit() -> Page:
+        try:
+            task = Task(node, **rest)
+            page = await made.visit(task)
+            made.learn(
+                Visit(
+                    node, page.kind, page.outcome, 1, attempt=task.attempt, retry_at=page.retry_at,
+                    started=page.started, ended=page.ended, data=page.data,
+                )
+            )  # fmt: skip
+            return page
+        finally:
+            await made.close()
+
+    return asyncio.run(visit())
+
+
+def someone(made: SocialSpace, account: str = "1") -> Page:
+    """Visit an account."""
+    return look(made, made.api.statuses(account))
+
+
+def crawl(server: MastodonServer, seeds: list[str], topic: Any = "jazz", more: str = "", **options: Any) -> Crawl:
+    """A crawl of people, fast and one at a time."""
+    named = f"social,server={server.url}{more}"
+    return lycosa.crawl(topic, seeds, space=named, allow_network=LOCAL, concurrency=1, **{"delay": 0.0, **options})
+
+
+def visited(server: MastodonServer, visits: list[Visit]) -> list[str]:
+    """The names of the accounts whose statuses were read, in order."""
+    return [server.network.accounts[visit.node.split("/")[6]].acct for visit in visits if visit.is_page]
+
+
+# -- seeds ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("alice", "v1/accounts/lookup?acct=alice"),
+        (" @alice ", "v1/accounts/lookup?acct=alice"),
+        ("alice@social.example", "v1/accounts/lookup?acct=alice"),
+        ("@Alice@Social.Example", "v1/accounts/lookup?acct=Alice"),
+        ("bob@Other.example", "v1/accounts/lookup?acct=bob%40other.example"),
+        ("bob@Bücher.example", "v1/accounts/lookup?acct=bob%40b%C3%BCcher.example"),
+        ("bob.b-1@other.example:8443", "v1/accounts/lookup?acct=bob.b-1%40other.example:8443"),
+        ("https://social.example/@alice", "v1/accounts/lookup?acct=alice"),
+        ("https://social.example/@alice/", "v1/accounts/lookup?acct=alice"),
+        ("social.example/@alice", "v1/accounts/lookup?acct=alice"),
+        ("https://social.example/users/alice", "v1/accounts/lookup?acct=alice"),
+        ("https://social.example/@bob@other.example", "v1/accounts/lookup?acct=bob%40other.example"),
+        ("https://other.example/@bob", "v1/accounts/lookup?acct=bob%40other.example"),
+        ("https://social.example/api/v1/accounts/7/statuses?limit=40", "v1/accounts/7/statuses?limit=40"),
+        ("#jazz", "v1/timelines/tag/jazz?limit=40"),
+        ("#café", "v1/timelines/tag/caf%C3%A9?limit=40"),
+        ("https://social.example/tags/jazz", "v1/timelines/tag/jazz?limit=40"),
+        ("search:modal jazz & more", "v2/search?q=modal%20jazz%20%26%20more&limit=40"),
+    ],
+)
+def test_seeds_as_people_type_them(typed: str, expected: str) -> None:
+    """Names, addresses, hashtags and searches become addresses of the API."""
+    assert f"https://social.example/api/{expected}" == space("social.example").node(typed)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "@", "#", "search:", "two words", "a@b@c", "https://social.example/", "https://other.example/tags/jazz",
+     "https://other.example/api/v1/accounts/7/statuses", "mailto:alice@social.example", "ali/ce", "\x00"],
+)  # fmt: skip
+def test_what_is_no_account(typed: str) -> None:
+    """What names no account, no hashtag and no search is no seed."""
+    assert space("social.example").node(typed) is None
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["https://social.example/@alice", "https://social.example/?a=b", "ftp://social.example", "so cial", "@x@y"],
+)
+def test_bad_servers(server: str) -> None:
+    """A server is a host with a scheme, and nothing behind it."""
+    with pytest.raises(InputError, match="is not the address of a server"):
+        space(server)
+
+
+def test_https_is_the_default() -> None:
+    """A server without a scheme is asked over https."""
+    assert "https://social.example:8443" == space("social.example:8443").api.server
+
+
+def test_bad_parameters() -> None:
+    """No page of statuses at all is a mistake, and a server has to be named."""
+    with pytest.raises(InputError, match="pages=0: at least one"):
+        space("social.example", more=",pages=0")
+    with pytest.raises(InputError, match="social needs server"):
+        make_space(Options(space="social"), Time())
+
+
+def test_a_seed_that_is_none() -> None:
+    """A crawl says what a seed has to be."""
+    with pytest.raises(InputError, match=r"it has to be an account .*, #tag or search:WORDS"):
+        lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
+
+
+# -- people --------------------------------------------------------------------------------------------------
+
+
+def test_an_account(network: Network, server: MastodonServer) -> None:
+    """Statuses are the text; each person mentioned is one link, with all that was said where they are mentioned."""
+    alice, bob = network.join("alice"), network.join("bob")
+    carol = network.join("carol@other.example")
+    link = '<a href="https://x/@bob" class="u-url mention">@<span>bob</span></a>'
+    network.write(alice, f"{link} plays <b>jazz</b>", bob)
+    network.write(alice, "tea with bob, carol and myself", bob, carol, alice, bob)
+    network.write(alice, "alone", spoiler_text="mood")
+    made = space(server)
+    page = someone(made, alice.id)
+    assert ("ok", "page", "Alice (@alice)", "en") == (page.outcome, page.kind, page.title, page.language)
+    assert "mood\nalone\n\ntea with bob, carol and myself\n\n@bob plays jazz" == page.text
+    assert [made.api.statuses("2"), made.api.statuses("3")] == page.links.urls
+    said = ["tea with bob, carol and myself\n@bob plays jazz", "tea with bob, carol and myself"]
+    assert (said, said) == (page.links.anchors, page.links.contexts)
+    assert ["bob", "carol@other.example"] == page.data["people"]
+    assert {"id": "1", "acct": "alice", "url": "https://social.example/@alice"} == page.data["account"]
+    assert page.exchange is not None
+    assert ["/api/v1/accounts/1/statuses?limit=40&exclude_reblogs=true"] == server.asked()
+
+
+def test_alpha_and_beta(network: Network, server: MastodonServer) -> None:
+    """beta is the topic's judgement of all statuses, alpha the same of those with the mention."""
+    alice, bob, carol = (network.join(name) for name in ("a", "b", "c"))
+    network.write(alice, "jazz jazz tea", bob)
+    network.write(alice, "jazz tea tea", bob)
+    network.write(alice, "bread", carol)
+    topic = Query("jazz", tf="max", idf="none")
+    visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
+    # Of all: jazz 3, tea 3, bread 1 (names of one letter are no words). Newest first: c has bread 1; b jazz 3, tea 3.
+    assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.beta, abs=1e-6)
+    assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.alphas.tolist(), abs=1e-6)
+
+
+def test_a_name_leads_to_its_account(network: Network, server: MastodonServer) -> None:
+    """A seed by name is looked up, and stands for the account with that id."""
+    network.join("alice"), network.join("bob@other.example")
+    made = space(server)
+    node = made.node("bob@other.example")
+    assert node is not None
+    page = look(made, node)
+    assert ("redirect", "redirect") == (page.outcome, page.kind)
+    assert [made.api.statuses("2")] == page.links.urls
+    assert "bob@other.example" == page.data["account"]["acct"]
+
+
+def test_a_name_that_nobody_has(server: MastodonServer) -> None:
+    """An account that is not there is gone, in the server's words."""
+    page = look(space(server), space(server).node("nobody") or "")
+    assert ("gone", 404, "Record not found") == (page.outcome, page.status, page.note)
+
+
+def test_empty_timeline(network: Network, server: MastodonServer) -> None:
+    """Someone who never wrote is a page without text."""
+    network.join("quiet")
+    page = someone(space(server))
+    assert ("ok", "", 0, "no public statuses") == (page.outcome, page.text, len(page.links), page.note)
+
+
+def test_languages(network: Network, server: MastodonServer) -> None:
+    """The language is what most statuses declare; another than those asked for is flagged."""
+    alice = network.join("alice")
+    for language in ("de", "fr", "de", None):
+        network.write(alice, "Musik", language=language)
+    options = Options(space=f"social,server={server.url}", allow_network=LOCAL, languages=["en"])
+    made = make_space(options, Time())
+    assert isinstance(made, SocialSpace)
+    page = someone(made)
+    assert ("de", False, ["language"]) == (page.language, page.guessed, page.flags)
+
+
+def test_boosts_and_replies(network: Network, server: MastodonServer) -> None:
+    """What people pass on counts if asked for, and is a link to its author; replies can be left out."""
+    alice, bob = network.join("alice"), network.join("bob")
+    shy = network.join("shy", noindex=True)
+    original = {**network.write(bob, "bob's jazz"), "account": bob.id}
+    hidden = {**network.write(shy, "shy jazz"), "account": shy.id}
+    network.write(alice, "", reblog=original)
+    network.write(alice, "", reblog=hidden)
+    network.write(alice, "a reply", in_reply_to_id="5")
+    network.write(alice, "a word")
+    assert ("a word\n\na reply", []) == _told(someone(space(server)))
+    assert ("a word", []) == _told(someone(space(server, more=",replies=no")))
+    assert ("a word\n\na reply\n\nbob's jazz", ["bob"]) == _told(someone(space(server, more=",boosts=yes")))
+    asked = [path.partition("?")[2] for path in server.asked()]
+    no_boosts = "limit=40&exclude_reblogs=true"
+    assert [no_boosts, f"{no_boosts}&exclude_replies=true", "limit=40"] == asked
+
+
+def _told(page: Page) -> tuple[str, list[str]]:
+    return page.text, page.data["people"]
+
+
+def test_boosts_that_were_not_asked_for(network: Network, server: MastodonServer) -> None:
+    """A server that does not know the parameter is no reason to read what was not asked for."""
+    alice = network.join("alice")
+    original = {**network.write(alice, "mine"), "account": alice.id}
+    told = [network.whole({**original, "reblog": original})]
+    server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
+    assert "" == someone(space(server)).text
+
+
+# -- where to start: searches and hashtags -----------------------------------------------------------------------
+
+
+def test_a_hashtag(network: Network, server: MastodonServer) -> None:
+    """A hashtag's timeline is a source: links to its authors with what they wrote, no page, no budget."""
+    alice, bob, shy = network.join("alice"), network.join("bob"), network.join("shy", noindex=True)
+    network.write(alice, "one #jazz")
+    network.write(shy, "hidden #jazz")
+    network.write(bob, "two #jazz", alice)
+    network.write(alice, "three #jazz")
+    made = space(server)
+    page = look(made, made.node("#jazz") or "")
+    assert ("ok", "sitemap", "#jazz", "hashtag") == (page.outcome, page.kind, page.title, page.data["form"])
+    assert (["alice", "bob"], ["three #jazz\none #jazz", "two #jazz"]) == (page.data["people"], page.links.anchors)
+    visits = list(crawl(server, ["#jazz"], budget=2))
+    assert ["sitemap", "page", "page"] == [visit.kind for visit in visits if visit.kind != "robots"]
+    assert ["alice", "bob"] == visited(server, visits)
+    assert 0 < visits[1].links.alphas.min()
+
+
+def test_a_search(network: Network, server: MastodonServer) -> None:
+    """A search gives the authors of the statuses found, then the accounts found; none that opted out."""
+    alice, bob = network.join("alice"), network.join("jazzman", note="<p>I <b>play</b></p>")
+    network.join("jazzshy", noindex=True), network.join("jazzgone", suspended=True)
+    network.write(alice, "modal jazz")
+    network.write(bob, "nothing")
+    made = space(server)
+    page = look(made, made.node("search:jazz") or "")
+    assert ("ok", "sitemap", "search: jazz") == (page.outcome, page.kind, page.title)
+    assert (["alice", "jazzman"], ["modal jazz", "Jazzman I play"]) == (page.data["people"], page.links.anchors)
+
+
+# -- more than forty statuses ------------------------------------------------------------------------------------
+
+
+def test_older_statuses_are_nodes_of_their_own(network: Network, server: MastodonServer, tmp_path: Path) -> None:
+    """With pages=3 a person has up to three nodes; each is one request, one visit and one record in the archive."""
+    alice = network.join("alice")
+    for number in range(130):
+        network.write(alice, f"jazz {number}")
+    visits = list(crawl(server, ["alice"], more=",pages=3", out=tmp_path / "crawl"))
+    pages = [visit for visit in visits if visit.is_page]
+    assert [1, 2] == [visit.data["page"] for visit in pages[:2]]
+    assert "older" not in pages[2].data
+    asked = [path.partition("?")[2] for path in server.asked("/statuses")]
+    # The newest of 130 statuses is 1130, the fortieth 1091: the next page is before that.
+    each = "limit=40&exclude_reblogs=true"
+    assert [each, f"{each}&max_id=1091", f"{each}&max_id=1051"] == asked
+    assert ["next"] == pages[0].links.rels
+    assert pages[0].links.alphas[0] == pytest.approx(pages[0].beta, abs=0.1)
+    with Collection(tmp_path / "crawl") as collection:
+        kept = [collection.document(visit).marked.splitlines()[0] for visit in pages]
+    assert ["jazz 129", "jazz 89", "jazz 49"] == kept
+
+
+def test_one_page_is_the_default(network: Network, server: MastodonServer) -> None:
+    """Without `pages`, nothing older is asked for."""
+    alice = network.join("alice")
+    for _ in range(50):
+        network.write(alice, "jazz")
+    assert 1 == sum(visit.is_page for visit in crawl(server, ["alice"]))
+
+
+def test_older_statuses_are_known_again(network: Network, server: MastodonServer) -> None:
+    """How far back a node is, is learned from the recorded visit: a resumed crawl goes no further."""
+    alice = network.join("alice")
+    for _ in range(200):
+        network.write(alice, "jazz")
+    first = space(server, more=",pages=2")
+    page = someone(first)
+    again = space(server, more=",pages=2")
+    again.learn(Visit(first.api.statuses("1"), "page", "ok", 1, data=page.data))
+    assert "older" not in look(again, page.data["older"]).data
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ('<https://evil.example/x?max_id=7>; rel="next"', "7"),
+        ("<?limit=3&max_id=7&a=b>; rel=next", "7"),
+        ('<?max_id=9>; rel="prev", <?max_id=7>; rel="next"', "7"),
+        ('<?max_id=7>; rel="prev"', ""),
+        ('<?max_id=../../secret>; rel="next"', ""),
+        ('<http://[>; rel="next"', ""),
+        ('<<<<?max_id=7>>>>; rel="nextish"', ""),
+        ("", ""),
+    ],
+)
+def test_link_headers(link: str, expected: str) -> None:
+    """Of a Link header only the status to go on from is taken: it can lead to no other host and no other account."""
+    api = space("social.example").api
+    node = api.statuses("1")
+    assert (f"{node}&max_id={expected}" if expected else "") == api.older(node, link)
+
+
+def test_cyclic_pagination(network: Network, server: MastodonServer) -> None:
+    """A server whose next page is the same again is asked once for each address, and never beyond `pages`."""
+    alice = network.join("alice")
+    told = json.dumps([network.whole({**network.write(alice, "jazz"), "account": alice.id})]).encode()
+    server.answers["/api/v1/accounts/1/statuses"] = (200, told, {"Link": '<?max_id=5>; rel="next"'})
+    visits = list(crawl(server, ["alice"], more=",pages=9"))
+    assert 2 == sum(visit.is_page for visit in visits)
+
+
+# -- rate limits -------------------------------------------------------------------------------------------------
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize(
+    ("remaining", "reset", "rest"),
+    [
+        ("0", "iso", 120.0),
+        ("0", "epoch", 120.0),
+        ("0", "120", 120.0),
+        ("0", "past", 0.0),
+        ("0", "", 300.0),
+        ("0", "never", 300.0),
+        ("0", "9999-12-31T23:59:59Z", 24 * 3600.0),
+        ("1", "iso", 0.0),
+        ("none", "iso", 0.0),
+        ("", "iso", 0.0),
+    ],
+)
+def test_no_request_left(network: Network, server: MastodonServer, remaining: str, reset: str, rest: float) -> None:
+    """When the server says that no request is left, it is not asked before it says it counts anew."""
+    clock = Time()
+    moment = {"iso": _iso(clock.now + 120), "epoch": f"{math.ceil(clock.now + 120)}", "past": _iso(clock.now - 60)}
+    headers = {"X-RateLimit-Remaining": remaining, "X-RateLimit-Reset": moment.get(reset, reset)}
+    server.answers["/api/v1/accounts/1/statuses"] = (200, b"[]", headers)
+    made = space(server, clock)
+    page = someone(made)
+    assert "ok" == page.outcome
+    assert rest == pytest.approx(page.data.get("rest", clock.now) - clock.now, abs=1.0)
+    until, why = made.ready(made.lane(made.api.statuses("1")))
+    assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
+    assert ("the server's rate limit" if rest else "delay") == why
+    again = space(server, clock)
+    again.learn(Visit(made.api.statuses("1"), "page", "ok", 1, data=page.data))
+    until, _ = again.ready(again.lane(again.api.statuses("1")))
+    assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
+
+
+def test_a_server_whose_clock_is_wrong() -> None:
+    """A reset is told by the server's clock: where it differs from ours, its own Date says by how much."""
+    now = 1_800_000_000.0
+    theirs = now - 3600
+    assert 120.0 == resets_in(_iso(theirs + 120), formatdate(theirs, usegmt=True), now)
+    assert 119.5 == resets_in(_iso(now + 119.5), formatdate(now - 1, usegmt=True), now)
+
+
+@pytest.mark.parametrize(
+    ("headers", "rest"),
+    [
+        ({"Retry-After": "90"}, 90.0),
+        ({"X-RateLimit-Reset": "200"}, 200.0),
+        ({"Retry-After": "90", "X-RateLimit-Reset": "200", "X-RateLimit-Remaining": "0"}, 200.0),
+        ({"Retry-After": "300", "X-RateLimit-Reset": "200"}, 300.0),
+        ({}, 5.0),
+    ],
+)
+def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest: float) -> None:
+    """After a 429 the account is tried again, when the server says, and no one else before."""
+    clock = Time()
+    server.answers["/api/v1/accounts/1/statuses"] = (429, b'{"error": "Too many requests"}', headers)
+    made = space(server, clock)
+    page = someone(made)
+    assert "busy" == page.outcome
+    assert clock.now + rest == page.retry_at == page.data["rest"] == made.ready(made.lane(made.api.statuses("1")))[0]
+    last = look(made, made.api.statuses("1"), attempt=3)
+    assert 0.0 == last.retry_at
+    assert last.data["rest"] > clock.now
+
+
+def test_a_crawl_keeps_to_the_limit(server: MastodonServer, network: Network) -> None:
+    """A server that wants a quarter of a second's rest after five requests is never asked for a sixth."""
+    crowd = [network.join(f"n{number}") for number in range(12)]
+    for author in crowd:
+        network.write(author, "jazz", *crowd)
+    server.limit(5, 0.25)
+    visits = list(crawl(server, ["n0"]))
+    assert 12 == sum(visit.is_page for visit in visits)
+    assert {200} == {request.status for request in server.requests}
+    asked = [request.started for request in server.requests if "/api/" in request.path]
+    # 13 requests (one look-up): the sixth and the eleventh had to wait.
+    assert 13 == len(asked)
+    assert min(asked[5] - asked[4], asked[10] - asked[9]) >= 0.24
+    assert 2 == sum("rest" in visit.data for visit in visits)
+
+
+# -- people who are not there, or do not want to be --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "note"),
+    [
+        (404, "Record not found"),
+        (410, "Gone"),
+        (401, f"Record not found (a login is needed: {TOKEN} can hold an access token)"),
+        (403, f"Record not found (a login is needed: {TOKEN} can hold an access token)"),
+    ],
+)
+def test_accounts_that_cannot_be_had(network: Network, server: MastodonServer, status: int, note: str) -> None:
+    """Deleted and private accounts are gone, and the note says which."""
+    network.join("away", refuses=status)
+    page = someone(space(server))
+    assert ("gone", status, note, 0.0) == (page.outcome, page.status, page.note, page.retry_at)
+
+
+def test_a_crawl_goes_on_without_them(network: Network, server: MastodonServer) -> None:
+    """Deleted, private, opted-out and suspended accounts are one visit each; everybody else is found."""
+    alice = network.join("alice")
+    others = [
+        network.join("gone", refuses=410),
+        network.join("private", refuses=403),
+        network.join("shy", noindex=True),
+    ]
+    bob = network.join("bob")
+    network.write(others[2], "hidden jazz", alice)
+    network.write(bob, "jazz")
+    network.write(alice, "jazz", *others, bob)
+    visits = list(crawl(server, ["alice"]))
+    assert ["alice", "bob"] == visited(server, visits)
+    assert ["gone", "gone", "denied"] == [visit.outcome for visit in visits if visit.outcome not in ("ok", "redirect")]
+
+
+def test_opting_out(network: Network, server: MastodonServer, tmp_path: Path) -> None:
+    """Who asks not to be indexed is not read: no text, no links, nothing in the archive, by id and by name."""
+    alice, bob = network.join("alice", noindex=True), network.join("bob")
+    network.write(alice, "very private jazz", bob)
+    page = someone(space(server))
+    assert ("denied", "the account asks not to be indexed") == (page.outcome, page.note)
+    assert ("", "", [], None) == (page.title, page.text, page.links.urls, page.exchange)
+    assert {} == page.data
+    server.requests.clear()
+    visits = list(crawl(server, ["alice"], out=tmp_path / "crawl"))
+    assert ["ok", "denied"] == [visit.outcome for visit in visits]
+    assert ["/api/v1/accounts/lookup?acct=alice"] == server.asked()
+    assert not any("lookup" in text for text in _archived(tmp_path / "crawl"))
+
+
+def test_flags(network: Network, server: MastodonServer) -> None:
+    """Bots, limited accounts and those that are not to be recommended are read, and flagged."""
+    alice = network.join("alice", bot=True, limited=True, discoverable=False, indexable=False)
+    network.write(alice, "jazz")
+    assert ["bot", "limited", "undiscoverable", "unsearchable"] == someone(space(server)).flags
+
+
+def test_suspended(network: Network, server: MastodonServer) -> None:
+    """A suspended account is gone, and not asked for twice."""
+    network.join("rude", suspended=True)
+    visits = list(crawl(server, ["rude"]))
+    assert [("gone", "the account is suspended")] == [(v.outcome, v.note) for v in visits if v.kind != "robots"]
+
+
+def test_moved(network: Network, server: MastodonServer) -> None:
+    """An account that has moved is its new one, whether it was named or mentioned."""
+    new = network.join("new@other.example")
+    network.write(new, "jazz")
+    old = network.join("old", moved=network.describe(new))
+    network.write(old, "I am elsewhere")
+    made = space(server)
+    for node in (made.node("old") or "", made.api.statuses(old.id)):
+        page = look(made, node)
+        assert ("redirect", "moved to @new@other.example") == (page.kind, page.note)
+        assert [made.api.statuses(new.id)] == page.links.urls
+    assert ["new@other.example"] == visited(server, list(crawl(server, ["old"])))
+
+
+def test_moved_in_a_circle(network: Network, server: MastodonServer) -> None:
+    """Two accounts that have moved to each other are visited once each."""
+    one, two = network.join("one"), network.join("two")
+    one.more, two.more = {"moved": network.describe(two)}, {"moved": network.describe(one)}
+    for each in (one, two):
+        network.write(each, "jazz")
+    visits = list(crawl(server, ["one"]))
+    assert [3, 0] == [sum(visit.kind == "redirect" for visit in visits), sum(visit.is_page for visit in visits)]
+
+
+def test_what_is_not_public(network: Network, server: MastodonServer) -> None:
+    """What is unlisted or for followers is not read; with the latter among it, an answer is not even archived."""
+    alice = network.join("alice")
+    network.write(alice, "for all")
+    network.write(alice, "unlisted words", visibility="unlisted")
+    page = someone(space(server))
+    assert ("for all", True) == (page.text, page.exchange is not None)
+    network.write(alice, "for followers only", visibility="private")
+    page = someone(space(server))
+    assert ("for all", None, ["secrets"]) == (page.text, page.exchange, page.flags)
+
+
+def test_robots_txt(network: Network, server: MastodonServer) -> None:
+    """The server's robots.txt holds for its API."""
+    network.join("alice")
+    server.robots = "User-agent: *\nDisallow: /api/\n"
+    visits = list(crawl(server, ["alice"]))
+    assert ["ok", "denied"] == [visit.outcome for visit in visits]
+    assert [] == server.asked()
+
+
+# -- answers that are none ---------------------------------------------------------------------------------------
+
+STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content": "jazz"}
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "outcome", "note"),
+    [
+        (b"", {}, "invalid", "no JSON"),
+        (b"[{", {}, "invalid", "no JSON"),
+        (b"[" * 100_000, {}, "invalid", "no JSON"),
+        (b"\xff\xfe\xfa", {}, "invalid", "no JSON"),
+        (b"1" * 10_000, {}, "invalid", "no JSON"),
+        (b"null", {}, "invalid", "no list of statuses"),
+        (b"{}", {}, "invalid", "no list of statuses"),
+        (b'{"error": "Try \\u001b[31mlater"}', {}, "invalid", "Try [31mlater"),
+        (b"<html><a href=/x>Log in</a></html>", {"Content-Type": "text/html"}, "unwanted", "HTML in place of JSON"),
+        (b"\x89PNG", {"Content-Type": "image/png"}, "unwanted", "image/png"),
+        (b" " * 4_000_001, {}, "invalid", "longer than 4,000,000 bytes"),
+        (gzip.compress(b" " * 9_000_000), {"Content-Encoding": "gzip"}, "invalid", "longer than 4,000,000 bytes"),
+        (b"[]", {"Content-Encoding": "br"}, "invalid", "not brotli"),
+    ],
+)
+def test_no_answer(server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str) -> None:
+    """What is no answer of the API is a failed visit that says why: no text, no links, no exception."""
+    server.answers["/api/v1/accounts/1/statuses"] = (200, body, headers)
+    page = someone(space(server))
+    assert outcome == page.outcome
+    assert note in page.note
+    assert page.note.isprintable()
+    assert ("", "", []) == (page.title, page.text, page.links.urls)
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "people"),
+    [
+        ([None, 1, "x", [], {}], "", []),
+        ([{"account": None}, {**STATUS, "account": {"id": "../x"}}, {**STATUS, "account": {"id": True}}], "", []),
+        ([{**STATUS, "content": None, "mentions": "all"}], "", []),
+        ([{**STATUS, "content": ["jazz"], "mentions": [None, 7, {"id": None}, {"id": "a/b"}, {"id": ""}]}], "", []),
+        ([{**STATUS, "mentions": [{"id": 7}, {"id": "7", "acct": "x"}, {"id": "x" * 65}]}], "jazz", ["7"]),
+        ([{**STATUS, "content": "a\ud800b \x01c\x02 \ud83d\ude00"}], "a\ufffdb c \U0001f600", []),
+        ([{**STATUS, "content": "<script>alert(1)</script><p>jazz"}], "jazz", []),
+        ([{**STATUS, "reblog": 7}, {**STATUS, "visibility": None}, {**STATUS, "language": 5}], "jazz", []),
+        ([{**STATUS, "account": {**STATUS["account"], "moved": "x", "bot": "yes"}}], "jazz", []),  # type: ignore[dict-item]
+    ],
+)
+def test_strange_statuses(server: MastodonServer, told: Any, text: str, people: list[str]) -> None:
+    """What is not as the API has it is left out, the rest is read."""
+    server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
+    page = someone(space(server))
+    assert ("ok", text, people) == (page.outcome, page.text, page.data["people"])
+    page.title.encode()
+
+
+def test_too_much_of_everything(server: MastodonServer) -> None:
+    """Statuses, mentions and what is said of someone are bounded, whatever a server sends."""
+    mentions = [{"id": str(number)} for number in range(2, 400)]
+    told = [{**STATUS, "content": "jazz " * 1100, "mentions": mentions[start:]} for start in range(60)]
+    server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
+    page = someone(space(server))
+    # A hundred of each of 60 statuses, each beginning one later: 2 to 101, 3 to 102, ..., 61 to 160.
+    assert 100 + 59 == len(page.links)
+    assert 5000 == max(map(len, page.links.anchors))
+    server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps([STATUS] * 500).encode(), {})
+    assert 200 == someone(space(server)).text.count("jazz")
+
+
+def test_a_look_up_that_finds_nonsense(server: MastodonServer) -> None:
+    """A look-up whose answer is no account fails."""
+    server.answers["/api/v1/accounts/lookup"] = (200, b'{"id": "../../etc"}', {})
+    page = look(space(server), space(server).node("x") or "")
+    assert ("invalid", "JSON, but no account") == (page.outcome, page.note)
+
+
+def test_a_hostile_crawl_ends(network: Network, server: MastodonServer) -> None:
+    """A crawl among such answers ends, and nothing crashes."""
+    alice = network.join("alice")
+    bad = [network.join(f"bad{number}") for number in range(4)]
+    network.write(alice, "jazz", *bad)
+    bodies = [b"[" * 100_000, b"<html>", b'[{"account":{"id":"1"}}]', b'{"error":1}']
+    for account, body in zip(bad, bodies, strict=True):
+        server.answers[f"/api/v1/accounts/{account.id}/statuses"] = (200, body, {})
+    outcomes = [visit.outcome for visit in crawl(server, ["alice"])]
+    assert "crashed" not in outcomes
+    assert 3 == outcomes.count("invalid")
+
+
+# -- the access token --------------------------------------------------------------------------------------------
+
+SECRET = "s3cr3t-t0k3n-of-mine"
+
+
+def test_a_token_opens_what_is_closed(
+    network: Network, server: MastodonServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a token in the environment a server that wants one is read; the token is in no file of the crawl."""
+    alice = network.join("alice")
+    network.write(alice, "jazz")
+    server.token = SECRET
+    outcomes = {visit.outcome: visit.note for visit in crawl(server, ["alice"])}
+    assert "a login is needed" in outcomes["gone"]
+    monkeypatch.setenv(TOKEN, SECRET)
+    server.requests.clear()
+    out = tmp_path / "crawl"
+    assert ["alice"] == visited(server, list(crawl(server, ["alice"], out=out)))
+    sent = {request.path.partition("?")[0]: request.authorization for request in server.requests}
+    assert {
+        "/robots.txt": "",
+        "/api/v1/accounts/lookup": f"Bearer {SECRET}",
+        "/api/v1/accounts/1/statuses": f"Bearer {SECRET}",
+    } == sent
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert len(files) >= 3
+    for path in files:
+        assert SECRET.encode() not in path.read_bytes(), path
+    assert any("accounts/lookup" in text for text in _archived(out))
+    assert not any(SECRET in text or "uthorization" in text for text in _archived(out))
+
+
+def test_a_token_goes_nowhere_else(network: Network, server: MastodonServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redirect to another host is not followed at all, let alone with the token."""
+    monkeypatch.setenv(TOKEN, SECRET)
+    with serving(Network()) as other:
+        elsewhere = f"{other.url}/api/v1/accounts/1/statuses"
+        server.answers["/api/v1/accounts/lookup"] = (302, b"", {"Location": elsewhere})
+        server.answers["/robots.txt"] = (302, b"", {"Location": f"{other.url}/robots.txt"})
+        visits = list(crawl(server, ["alice"]))
+        assert "invalid" == visits[-1].outcome
+        assert f"sends us to {elsewhere}, which is not the API of {server.url}" == visits[-1].note
+        made = space(server)
+        look(made, elsewhere)  # even if it were asked for
+        assert [""] == [request.authorization for request in other.requests]
+
+
+def test_a_token_is_not_sent_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token needs https, except on this machine; what is no token is refused without being shown."""
+    monkeypatch.setenv(TOKEN, SECRET)
+    assert space("https://social.example").web.transport is not None
+    assert space("http://me.localhost:8000").web.transport is not None
+    for clear in ("http://social.example", "http://notlocalhost"):
+        with pytest.raises(InputError, match="for all to read: name the server with https") as told:
+            space(clear)
+    monkeypatch.setenv(TOKEN, f"{SECRET}\r\nX-Evil: yes")
+    with pytest.raises(InputError, match="is no access token") as worse:
+        space("https://social.example")
+    assert SECRET not in str(told.value) + str(worse.value)
+
+
+def test_redirects_within_the_server(server: MastodonServer, network: Network) -> None:
+    """A redirect to another address of the API is followed, one out of it is not."""
+    network.join("alice")
+    made = space(server)
+    server.answers["/api/v1/accounts/lookup"] = (301, b"", {"Location": "/api/v1/accounts/1/statuses?limit=40"})
+    assert "redirect" == look(made, made.node("x") or "").kind
+    server.answers["/api/v1/accounts/lookup"] = (301, b"", {"Location": "/auth/sign_in"})
+    assert "invalid" == look(made, made.node("x") or "").outcome
+
+
+def _archived(directory: Path) -> list[str]:
+    """All bytes of the archive, inflated, as text."""
+    found = []
+    for path in (directory / "archive").glob("*.warc.gz"):
+        with suppress(EOFError), gzip.open(path) as file:
+            found.append(file.read().decode("latin-1"))
+    return found
+
+
+# -- whole crawls ------------------------------------------------------------------------------------------------
+
+
+def test_the_checks_pass(network: Network, server: MastodonServer) -> None:
+    """The space does what every space has to do, at an account, a name and a hashtag."""
+    alice, bob = network.join("alice"), network.join("bob")
+    network.write(alice, "#jazz", bob)
+    for typed in ("alice", "#jazz", "search:jazz", f"{server.url}/api/v1/accounts/1/statuses?limit=40"):
+        made = space(server)
+        node = made.node(typed)
+        assert node is not None
+        check_space(made, node)
+
+
+def test_politeness(network: Network, server: MastodonServer) -> None:
+    """One request at a time, and a pause after each: look-ups, accounts and older pages alike."""
+    crowd = [network.join(f"n{number}") for number in range(3)]
+    for author in crowd:
+        for _ in range(45):
+            network.write(author, "jazz", *crowd)
+    list(crawl(server, ["n0"], more=",pages=2", delay=0.03))
+    assert 1 + 1 + 3 * 2 == len(server.requests)  # robots.txt, a look-up, two pages of three people
+    gaps = [later.started - earlier.ended for earlier, later in zip(server.requests, server.requests[1:], strict=False)]
+    assert min(gaps) >= 0.03
+
+
+def test_best_first_finds_more_people() -> None:
+    """Of 300 people, 50 of whom write on jazz: at 60 visits best-first knows more of those than breadth-first."""
+    found: dict[str, list[int]] = {"best-first": [], "breadth-first": []}
+    for seed in range(1, 6):
+        with serving(generated(seed)) as server:
+            for strategy, counts in found.items():
+                visits = list(crawl(server, ["jazz0"], QUERY, strategy=strategy, budget=60))
+                names = visited(server, visits)
+                assert 60 == len(set(names))
+                counts.append(sum(name.startswith("jazz") for name in names))
+    best, breadth = found["best-first"], found["breadth-first"]
+    assert all(more > less for more, less in zip(best, breadth, strict=True)), found
+    assert statistics.mean(best) >= 1.5 * statistics.mean(breadth), found
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """All commands that look at a crawl work on one of people."""
+    with serving(generated(1, people=60)) as server:
+        out = tmp_path / "people"
+        where = ["--space", f"social,server={server.url}", "--seed", "jazz0"]
+        fast = ["--delay", "0", "--allow-network", "127.0.0.0/8", "--quiet"]
+        _lycosa("crawl", QUERY, *where, "--budget", "12", *fast, "--out", str(out))
+        _lycosa("resume", str(out), "--budget", "15", "--quiet")
+        shown = _lycosa("show", str(out))
+        assert "15 pages of 15" in shown
+        assert "Jazz" in shown
+        assert "@jazz0" in _lycosa("search", str(out), "saxophone OR trumpet OR jazz")
+        node = f"{server.url}/api/v1/accounts/1/statuses?limit=40&exclude_reblogs=true"
+        page = _lycosa("page", str(out), node, "--links")
+        assert "Jazz0 (@jazz0)" in page
+        assert server.network.accounts["1"].statuses[0]["content"].split()[1] in page
+        _lycosa("report", str(out))
+        assert "Jazz0" in (out / "report.html").read_text("utf-8")
+        for form in ("jsonl", "csv", "graphml", "text", "warc"):
+            file = tmp_path / f"out.{form}"
+            _lycosa("export", str(out), "--format", form, "--all", "--out", str(file), "--quiet")
+            assert file.exists()
+        with Collection(out) as collection:
+            visit = next(visit for _, visit in collection.pages())
+            document = collection.document(visit)
+            assert (visit.title, "en") == (document.title, document.language)
+            assert document.marked
+
+
+def test_a_killed_crawl_goes_on(tmp_path: Path) -> None:
+    """A crawl that is killed and resumed picks what one that was left alone picks, and asks for nobody twice."""
+    with serving(generated(2, people=60)) as server:
+        whole = [visit.node for visit in crawl(server, ["jazz0"], QUERY, budget=25) if visit.is_page]
+        server.requests.clear()
+        out = tmp_path / "killed"
+        where = ["--space", f"social,server={server.url}", "--seed", "jazz0", "--concurrency", "1"]
+        fast = ["--delay", "0", "--allow-network", "127.0.0.0/8", "--quiet"]
+        command = [sys.executable, "-m", "lycosa", "crawl", QUERY, *where, "--budget", "25", *fast, "--out", str(out)]
+        process = subprocess.Popen(command)
+        deadline = time.monotonic() + 30
+        while len(server.requests) < 12 and time.monotonic() < deadline:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        _lycosa("resume", str(out), "--quiet")
+        with Collection(out) as collection:
+            assert whole == [visit.node for _, visit in collection.pages(copies=True)]
+        asked = server.asked("/statuses")
+        assert len(asked) - len(set(asked)) <= 1  # what was in flight
+
+
+def _lycosa(*arguments: str) -> str:
+    """Run a command; what it prints."""
+    done = subprocess.run([sys.executable, "-m", "lycosa", *arguments], capture_output=True, text=True, timeout=60)
+    assert 0 == done.returncode, done.stderr
+    return done.stdout

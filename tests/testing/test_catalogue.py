@@ -1,0 +1,95 @@
+"""The library of the embedded web: hidden records, and the form that finds them."""
+
+import re
+from hashlib import sha256
+
+from lycosa.testing import Web
+from lycosa.testing.catalogue import SHELF, Catalogue
+
+CORAL = "marine biology/coral reefs"
+LIBRARY = "http://old-library.localhost"
+DIGEST = "ade8cb9c31f253c60a030b1864123972febcc6850e4546ab03cd459f35d43ccc"
+
+
+def body(web: Web, path: str) -> str:
+    """What the library answers, as text."""
+    return web.response(f"{LIBRARY}{path}").body.decode()
+
+
+def listed(html: str) -> list[str]:
+    """The records that a page of results lists."""
+    return re.findall(r'<li><a href="(/record/[^"]+)"', html)
+
+
+def test_records_are_hidden_but_there(clean: Web) -> None:
+    """There are 2,000 records, each answers, none is a page of the web, and the web's own pages name none of them."""
+    records = clean.records()
+    assert 2000 == len(records) == len(set(records))
+    assert all(200 == clean.response(url).status for url in records[::100])
+    assert not set(records).intersection(clean.urls())
+    assert not any(b"old-library" in clean.response(url).body for url in list(clean.urls())[::30])
+
+
+def test_the_rest_of_the_web_is_as_it_was(wild: Web) -> None:
+    """The library has changed no byte of what was there before it: the digest is of the web without it."""
+    urls = [*list(wild.urls())[::60], *wild.trap_urls("calendar")[:3], "http://no-such-host.localhost/"]
+    digest = sha256(b"".join(wild.response(url).body for url in urls)).hexdigest()
+    assert DIGEST == digest
+    assert "old-library.localhost" not in wild.hosts
+
+
+def test_a_page_of_results(clean: Web) -> None:
+    """It lists twenty records that have the word, with title and text, their number, and the way to the next ones."""
+    books = Catalogue(clean.seed)
+    found = books.search("water")
+    first, second = body(clean, "/search?q=water"), body(clean, "/search?q=water&page=2")
+    assert len(found) > 2 * SHELF
+    assert [books.path(number) for number in found[:20]] == listed(first)
+    assert [books.path(number) for number in found[20:40]] == listed(second)
+    assert f"<p>{len(found)} records found" in first
+    assert '<a rel="next" href="/search?q=water&amp;page=2">' in first
+    assert '<a rel="prev" href="/search?q=water&amp;page=1">' in second
+    number = found[0]
+    assert "water" in f"{books.title(number)} {books.abstract(number)}".lower()
+
+
+def test_the_last_page_has_no_next(clean: Web) -> None:
+    """The pages of a word together list all records that have it, once."""
+    books = Catalogue(clean.seed)
+    count = len(books.search("water"))
+    pages = [body(clean, f"/search?q=water&page={page}") for page in range(1, -(-count // SHELF) + 1)]
+    assert count == len({path for page in pages for path in listed(page)})
+    assert [True] * (len(pages) - 1) + [False] == ['rel="next"' in page for page in pages]
+
+
+def test_nothing_found(clean: Web) -> None:
+    """A word that no record has, a page beyond the last and no word at all give no records, and status 200."""
+    assert "Nothing found for <b>zzyzx</b>" in body(clean, "/search?q=zzyzx")
+    for path in ("/search?q=zzyzx", "/search?q=water&page=99", "/search?q=water&page=0", "/search"):
+        assert [] == listed(body(clean, path))
+        assert 200 == clean.response(LIBRARY + path).status
+    assert 404 == clean.response(f"{LIBRARY}/record/1").status
+    assert "Allow: /" in body(clean, "/robots.txt")
+
+
+def test_what_is_asked_is_not_run(clean: Web) -> None:
+    """What was searched for is written as text."""
+    assert "<script>" not in body(clean, "/search?q=%3Cscript%3E")
+
+
+def test_records_on_a_topic(clean: Web) -> None:
+    """The truth of a topic is a part of all records, and has its words."""
+    coral = clean.records(CORAL)
+    assert set(coral) < set(clean.records())
+    assert 30 < len(coral) < 90
+    texts = [clean.response(url).body.lower() for url in coral]
+    assert sum(b"coral" in text or b"reef" in text for text in texts) > 0.8 * len(texts)
+
+
+def test_some_words_are_common_and_many_are_rare() -> None:
+    """As in a real catalogue, a fifth of the words lead to one record, half to few, and a few to hundreds."""
+    books = Catalogue(7)
+    sizes = sorted(len(found) for found in books._index.values())
+    assert sizes[len(sizes) // 5] == 1
+    assert sizes[len(sizes) // 2] < SHELF
+    assert sizes[-50] > 15 * SHELF

@@ -1,0 +1,196 @@
+"""Texts as vectors: what they are made of, what they cost, and what happens where they are missing."""
+
+import json
+import logging
+import math
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.text import embeddings
+from lycosa.text.embeddings import DIMENSIONS, unit, vectors
+
+if find_spec("wordllama") is None:  # not importorskip: importing it would change the log of all tests
+    pytest.skip("word vectors come with wordllama: pip install 'lycosa[meaning]'", allow_module_level=True)
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """Vectors that are read anew, before and after."""
+    embeddings._model.cache_clear()
+    yield
+    embeddings._model.cache_clear()
+
+
+STOCK = """
+import json, sys, wordllama
+from pathlib import Path
+model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+print(json.dumps(model.embed(sys.argv[1:]).tolist()))
+"""
+"""wordllama's own way, in a process of its own."""
+
+
+def test_one_word_is_what_the_package_says() -> None:
+    """The vector of one word points where wordllama's own does, though its files are read without it."""
+    words = ["coral", "unbelievable", "x2y"]
+    told = subprocess.run([sys.executable, "-c", STOCK, *words], capture_output=True, text=True, check=True).stdout
+    assert unit(np.array(json.loads(told))) == pytest.approx(vectors(words), abs=1e-6)
+
+
+def test_two_words_are_their_sum() -> None:
+    """Each word has length 1; the first is at place 0, the second at 1: log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b."""
+    coral, reef = vectors(["coral", "reef"])
+    expected = unit(math.log(1 + 1) * coral + math.log(1 + 1 / (1 + 1 / 300)) * reef)
+    assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=1e-6)
+
+
+def test_a_repeated_word_counts_by_its_places() -> None:
+    """reef at 0 and at 300, others between: f = 1 + 1 / (1 + 300/300) = 1.5, its weight log(2.5)."""
+    between = ["coral"] * 299
+    words = vectors(["reef", "coral"])
+    f_coral = sum(1 / (1 + place / 300) for place in range(1, 300))
+    expected = unit(math.log(2.5) * words[0] + math.log(1 + f_coral) * words[1])
+    assert expected == pytest.approx(vectors([" ".join(["reef", *between, "reef"])])[0], abs=1e-5)
+
+
+def test_rows() -> None:
+    """One float32 row of length 1 for each text, zeros where no word counts; none for none."""
+    rows = vectors(["coral reef", "", "the of and", "\x01\x02 ... \x00", "coral\x01 reef"])
+    assert ((5, DIMENSIONS), np.float32) == (rows.shape, rows.dtype)
+    assert [1.0, 0.0, 0.0, 0.0, 1.0] == pytest.approx(np.linalg.norm(rows, axis=1).tolist())
+    assert rows[0] == pytest.approx(rows[4], abs=1e-6)
+    assert (0, DIMENSIONS) == vectors([]).shape
+
+
+def test_a_text_is_the_same_in_company() -> None:
+    """What else is asked for at the same time does not matter, nor what was asked before."""
+    texts = ["coral reef", "サンゴ礁", "Обесцвечивание кораллов", "🪸 fish\ud800", "naïve café", "a" * 500, ""]
+    together = vectors(texts)
+    for text, row in zip(texts, together, strict=True):
+        assert row == pytest.approx(vectors([text])[0], abs=1e-6)
+
+
+def test_meaning() -> None:
+    """Words of like meaning are nearer than others, though they share no letters."""
+    doctor, physician, cat, kitten = vectors(["doctor", "physician", "cat", "kitten"])
+    assert doctor @ physician > 0.5
+    assert cat @ kitten > 0.3
+    assert abs(doctor @ kitten) < 0.2
+
+
+def test_stop_words_are_those_of_the_language() -> None:
+    """'die' is left out of a German text, and not of an English one."""
+    german, english, without = vectors(["die Riffe"], "de"), vectors(["die Riffe"]), vectors(["Riffe"])
+    assert without[0] == pytest.approx(german[0], abs=1e-6)
+    assert abs(without[0] @ english[0]) < 0.9
+
+
+def test_the_end_of_a_huge_text_is_not_read() -> None:
+    """Beyond 200,000 characters nothing counts."""
+    start = "coral reef " * 20_000
+    assert vectors([start[: embeddings.LONGEST]])[0] == pytest.approx(vectors([start + "train " * 9999])[0], abs=1e-6)
+
+
+def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
+    """With more words than may be kept they are met anew, and nothing changes."""
+    expected = vectors(["coral reef"])
+    monkeypatch.setattr(embeddings, "REMEMBERED", 10)
+    monkeypatch.setattr(embeddings, "LANGUAGES", 2)
+    for number in range(5):
+        vectors([" ".join(f"word{number}x{n}" for n in range(20))], ("en", "de", "fr", "es", "it")[number])
+    assert expected[0] == pytest.approx(vectors(["coral reef"])[0], abs=1e-6)
+    assert len(embeddings._model()._words) <= 2
+
+
+def test_words_that_do_not_begin_as_expected_are_cut_one_by_one(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
+    """Should the pieces not show where words begin, the vectors are the same."""
+    expected = vectors(["coral reef bleaching"])
+    embeddings._model.cache_clear()
+    embeddings._model().begins[:] = False
+    assert expected[0] == pytest.approx(vectors(["coral reef bleaching"])[0], abs=1e-6)
+
+
+def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
+    """No socket is opened, and no handler is put on the log of the process."""
+
+    def no_socket(*_: Any, **__: Any) -> None:
+        raise AssertionError("something connects")
+
+    monkeypatch.setattr(socket.socket, "connect", no_socket)
+    before = list(logging.getLogger().handlers)
+    assert vectors(["coral"]).any()
+    assert before == logging.getLogger().handlers
+
+
+def test_the_package_is_not_imported() -> None:
+    """wordllama's files are read; its code, which sets up logging and downloads, does not run."""
+    code = (
+        "import sys; from lycosa.text.embeddings import vectors; vectors(['a reef']); print('wordllama' in sys.modules)"
+    )
+    assert "False" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize("missing", ["tokenizers", "safetensors", "wordllama"])
+def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
+    """The error names what to install."""
+    if missing == "wordllama":
+        monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
+    else:
+        monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(InputError, match=r"wordllama: pip install 'lycosa\[meaning\]'"):
+        vectors(["coral"])
+
+
+def _without(directory: Path) -> None:
+    (directory / embeddings._FILES[1]).unlink()
+
+
+def _cut_off(directory: Path) -> None:
+    file = directory / embeddings._FILES[1]
+    file.write_bytes(file.read_bytes()[:1000])
+
+
+def _no_json(directory: Path) -> None:
+    (directory / embeddings._FILES[0]).write_text("{")
+
+
+def _other_size(directory: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"embedding.weight": np.zeros((10, 64), np.float16)}, directory / embeddings._FILES[1])
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (_without, "comes without weights/l2_supercat_256.safetensors"),
+        (_cut_off, "cannot be read"),
+        (_no_json, "cannot be read"),
+        (_other_size, "are not those that Lycosa knows"),
+    ],
+)
+def test_other_files(
+    break_it: Callable[[Path], None], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: None
+) -> None:
+    """Files that are missing, damaged or of another make are told apart, with what to do."""
+    home = embeddings._directory()
+    for name in embeddings._FILES:
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    break_it(tmp_path)
+    spec = ModuleSpec("wordllama", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: spec)
+    with pytest.raises(InputError, match=said) as caught:
+        vectors(["coral"])
+    assert "pip install 'lycosa[meaning]'" in str(caught.value)

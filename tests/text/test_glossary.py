@@ -1,0 +1,163 @@
+"""Texts as an ontology sees them: phrases, base forms, rows of likenesses, languages."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.text import glossary as module
+from lycosa.text.glossary import Glossary, stems_of
+from lycosa.text.ontology import Ontology
+
+LAND = Ontology.build(
+    {
+        "thing": [],
+        "reef": ["reef"],
+        "coral reef": ["coral reef", "fringing reef"],
+        "great barrier reef": ["Great Barrier Reef"],
+        "head of state": ["head of state"],
+        "sea-bed": ["sea-bed"],
+        "dog": ["dog"],
+        "hot dog": ["hot dog"],
+    },
+    broader=[("reef", "thing"), ("coral reef", "reef"), ("great barrier reef", "coral reef"), ("dog", "thing")],
+    source="by hand",
+)
+
+
+def terms(text: str, topic: str = "reef", language: str = "en") -> list[str]:
+    """The terms that are found in a text, sorted."""
+    words = Glossary(LAND, topic, "ehrig").words(language)
+    return sorted(words.terms[number] for number in words.bags([text]).columns.tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("coral reefs", ["coral reef"]),
+        ("CORAL\nREEF", ["coral reef"]),
+        ("the Great Barrier Reef and a coral", ["Great Barrier Reef", "coral"]),
+        ("great barrier reefs, great barriers", ["Great Barrier Reef", "barrier", "great"]),
+        ("our head of state", ["head of state"]),
+        ("sea-beds, a sea bed", ["sea-bed"]),
+        ("a hot dog", ["hot dog"]),
+        ("coral. And a reef", ["coral", "reef"]),
+        ("the of and", []),
+        ("", []),
+    ],
+)
+def test_phrases_are_found_the_longest_first(text: str, expected: list[str]) -> None:
+    """A phrase that the ontology knows is one term; its last word may be inflected, its words do not count again."""
+    assert expected == terms(text)
+
+
+def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
+    """Two links with 'coral' and 'reef' are no coral reef."""
+    words = Glossary(LAND, "reef", "ehrig").words()
+    bags = words.bags(["a coral", "reef", "", "coral reef reef"])
+    found = [[words.terms[n] for n in bags.columns[a:b]] for a, b in zip(bags.starts, bags.starts[1:], strict=False)]
+    assert [["coral"], ["reef"], [], ["reef", "coral reef"]] == [sorted(some, key=len) for some in found]
+
+
+@pytest.mark.parametrize("text", ["\x01coral\x02 reef", "coral \x01 reef \x02", "\x02\x01"])
+def test_marks_of_links_are_no_breaks(text: str) -> None:
+    """Whatever marks a text has, it stays one text."""
+    words = Glossary(LAND, "reef", "ehrig").words()
+    assert 2 == len(words.bags([text, "dog"]))
+
+
+def test_words_of_a_phrase_of_the_topic_share_its_weight() -> None:
+    """'coral reef' counts 1; its two words count 1/2 each where they stand alone."""
+    glossary = Glossary(LAND, {"coral reef": 3.0, "dog": 1.0})
+    assert {"coral reef": 3.0, "coral": 1.5, "reef": 1.5, "dog": 1.0} == dict(
+        zip(glossary.topic, glossary.weights.tolist(), strict=True)
+    )
+
+
+def test_rows_of_likeness() -> None:
+    """By equation 3: reef to coral reef one link, to Great Barrier Reef two, to dog two (through 'thing')."""
+    words = Glossary(LAND, "reef", "ehrig").words()
+    bags = words.bags(["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"])
+    assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == words.alike(bags.columns)[:, 0].tolist()
+    assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == words.alike(bags.columns, floor=0.5)[:, 0].tolist()
+
+
+def test_unknown_words_are_like_themselves() -> None:
+    """A word that the ontology lacks counts where the same stem is, and nowhere else."""
+    words = Glossary(LAND, "zooxanthellae reef", "ehrig").words()
+    bags = words.bags(["Zooxanthellae", "bleaching"])
+    assert [[1.0, 0.0], [0.0, 0.0]] == words.alike(bags.columns).tolist()
+
+
+def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a German page an English ontology knows nothing, but words and phrases that are the same count."""
+    monkeypatch.setattr(LAND, "source", "WordNet 3.0")
+    glossary = Glossary(LAND, "coral reef", "ehrig")
+    for language, expected in (("en", 0.5), ("de", 0.0)):
+        words = glossary.words(language)
+        bags = words.bags(["Great Barrier Reef", "coral reef", "unicorn"])
+        at = glossary.topic.index("coral reef")
+        phrase, rows = words.bags(["coral reef"]), words.alike(bags.columns[bags.starts[0] : bags.starts[1]])
+        assert expected == rows[:, at].max()
+        assert 1.0 == words.alike(phrase.columns)[0, at]
+
+
+def test_a_thesaurus_may_be_in_any_language() -> None:
+    """An ontology that says nothing of its language is asked for the words of all."""
+    words = Glossary(LAND, "reef", "ehrig").words("de")
+    assert [[0.5]] == words.alike(words.bags(["coral reef"]).columns).tolist()
+
+
+def test_it_begins_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words are forgotten when there are too many, and nothing changes but the memory."""
+    monkeypatch.setattr(module, "MOST_WORDS", 50)
+    glossary = Glossary(LAND, "reef", "ehrig")
+    first = glossary.words()
+    for number in range(10):
+        words = glossary.words()
+        bags = words.bags([" ".join(f"word{number * 10 + n}" for n in range(10)) + " coral reef"])
+        assert 0.5 == words.alike(bags.columns).max()
+    assert glossary.words() is not first
+
+
+def test_few_languages_are_kept() -> None:
+    """Of the languages met, those used last are kept."""
+    glossary = Glossary(LAND, "reef", "ehrig")
+    english = glossary.words("en")
+    for code in ("de", "fr", "es", "it", "pt", "nl", "sv"):
+        glossary.words(code)
+    assert glossary.words("en") is english
+    for code in ("da", "fi", "hu", "ru", "tr", "no", "ro", "cs"):
+        glossary.words(code)
+    assert glossary.words("en") is not english
+
+
+def test_scripts_without_spaces_and_noise() -> None:
+    """Any text can be read; characters of Chinese are words of their own."""
+    words = Glossary(LAND, "珊瑚 reef", "ehrig").words("zh")
+    bags = words.bags(["珊瑚", "🪸 \x00 \x01", "a" * 1000, "é" * 500])
+    assert 4 == len(bags)
+    assert words.alike(bags.columns[: bags.starts[1]]).any()
+
+
+def test_it_can_be_sent_elsewhere() -> None:
+    """A copy says the same; what it remembers is left behind."""
+    glossary = Glossary(LAND, "coral reef", "ehrig")
+    glossary.words().bags(["reef " * 10])
+    copy = pickle.loads(pickle.dumps(glossary))
+    for one in (glossary, copy):
+        words = one.words()
+        assert np.array_equal([[0.5, 0.0, 1.0]], words.alike(words.bags(["reefs"]).columns))
+
+
+@pytest.mark.parametrize("topic", ["", "the of", {"reef": 0.0}, {}])
+def test_a_topic_needs_words(topic: str) -> None:
+    """A topic of stop words, or of words that weigh nothing, is refused."""
+    with pytest.raises(InputError, match="has no words to look for"):
+        Glossary(LAND, topic)
+
+
+def test_stems_of_phrases() -> None:
+    """Stop words are left out, and each text keeps its own."""
+    assert [("head", "state"), (), ("reef",)] == stems_of(["heads of state", "the", "Reefs"], "en")

@@ -1,0 +1,305 @@
+"""Term similarities: by hand on a small ontology, by brute force on random ones, and on the real WordNet."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from itertools import pairwise
+from math import exp, tanh
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.text import similarity
+from lycosa.text.ontology import Ontology
+from lycosa.text.similarity import MEASURES, Likeness, Measure, between, checked, value
+
+SEA = Ontology.build(
+    {
+        name: [name]
+        for name in ("thing", "sea life", "animal", "vertebrate", "mammal", "fish", "whale", "shark", "cow", "milk")
+    }
+    | {"swim": ["swim"]},
+    broader=[
+        ("sea life", "thing"),
+        ("animal", "thing"),
+        ("vertebrate", "animal"),
+        ("mammal", "vertebrate"),
+        ("fish", "vertebrate"),
+        ("cow", "mammal"),
+        ("whale", "mammal"),  # two parents
+        ("whale", "sea life"),
+        ("shark", "fish"),  # and here
+        ("shark", "sea life"),
+    ],
+    related=[("cow", "milk")],
+)
+"""
+thing 0 ── sea life 1 ───────────────────┬─ whale 2, shark 2
+   └────── animal 1 ── vertebrate 2 ── mammal 3 ── whale, cow 4
+                            └───────── fish 3 ──── shark
+"""
+
+
+def test_depths_of_the_example() -> None:
+    """Whale and shark are two below the root by way of sea life, though five by way of animal."""
+    expected = {"thing": 0, "sea life": 1, "animal": 1, "vertebrate": 2, "mammal": 3, "fish": 3}
+    expected |= {"whale": 2, "shark": 2, "cow": 4, "milk": 0, "swim": 0}
+    assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "measure", "expected"),
+    [
+        # cow < mammal > whale: L = 2, H = 3
+        ("cow", "whale", "ehrig", 0.5**2),
+        ("cow", "whale", "li", exp(-0.2 * 2) * tanh(0.6 * 3)),
+        ("cow", "whale", "path", 1 / (1 + 2)),
+        ("cow", "whale", "depth", 2 * 3 / (2 + 2 * 3)),
+        ("cow", "whale", "is-a-2", 1.0),
+        ("cow", "whale", "any-1", 0.0),
+        # cow < mammal < vertebrate > fish > shark: L = 4, H = 2
+        ("cow", "shark", "ehrig", 0.0625),
+        ("cow", "shark", "li", exp(-0.8) * tanh(1.2)),  # 0.4493 * 0.8337
+        ("cow", "shark", "path", 0.2),
+        ("cow", "shark", "depth", 4 / (4 + 4)),
+        ("cow", "shark", "is-a-2", 0.0),
+        # whale < sea life > shark: L = 2, H = 1; whale < mammal < vertebrate > fish > shark: L = 4, H = 2
+        ("whale", "shark", "ehrig", 0.25),
+        ("whale", "shark", "li", 0.3746),  # 0.4493 * 0.8337 = 0.3746, and not 0.6703 * 0.5370 = 0.3600
+        ("whale", "shark", "path", 1 / 3),
+        ("whale", "shark", "depth", 0.5),  # 2 / (2 + 2) as well as 4 / (4 + 4)
+        ("whale", "shark", "is-a-2", 1.0),
+        # cow < mammal: L = 1, H = 3
+        ("cow", "mammal", "ehrig", 0.5),
+        ("cow", "mammal", "li", exp(-0.2) * tanh(1.8)),
+        ("cow", "mammal", "depth", 6 / 7),
+        ("cow", "mammal", "any-1", 1.0),
+        # cow up to thing, and down to sea life: L = 4 + 1, H = 0
+        ("cow", "sea life", "ehrig", 0.5**5),
+        ("cow", "sea life", "li", 0.0),
+        ("cow", "sea life", "depth", 0.0),
+        # related, but nothing is above both
+        ("cow", "milk", "any-1", 1.0),
+        *(("cow", "milk", measure, 0.0) for measure in MEASURES if measure != "any-1"),
+        *(("cow", "swim", measure, 0.0) for measure in MEASURES),
+        *(("cow", "Cows", measure, 1.0) for measure in MEASURES),
+        *(("cow", "unicorn", measure, 0.0) for measure in MEASURES),
+        *(("Unicorn", "unicorn", measure, 1.0) for measure in MEASURES),
+    ],
+)
+def test_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
+    """Each measure of L and H as written beside it, either way round, alone and against many words."""
+    assert expected == pytest.approx(between(SEA, a, b, measure), abs=5e-5)
+    assert between(SEA, a, b, measure) == between(SEA, b, a, measure)
+    both = Likeness(SEA, [a, "thing", b], measure)
+    assert expected == pytest.approx(both.of(b)[0], abs=5e-5)
+    assert expected == pytest.approx(both.of(a)[2], abs=5e-5)
+
+
+def test_parameters_of_the_formulas() -> None:
+    """df, a and b are what the equations call so."""
+    assert 0.9**4 == pytest.approx(between(SEA, "cow", "shark", "ehrig", df=0.9))
+    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(between(SEA, "cow", "shark", "li", a=0.1, b=0.3))
+    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(Likeness(SEA, ["cow"], "li", a=0.1, b=0.3).of("shark")[0])
+
+
+@pytest.mark.parametrize(
+    ("measure", "parameters", "told"),
+    [
+        ("lin", {}, "there is no measure 'lin': choose ehrig, li, path, depth, any-1 or is-a-2"),
+        ("ehrig", {"df": 1.0}, "df is 1: give a number above 0 and below 1"),
+        ("li", {"a": 0.0}, "a is 0: give a number above 0"),
+        ("li", {"b": float("nan")}, "b is nan: give a number above 0"),
+        ("li", {"df": 0.5}, "li has no df: it has a and b"),
+        ("path", {"a": 1.0}, "path has no a: it has nothing to set"),
+    ],
+)
+def test_bad_parameters(measure: Measure, parameters: dict[str, float], told: str) -> None:
+    """A measure or number that makes no sense is refused with what to give instead."""
+    with pytest.raises(ValueError, match=re.escape(told)):
+        Likeness(SEA, ["cow"], measure, **parameters)
+    with pytest.raises(ValueError, match=re.escape(told)):
+        between(SEA, "cow", "whale", measure, **parameters)
+
+
+def test_of_many_words() -> None:
+    """One number for each given word, in their order, also if one is given twice, is unknown, or there are none."""
+    like = Likeness(SEA, ["whale", "unicorn", "whale", "cow"], "ehrig")
+    assert [0.25, 0.0, 0.25, 0.0625] == like.of("shark").tolist()
+    assert [0.0, 1.0, 0.0, 0.0] == like.of("UNICORN").tolist()
+    assert [0.0, 0.0, 0.0, 0.0] == like.of("x" * 10_000).tolist()
+    assert [] == Likeness(SEA, [], "li").of("shark").tolist()
+    assert [0.0] == Likeness(Ontology.build({}, broader=[]), ["cow"], "li").of("shark").tolist()
+
+
+def test_what_is_remembered_cannot_be_spoilt() -> None:
+    """The array is shared by all who ask: writing to it is an error."""
+    like = Likeness(SEA, ["whale"], "path")
+    for word in ("shark", "whale", "unknown"):
+        with pytest.raises(ValueError, match="read-only"):
+            like.of(word)[0] = 5.0
+
+
+def test_memories_are_bounded_and_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only so many words are remembered, and what was asked does not change what is pickled."""
+    monkeypatch.setattr(similarity, "MOST_MEMORIES", 10)
+    like = Likeness(SEA, ["whale"], "li")
+    fresh = pickle.dumps(like)
+    for number in range(100):
+        like.of(f"word{number}")
+        assert len(like._known) <= 10
+    assert fresh == pickle.dumps(like)
+    assert like.of("shark").tolist() == pickle.loads(fresh).of("shark").tolist()
+
+
+@st.composite
+def ontologies(draw: st.DrawFn) -> Ontology:
+    """Graphs without cycles, concepts with several parents, words with several senses."""
+    count = draw(st.integers(1, 14))
+    links = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=30))
+    related = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=5))
+    order = draw(st.permutations(range(count)))  # so that numbers say nothing of who is above whom
+    words = draw(st.lists(st.lists(st.sampled_from("pqrstuvwxyz"), max_size=2), min_size=count, max_size=count))
+    return Ontology.build(
+        {str(order[number]): words[number] for number in range(count)},
+        [(str(order[max(pair)]), str(order[min(pair)])) for pair in links],
+        [(str(a), str(b)) for a, b in related],
+    )
+
+
+def brute_force(known: Ontology, a: str, b: str, measure: Measure) -> float:
+    """Every pair of senses, every concept above both, every way up: the definition, word for word."""
+    if a == b:
+        return 1.0
+    parameters, best = checked(measure, {}), 0.0
+    for one in known.concepts(a):
+        for other in known.concepts(b):
+            if measure == "any-1":
+                best = max(best, float(one == other or other in known.related.of(one)))
+                continue
+            for top, up in _ways_up(known, one):
+                for also, down in _ways_up(known, other):
+                    if top == also:
+                        best = max(best, value(measure, up + down, int(known.depth[top]), parameters))
+    return best
+
+
+def _ways_up(known: Ontology, concept: int) -> list[tuple[int, int]]:
+    found, level = [(concept, 0)], [(concept, 0)]
+    while level:
+        level = list({(int(parent), links + 1) for one, links in level for parent in known.parents.of(one)})
+        found += level
+    return found
+
+
+@settings(deadline=None)
+@given(ontologies(), st.sampled_from(MEASURES))
+def test_the_sweep_is_the_definition(known: Ontology, measure: Measure) -> None:
+    """On any graph, for any pair: symmetric, 1 for the same word, from 0 to 1, and what trying all ways gives."""
+    words = list("pqrstuvwxyz")
+    like = Likeness(known, words, measure)
+    for a in words:
+        found = like.of(a)
+        assert 1.0 == found[words.index(a)]
+        for b in words:
+            expected = brute_force(known, a, b, measure)
+            assert expected == pytest.approx(found[words.index(b)], abs=1e-12)
+            assert expected == pytest.approx(between(known, a, b, measure), abs=1e-12)
+            assert found[words.index(b)] == pytest.approx(like.of(b)[words.index(a)], abs=1e-12)
+            assert 0.0 <= found[words.index(b)] <= 1.0
+
+
+# -- the real files ----------------------------------------------------------------------------------------------
+
+
+def chain(known: Ontology, *names: str) -> list[int]:
+    """Check that each synset has the next one above it; their numbers."""
+    found = []
+    for name in names:
+        word, _, rest = name.partition(".")
+        found.append(next(sense for sense in known.concepts(word) if known.names[sense] == name))
+        assert rest
+    for below, above in pairwise(found):
+        assert above in known.parents.of(below), f"{known.names[above]} is not above {known.names[below]}"
+    return found
+
+
+def test_dog_and_cat(wordnet: Ontology) -> None:
+    """dog < canine < carnivore > feline > cat: L = 4; carnivore is eleven below entity: H = 11."""
+    up = chain(wordnet, "dog.n.01", "canine.n.02", "carnivore.n.01")
+    down = chain(wordnet, "cat.n.01", "feline.n.01", "carnivore.n.01")
+    to_root = chain(
+        wordnet,
+        *("carnivore.n.01", "placental.n.01", "mammal.n.01", "vertebrate.n.01", "chordate.n.01", "animal.n.01"),
+        *("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01", "entity.n.01"),
+    )
+    assert 4 == (len(up) - 1) + (len(down) - 1)
+    assert 11 == len(to_root) - 1 == wordnet.depth[to_root[0]]
+    assert {
+        "ehrig": 0.5**4,  # 0.0625
+        "li": pytest.approx(exp(-0.2 * 4) * tanh(0.6 * 11)),  # 0.44933 * 0.99999
+        "path": 1 / 5,
+        "depth": pytest.approx(22 / 26),
+        "any-1": 0.0,
+        "is-a-2": 0.0,
+    } == {measure: between(wordnet, "dog", "cats", measure) for measure in MEASURES}
+
+
+def test_car_and_bicycle(wordnet: Ontology) -> None:
+    """A railway car < wheeled vehicle > bicycle: L = 2, H = 7, nearer than by the motor car."""
+    chain(wordnet, "bicycle.n.01", "wheeled_vehicle.n.01")
+    chain(wordnet, "car.n.02", "wheeled_vehicle.n.01")
+    chain(wordnet, "car.n.01", "motor_vehicle.n.01", "self-propelled_vehicle.n.01", "wheeled_vehicle.n.01")
+    to_root = chain(
+        wordnet,
+        *("wheeled_vehicle.n.01", "container.n.01", "instrumentality.n.03", "artifact.n.01", "whole.n.02"),
+        *("object.n.01", "physical_entity.n.01", "entity.n.01"),
+    )
+    assert 7 == len(to_root) - 1
+    assert 0.25 == between(wordnet, "car", "bicycle", "ehrig")
+    assert exp(-0.4) * tanh(0.6 * 7) == pytest.approx(between(wordnet, "car", "bicycle", "li"))
+    assert 14 / 16 == pytest.approx(between(wordnet, "car", "bicycle", "depth"))
+    assert 1.0 == between(wordnet, "car", "bicycle", "is-a-2")
+
+
+def test_teacher_and_doctor(wordnet: Ontology) -> None:
+    """teacher < educator < professional > health professional > medical practitioner > doctor: L = 5, H = 5."""
+    chain(wordnet, "teacher.n.01", "educator.n.01", "professional.n.01")
+    chain(wordnet, "doctor.n.01", "medical_practitioner.n.01", "health_professional.n.01", "professional.n.01")
+    chain(
+        wordnet,
+        *("professional.n.01", "adult.n.01", "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01"),
+    )
+    assert exp(-1.0) * tanh(3.0) == pytest.approx(between(wordnet, "teacher", "doctor", "li"))
+    assert 1 / 32 == between(wordnet, "teacher", "doctor", "ehrig")
+    assert 10 / 15 == pytest.approx(between(wordnet, "teacher", "doctor", "depth"))
+
+
+def test_two_ways_in_the_real_one(wordnet: Ontology) -> None:
+    """Coral and atoll meet nearest in 'physical entity' (L = 13, H = 1), but by Li's measure 'object' says more."""
+    nearest, deeper = exp(-0.2 * 13) * tanh(0.6), exp(-0.2 * 14) * tanh(1.2)
+    assert nearest < deeper
+    assert deeper == pytest.approx(between(wordnet, "coral", "atoll", "li"))
+    assert 0.5**13 == between(wordnet, "coral", "atoll", "ehrig")
+
+
+def test_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
+    """car and automobile share a synset ten below entity; a noun and an adverb share nothing; adjectives have no H."""
+    assert tanh(0.6 * 10) == pytest.approx(between(wordnet, "car", "automobile", "li"))
+    assert 1.0 == between(wordnet, "car", "automobile", "ehrig") == between(wordnet, "car", "automobile", "path")
+    assert [0.0] * 3 == [between(wordnet, "quickly", "dog", measure) for measure in ("ehrig", "li", "depth")]
+    assert 1.0 == between(wordnet, "big", "large", "ehrig")
+    assert 0.0 == between(wordnet, "big", "large", "li")
+
+
+def test_sweep_and_pairs_agree_on_the_real_one(wordnet: Ontology) -> None:
+    """One sweep over all synsets says of each word what looking at the pair says."""
+    topic = ["coral reef", "bleaching", "ocean", "run"]
+    words = "fish dog warm went water_temperature algae glass quickly big economy atolls".split()
+    for measure in MEASURES:
+        like = Likeness(wordnet, topic, measure)
+        for word in words:
+            expected = [between(wordnet, one, word, measure) for one in topic]
+            assert expected == pytest.approx(like.of(word).tolist())

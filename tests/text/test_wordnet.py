@@ -1,0 +1,325 @@
+"""WordNet's files: read right, whatever is wrong with them told, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import tiny_wordnet
+from lycosa.core.errors import InputError
+from lycosa.text import wordnet as module
+from lycosa.text.ontology import Ontology
+from lycosa.text.wordnet import FILES, find_wordnet, home, read_wordnet, usual_places
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Ontology:
+    return read_wordnet(tiny_wordnet.write(tmp_path_factory.mktemp("wordnet")))
+
+
+def names(known: Ontology, word: str) -> list[str]:
+    return [known.names[sense] for sense in known.concepts(word)]
+
+
+def test_senses_and_names(tiny: Ontology) -> None:
+    """Senses come in the order of the index, nouns before verbs; a name is first word, part of speech, number."""
+    assert ["dog.n.01", "dog.n.02"] == names(tiny, "dog")
+    assert ["mouse.n.01", "mouse.v.01"] == names(tiny, "mouse")
+    assert ["hound.v.01"] == names(tiny, "hunt")
+    assert ["Laika.n.01"] == names(tiny, "LAIKA")
+    assert "entity.n.01" == tiny.names[0]
+    assert "well.r.01" == tiny.names[-1]
+    assert ["entity.n.01", "animal.n.01"] == tiny.names[:2]
+    assert len(tiny) == len(list(tiny.names)) == sum(map(len, tiny_wordnet.SYNSETS.values()))
+    with pytest.raises(IndexError):
+        tiny.names[len(tiny)]
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("dogs", ["dog"]),  # a rule
+        ("boxes", ["box"]),  # xes -> x, where s -> nothing leaves no word
+        ("boxesful", ["boxful"]),  # the ending before -ful
+        ("mice", ["mouse"]),  # an exception
+        ("glasses", ["glasses", "glass"]),  # a word itself, and a form of another
+        ("hoping", ["hope"]),  # the first rule that leaves a word: ing -> e, not hop
+        ("hopping", []),  # doubled letters are the exceptions' business, and this one is not among them
+        ("hunted", ["hunt"]),
+        ("larger", ["large"]),
+        ("biggest", []),
+        ("best", ["well"]),
+        ("domestic dogs", ["domestic_dog"]),
+        ("Domestic_Dog", ["domestic_dog"]),
+        ("domestic-dog", ["domestic_dog"]),
+        ("attorneys general", ["attorney_general"]),  # a phrase among the exceptions
+        ("asking for", ["ask_for"]),  # each word of a phrase by itself
+        ("glass", ["glass"]),  # what ends in ss is no plural
+        ("s", []),
+        ("", []),
+        ("unicorns", []),
+        ("galore", ["galore"]),  # without its mark
+    ],
+)
+def test_base_forms(tiny: Ontology, form: str, expected: list[str]) -> None:
+    """Words are found in the forms that morphy knows."""
+    assert expected == list(tiny.bases(form))
+
+
+def test_a_form_has_the_senses_of_its_part_of_speech(tiny: Ontology) -> None:
+    """'mice' is the noun only, 'mousing' the verb only."""
+    assert ["mouse.n.01"] == names(tiny, "mice")
+    assert ["mouse.v.01"] == names(tiny, "mousing")
+
+
+def test_relations_and_depths(tiny: Ontology) -> None:
+    """Hypernyms, also of instances, are IS-A; all pointers are relations, both ways, also between parts of speech."""
+    number = {name: concept for concept, name in enumerate(tiny.names)}
+    dog, animal, laika, tail = (number[f"{name}.n.01"] for name in ("dog", "animal", "Laika", "tail"))
+    assert [animal] == tiny.parents.of(dog).tolist()
+    assert [dog] == tiny.parents.of(laika).tolist()
+    assert [0, 1, 2, 3] == [int(tiny.depth[concept]) for concept in (0, animal, dog, laika)]
+    assert sorted([animal, laika, tail]) == tiny.related.of(dog).tolist()
+    assert number["hound.v.01"] in tiny.related.of(animal)
+    assert animal in tiny.related.of(number["hound.v.01"])
+    assert number["galore.a.01"] in tiny.related.of(number["big.a.01"])
+
+
+def test_synonyms(tiny: Ontology) -> None:
+    """The words of all senses, as they are written, with spaces, without the word itself."""
+    assert ["domestic dog", "Canis familiaris", "frump"] == tiny.synonyms("Dogs")
+    assert ["animal"] == tiny.synonyms("beasts")
+    assert ["big"] == tiny.synonyms("large")
+
+
+def test_about_itself(tiny: Ontology) -> None:
+    """It says which version it is, where it is, and how long phrases are."""
+    assert tiny.source.startswith("WordNet 9.9 in ")
+    assert 2 == tiny.longest
+    assert 28 == len(tiny.dictionary)
+    assert [] == tiny.notes
+
+
+# -- damage ------------------------------------------------------------------------------------------------------
+
+
+def spoil(directory: Path, name: str, old: str, new: str) -> None:
+    """Change a file in one place."""
+    content = (directory / name).read_text()
+    assert old in content
+    (directory / name).write_text(content.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("data.noun", "entity 0 000", "entity 0 999", "line 3: it has not as many pointers as it says"),
+        ("data.noun", "n 01 entity", "n 00 entity", "line 3: it does not say how many words it has"),
+        ("data.noun", "n 01 entity", "n zz entity", "line 3: it does not say how many words it has"),
+        ("data.noun", "n 01 entity", "n ff entity", "line 3: it has fewer words than it says"),
+        ("data.noun", "entity 0 000", "entity 0 x00", "line 3: it does not say how many pointers it has"),
+        ("data.noun", " | what", " ! what", "line 3: it has not as many pointers"),  # the gloss has another bar
+        ("data.noun", "03 n 01 entity", "03 n 01 entities", "line 4: its number is not the byte at which it stands"),
+        ("data.noun", "0 002 @ ", "0 002 @@", "line 4: it has not as many pointers as it says"),
+        ("data.verb", "03 v 02 hound", "03 v 02  ound", "line 3: it does not say how many pointers it has"),
+        ("data.verb", "+ 00000", "+ 99999", "line 3: it has a pointer to where no synset begins"),
+        ("data.adj", "! 00000", "! 0000x", "it has a pointer that is none"),
+        ("data.adv", "0000", "xxxx", "line 3: it does not begin with a number of eight digits"),
+        ("index.noun", "animal n 1", "animal n x", "line 3: it does not say how many senses it has"),
+        ("index.noun", "animal n 1", "animal n 7", "line 3: it has not as many senses as it says"),
+        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 1", "line 3: a sense of it is not in data.noun"),
+        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 00", "line 3: a sense of it is not a number"),
+        ("index.noun", "beast n", "animal n", "'animal' stands there twice"),
+        ("index.verb", "ask v 1", "ask", "line 3: it is no entry: it has too few fields"),
+        ("noun.exc", "mice mouse", "mice", "noun.exc, line 1: it does not say what 'mice' is a form of"),
+        ("noun.exc", "mice mouse", "", "noun.exc, line 1: it is no form of a word"),
+    ],
+)
+def test_damage_is_told_with_file_and_line(tmp_path: Path, name: str, old: str, new: str, told: str) -> None:
+    """A file that was changed is an error that names it and the line, and the command that gets it again."""
+    tiny_wordnet.write(tmp_path)
+    spoil(tmp_path, name, old, new)
+    with pytest.raises(InputError) as caught:
+        read_wordnet(tmp_path)
+    message = str(caught.value)
+    assert message.startswith(f"WordNet is damaged: {tmp_path / name}, line ")
+    assert told in message
+    assert message.endswith(f"; get it again with 'lycosa wordnet --fetch --to {tmp_path}'")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_missing_or_no_file(tmp_path: Path, name: str) -> None:
+    """A missing file, a directory, a pipe that nobody writes to: an error at once, not a wait."""
+    tiny_wordnet.write(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(InputError, match=f"not complete: .*{name} is missing; get it again"):
+        read_wordnet(tmp_path)
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a directory; get it again"):
+        read_wordnet(tmp_path)
+    (tmp_path / name).rmdir()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a pipe or a device"):
+        read_wordnet(tmp_path)
+
+
+@pytest.mark.parametrize("kind", tiny_wordnet.LETTERS)
+def test_empty_cut_and_foreign_files(tmp_path: Path, kind: str) -> None:
+    """An empty file, one cut in a line, one with a licence only, Windows line ends: all told."""
+    for content, told in [
+        (b"", "it is empty"),
+        (b"  1 licence\n", "it has a licence, but no words"),
+        (None, "it ends in the middle of a line"),
+        (b"\n", "it is no"),
+    ]:
+        for name in (f"data.{kind}", f"index.{kind}"):
+            tiny_wordnet.write(tmp_path)
+            whole = (tmp_path / name).read_bytes()
+            (tmp_path / name).write_bytes(whole[:-10] if content is None else content)
+            with pytest.raises(InputError, match=told):
+                read_wordnet(tmp_path)
+    tiny_wordnet.write(tmp_path)
+    whole = (tmp_path / f"data.{kind}").read_bytes()
+    (tmp_path / f"data.{kind}").write_bytes(whole.replace(b"\n", b"\r\n"))
+    with pytest.raises(InputError, match="bytes before it are lost or added"):
+        read_wordnet(tmp_path)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(FILES),
+    changes=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=12), st.integers(0, 12)), min_size=1, max_size=4),
+)
+@example(name="data.noun", changes=[(0.0, b"\xff\xfe\x00\x01" * 3, 12)])
+@example(name="index.noun", changes=[(1.0, b" 00000000\n", 1)])
+def test_any_damage_is_told_or_harmless(tmp_path: Path, name: str, changes: list[tuple[float, bytes, int]]) -> None:
+    """Whatever bytes are put in, changed or taken out, it is read or it is an InputError: nothing else."""
+    tiny_wordnet.write(tmp_path)
+    content = (tmp_path / name).read_bytes()
+    for place, new, gone in changes:
+        at = int(place * len(content))
+        content = content[:at] + new + content[at + gone :]
+    (tmp_path / name).write_bytes(content)
+    try:
+        known = read_wordnet(tmp_path)
+    except InputError:
+        return
+    assert all(isinstance(name, str) for name in known.names)
+    assert all(known.dictionary.words(concept) for concept in range(len(known)))
+    assert all(0 <= concept < len(known) for concept in known.concepts("dogs"))
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(FILES), noise=st.binary(max_size=3_000))
+def test_noise_is_told(tmp_path: Path, name: str, noise: bytes) -> None:
+    """A file of noise is an InputError, or for the exceptions maybe a list of strange words."""
+    tiny_wordnet.write(tmp_path)
+    (tmp_path / name).write_bytes(noise)
+    try:
+        read_wordnet(tmp_path)
+    except InputError:
+        return
+    assert name.endswith(".exc")
+
+
+def test_a_cycle_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """IS-A links in a ring are cut at one place, with a note."""
+    ring = [("egg", "@noun.hen"), ("hen", "@noun.egg")]
+    monkeypatch.setitem(tiny_wordnet.SYNSETS, "noun", tiny_wordnet.SYNSETS["noun"] + ring)
+    known = read_wordnet(tiny_wordnet.write(tmp_path))
+    assert ["IS-A link left out, since it closes a cycle: 'hen.n.01' below 'egg.n.01'"] == known.notes
+
+
+# -- where it is -------------------------------------------------------------------------------------------------
+
+
+def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A named place, then the environment, the user's data, the virtual environment, the system, in this order."""
+    for name in ("LYCOSA_WORDNET", "WNSEARCHDIR", "WNHOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert tmp_path / "home" / ".local" / "share" / "lycosa" / "wordnet" == home()
+    assert [home(), Path(sys.prefix, "share", "wordnet"), Path("/usr/share/wordnet")] == list(usual_places())[:3]
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("WNHOME", str(tmp_path / "wnhome"))
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path / "search"))
+    monkeypatch.setenv("LYCOSA_WORDNET", str(tmp_path / "ours"))
+    places = ["named", "ours", "search", "wnhome/dict", "data/lycosa/wordnet", "venv/share/wordnet"]
+    for place in places:
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "data.noun").touch()
+    assert tmp_path / "named" == find_wordnet(str(tmp_path / "named"))
+    for place in places[1:]:
+        assert tmp_path / place == find_wordnet()
+        (tmp_path / place / "data.noun").unlink()
+        monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
+
+
+def test_a_distribution_is_found_by_its_root(tmp_path: Path) -> None:
+    """Who names the unpacked distribution means its directory dict."""
+    (tmp_path / "dict").mkdir()
+    (tmp_path / "dict" / "data.noun").touch()
+    assert tmp_path / "dict" == find_wordnet(str(tmp_path))
+
+
+def test_a_wrong_setting_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LYCOSA_WORDNET that names nothing is an error, though WordNet may be elsewhere."""
+    monkeypatch.setenv("LYCOSA_WORDNET", str(tmp_path / "gone"))
+    with pytest.raises(InputError, match=r"LYCOSA_WORDNET names no directory with WordNet's files.*gone"):
+        find_wordnet()
+
+
+def test_a_directory_that_is_not_ours_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where we may not write, the remedy is to get it for oneself."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "get it again with 'lycosa wordnet --fetch'" == module.remedy(tmp_path)
+
+
+# -- the real one ------------------------------------------------------------------------------------------------
+
+
+def test_the_real_files(wordnet: Ontology) -> None:
+    """WordNet 3.0 has the numbers that its documentation gives: 117,659 synsets, 155,287 words by part of speech."""
+    if not wordnet.source.startswith("WordNet 3.0 "):
+        pytest.skip(f"the numbers are those of 3.0, this is {wordnet.source}")
+    assert 117_659 == len(wordnet)
+    entries = {kind: len(rows) for kind, rows in wordnet.dictionary._entries.items()}  # type: ignore[attr-defined]
+    assert {"noun": 117_798, "verb": 11_529, "adj": 21_479, "adv": 4_481} == entries
+    assert [82_115, 13_767, 18_156, 3_621] == [
+        sum(f".{letter}." in wordnet.names[concept] for concept in range(start, end))
+        for letter, start, end in [
+            ("n", 0, 82_115),
+            ("v", 82_115, 95_882),
+            ("a", 95_882, 114_038),
+            ("r", 114_038, 117_659),
+        ]
+    ]
+    assert 1 == sum(not len(wordnet.parents.of(noun)) for noun in range(82_115))
+    assert 9 == wordnet.longest
+    assert [] == wordnet.notes
+
+
+def test_real_words(wordnet: Ontology) -> None:
+    """Irregular forms, phrases, synonyms, names."""
+    assert ("go",) == wordnet.bases("went")
+    assert all(".v." in name for name in names(wordnet, "went"))
+    assert ("coral_reef",) == wordnet.bases("Coral Reefs")
+    assert {"domestic dog", "Canis familiaris"} <= set(wordnet.synonyms("dog"))
+    assert ["coral_reef.n.01"] == names(wordnet, "coral-reefs")
+    assert ["dog.n.01", "frump.n.01"] == names(wordnet, "dog")[:2]
+    assert () == wordnet.concepts("lycosafication")
+
+
+def test_reading_takes_a_second_at_most(wordnet: Ontology) -> None:
+    """All files are read in well below a second of one core's time, three times as much allowed for a slow machine."""
+    directory = Path(wordnet.source.partition(" in ")[2])
+    begun = time.process_time()
+    read_wordnet(directory)
+    assert time.process_time() - begun < 3.0

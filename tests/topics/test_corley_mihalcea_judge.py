@@ -1,0 +1,50 @@
+"""Text similarity both ways, worked out by hand."""
+
+from math import exp, log, tanh
+from typing import Any
+
+import pytest
+from reefs import REEFS, judge
+
+from lycosa.checks import CHECKS, check_topic
+from lycosa.text.background import Background
+from lycosa.topics.corley_mihalcea import CorleyMihalcea
+
+FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50, "bleach": 10}, language="en")
+
+
+def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalcea:
+    """The judge, by the small ontology."""
+    return CorleyMihalcea(words, ontology=REEFS, **{"floor": 0.0, **options})
+
+
+def test_both_ways() -> None:
+    """Text 'atoll sea', topic 'reef bleaching': atoll's best is reef (.36), reef's best is atoll, others have none."""
+    alike = exp(-0.2 * 2) * tanh(0.6 * 1)
+    atoll, sea, reef, bleaching = log(100 / 5), log(100 / 50), log(100 / 20), log(100 / 10)
+    expected = (alike * atoll / (atoll + sea) + alike * reef / (reef + bleaching)) / 2
+    said = judge(corley(idf="background", background=FEW), "atoll sea", "sea and atoll", "sky", "")
+    assert pytest.approx(expected) == said.beta
+    assert [pytest.approx(expected), 0.0, 0.0] == said.alphas.tolist()
+
+
+def test_the_topic_itself_is_1() -> None:
+    """Each word finds itself on the other side; how often it is there does not matter."""
+    assert [1.0, 1.0] == judge(corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef").alphas.tolist()
+
+
+def test_a_weight_multiplies_idf() -> None:
+    """Text 'reef', topic reef with weight 3 and bleaching with 1: (1 + 3 / 4) / 2."""
+    topic = corley({"reef": 3.0, "bleaching": 1.0}, idf="none")
+    assert [0.875] == judge(topic, "", "reef").alphas.tolist()
+
+
+def test_the_floor() -> None:
+    """'atoll' and 'reef' are alike by .36."""
+    assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").alphas.tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"floor": 0.8}, {"measure": "depth"}, {"idf": "background"}])
+def test_it_passes_the_checks(options: dict[str, Any]) -> None:
+    """All that is asked of topics holds, whatever the parameters."""
+    assert list(CHECKS["topic"]) == check_topic(lambda: corley("coral reef bleaching", **options))

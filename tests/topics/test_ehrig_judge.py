@@ -1,0 +1,117 @@
+"""Equations 3 and 8 on a small ontology, worked out by hand; what a page is worth, by the formula and by default."""
+
+from math import log, sqrt
+from typing import Any
+
+import pytest
+from reefs import REEFS, judge
+
+from lycosa.checks import CHECKS, check_topic
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.ehrig import Ehrig
+
+
+def ehrig(words: Any = "reef", **options: Any) -> Ehrig:
+    """The judge, by the small ontology."""
+    return Ehrig(words, ontology=REEFS, **options)
+
+
+def test_equations_3_and_8() -> None:
+    """Topic 'reef island' (tf 1 each), anchor 'atoll, atoll, land': sim = .5^links, tf_atoll = 2, tf_land = 1."""
+    atoll_reef, atoll_island = 0.5**2, 0.5**4  # atoll - coral reef - reef - land - island
+    land_reef, land_island = 0.5**1, 0.5**1
+    expected = atoll_reef * 2 + atoll_island * 2 + land_reef * 1 + land_island * 1
+    said = judge(ehrig("reef island", literal=True), "", "atoll, atoll and land")
+    assert [pytest.approx(expected)] == said.alphas.tolist()
+
+
+def test_weights_and_repeated_words_of_the_topic() -> None:
+    """'reef' twice weighs 2; a weight multiplies: sim(atoll, reef) = .25."""
+    assert [0.25 * 2] == judge(ehrig("reef reef", literal=True), "", "atoll").alphas.tolist()
+    assert [0.25 * 3] == judge(ehrig({"reef": 3.0}, literal=True), "", "atoll").alphas.tolist()
+
+
+def test_synonyms_and_equal_words_are_1() -> None:
+    """Words of one concept have no link between them, .5^0; so has a word that the ontology does not know, itself."""
+    topic = ehrig("bleaching zooxanthellae")
+    assert [1.0, 1.0, 1.0, 0.0] == judge(topic, "", "Whitening", "bleachings", "zooxanthellae", "sea").alphas.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"df": 0.8, "floor": 0.0}, [0.8, 0.8**2, 0.8, 0.0]),
+        ({"measure": "any-1"}, [1.0, 0.0, 1.0, 1.0]),
+        ({"measure": "is-a-2"}, [1.0, 1.0, 1.0, 0.0]),
+        ({"floor": 0.3}, [0.5, 0.0, 0.5, 0.0]),
+    ],
+)
+def test_variants(options: dict[str, Any], expected: list[float]) -> None:
+    """From 'fringing reef' to reef 1 link, land 2, atoll 1, coral no IS-A link but a relation."""
+    topic = Ehrig({"fringing reef": 1.0}, ontology=REEFS, **options)
+    at = topic.glossary.topic.index("fringing reef")
+    words = topic.glossary.words()
+    rows = words.alike(words.bags(["reef", "land", "atoll", "coral"]).columns, topic.floor)
+    assert [pytest.approx(value) for value in expected] == rows[:, at].tolist()
+
+
+def test_the_formula_for_a_whole_page_grows_with_it() -> None:
+    """literal: ten times the page, ten times the sum; by default, more words of the same kind change little."""
+    once, ten = (judge(ehrig(literal=True), "reef atoll sea " * n).beta for n in (1, 10))
+    assert pytest.approx(1 + 0.25) == once
+    assert pytest.approx(10 * once) == ten
+    assert 1 >= judge(ehrig(), "reef atoll sea " * 10).beta
+
+
+def test_beta() -> None:
+    """Page 'coral reef' twice, 'sea' once, topic 'reef': sim .5, (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2)."""
+    twice = 1 + log(2)
+    expected = twice * 0.5 / (sqrt(twice**2 + 1**2) * sqrt(1**2))
+    assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").beta
+
+
+def test_the_title_counts() -> None:
+    """A page is its title and its text."""
+    assert judge(ehrig(), "sea", title="Reefs").beta > 0
+
+
+def test_facets() -> None:
+    """Contexts and addresses are judged where a strategy wants them."""
+    topic = ehrig()
+    topic.facets = ("context", "url")
+    page = Page("ok", marked="x", links=Links.to("http://a.test/coral-reef/atoll", anchors=["sea"]))
+    page.links.contexts = ["a reef in the sea"]
+    said = topic.judge(page, Vocabulary().read(page))
+    assert ([0.0], [1.0], [0.5]) == tuple(
+        column.tolist() for column in (said.alphas, said.facets["context"], said.facets["url"])
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"literal": True}, {"measure": "any-1"}, {"measure": "is-a-2"}, {"words": {"coral reef": 2.0}}]
+)
+def test_it_passes_the_checks(options: dict[str, Any]) -> None:
+    """All that is asked of topics holds, whatever the parameters."""
+    assert list(CHECKS["topic"]) == check_topic(lambda: ehrig(**{"words": "coral reef bleaching", **options}))
+
+
+def test_fingerprints_tell_judges_apart() -> None:
+    """Other parameters, another ontology: another judge for the log."""
+    one, *others = (
+        repr(topic.fingerprint)
+        for topic in (ehrig(), ehrig(df=0.4), ehrig(floor=0.1), ehrig(literal=True), ehrig(measure="any-1"))
+    )
+    assert one not in others
+    assert repr(ehrig().fingerprint) == one
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"df": 1.5}, "df is 1.5"), ({"floor": 2.0}, "floor is 2"), ({"words": "the"}, "has no words to look for")],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], told: str) -> None:
+    """A message says what is wrong."""
+    with pytest.raises((ValueError, InputError), match=told):
+        ehrig(**options)

@@ -1,0 +1,422 @@
+"""From browsing records to training sets: paths, states, labels, clusters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
+from lycosa.estimators.browsing import Browsing
+from lycosa.store.directory import Directory
+from lycosa.text.bags import Bags
+from lycosa.training.browse import Browsed, train_browse
+from lycosa.training.kmeans import Points
+from lycosa.training.recognising import recognise
+from lycosa.training.record import Record, Visited
+from lycosa.training.sources import Account, Tell
+from lycosa.training.trail import trail_of
+
+REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
+
+
+class Pages:
+    """Pages in memory, as a Look; remembers what was asked for."""
+
+    def __init__(self, **pages: str) -> None:
+        self.pages, self.asked = pages, list[str]()
+
+    def __call__(self, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        self.asked += urls
+        for url in urls:
+            name = url.removeprefix("http://").removesuffix(".test/")
+            if name in self.pages:
+                yield url, Page("ok", marked=self.pages[name], language="en")
+            else:
+                account.left_out["nowhere"] += 1
+
+
+def url(name: str) -> str:
+    """The address of a page."""
+    return f"http://{name}.test/"
+
+
+def entry(name: str, relevant: bool | None = None, referrer: str = "", text: str = "", **more: Any) -> dict[str, Any]:
+    """A line of a record."""
+    return {
+        "url": url(name),
+        "relevant": relevant,
+        "referrer": url(referrer) if referrer else None,
+        "text": text,
+    } | more
+
+
+def trained(place: Path, *entries: dict[str, Any], look: Pages | None = None, **how: Any) -> Browsed:
+    """What is learned of a record of these lines."""
+    (place / "record.jsonl").write_text("".join(json.dumps(each) + "\n" for each in entries))
+    return train_browse(place / "record.jsonl", place / "out.browsing", look or Pages(), **how)
+
+
+def states(done: Browsed) -> dict[str, int]:
+    """The state of each page, by name."""
+    names = [url.removeprefix("http://").removesuffix(".test/") for url in done.browsing.urls]
+    return dict(zip(names, done.browsing.state.tolist(), strict=True))
+
+
+def steps(done: Browsed) -> list[str]:
+    """The steps as names: a page to a page."""
+    names = list(states(done))
+    return [f"{names[a]}{names[b]}" for a, b in done.browsing.steps.tolist()]
+
+
+PATH = [
+    entry("a", False, "", RAIL),
+    entry("b", False, "a", RAIL + " bridge"),
+    entry("c", False, "b", OWL),
+    entry("d", True, "c", REEF),
+    entry("x", False, "a", OWL + " lost"),
+    entry("e", True, "d", REEF + " atoll"),
+]
+"""a -> b -> c -> d -> e, of which d and e are relevant; and a -> x, which leads nowhere."""
+
+
+# -- paths -----------------------------------------------------------------------------------------------------
+
+
+def test_states_are_distances_to_relevant_pages(tmp_path: Path) -> None:
+    """Three steps away is as far as four states go; x leads nowhere, and is as far."""
+    done = trained(tmp_path, *PATH)
+    assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
+    assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
+    assert [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]] == done.transitions.tolist()
+    assert "1 pages lead to no relevant page: they are in the last state" in done.notes
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(2, [1, 1, 1, 0, 1, 0]), (3, [2, 2, 1, 0, 2, 0]), (9, [3, 2, 1, 0, 8, 0])]
+)
+def test_as_many_states_as_wanted(tmp_path: Path, count: int, expected: list[int]) -> None:
+    """Distances are capped at the last one, which is that of pages without a path, too."""
+    assert expected == list(states(trained(tmp_path, *PATH, states=count)).values())
+
+
+def test_circles_revisits_and_pages_that_refer_to_themselves(tmp_path: Path) -> None:
+    """A circle has distances like any path; a page is there once; its step to itself is none."""
+    again = [entry("c", False, "d"), entry("a", False, "c"), entry("b", False, "a"), entry("b", None, "b")]
+    done = trained(tmp_path, *PATH, *again)
+    assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
+    assert ["ab", "bc", "cd", "ax", "de", "dc", "ca", "ab"] == steps(done), "a move made twice counts twice"
+
+
+def test_a_circle_without_a_relevant_page(tmp_path: Path) -> None:
+    """Pages that lead to each other only are in the last state."""
+    done = trained(tmp_path, entry("a", False, "b", RAIL), entry("b", False, "a", OWL), entry("c", True, "", REEF))
+    assert {"a": 3, "b": 3, "c": 0} == states(done)
+    assert any(note.startswith("no page leads to a relevant one: nothing is learned of paths") for note in done.notes)
+
+
+def test_a_referrer_that_is_not_in_the_record(tmp_path: Path) -> None:
+    """It is no page: the visit starts a path, and that is told."""
+    done = trained(tmp_path, *PATH, entry("f", True, "elsewhere", REEF))
+    assert 0 == states(done)["f"]
+    assert 5 == len(done.browsing.steps)
+    assert "1 visits came from pages that are not in the record: they start a path" in done.notes
+
+
+def test_without_referrers_the_order_is_the_path() -> None:
+    """By time, where all visits have one; more than half an hour of rest begins a new path."""
+    visits = [
+        Visited("c", time=1900.0 + 1800),
+        Visited("a", time=0.0),
+        Visited("b", time=1800.0),
+        Visited("d", time=3701),
+    ]
+    trail = trail_of(Record(visits=visits), gap=30)
+    assert ("order", ["a", "b", "c", "d"], [[0, 1], [2, 3]]) == (trail.how, trail.urls, trail.steps.tolist())
+    assert [[0, 1], [1, 2], [2, 3]] == trail_of(Record(visits=visits), gap=31.7).steps.tolist()
+    untimed = trail_of(Record(visits=[Visited("b", time=9e9), Visited("a"), Visited("b", time=1.0)]), gap=30)
+    assert (["b", "a"], [[0, 1], [1, 0]]) == (untimed.urls, untimed.steps.tolist())
+
+
+def test_of_several_labels_the_last_counts() -> None:
+    """Saying nothing later takes nothing back."""
+    visits = [Visited("a", True), Visited("a", False), Visited("b", True), Visited("b")]
+    trail = trail_of(Record(visits=visits), gap=30)
+    assert [0, 1] == trail.said.tolist()
+    assert "1 pages have both labels: the last one counts" in trail.notes
+
+
+# -- clusters --------------------------------------------------------------------------------------------------
+
+
+def many(good: int = 8, bad: int = 8) -> list[dict[str, Any]]:
+    """Relevant pages, and two kinds of others that lead to them."""
+    lines = []
+    for n in range(bad):
+        lines.append(entry(f"rail{n}", False, "", f"{RAIL} r{n} r{n + 1}"))
+        lines.append(entry(f"owl{n}", False, f"rail{n}", f"{OWL} o{n} o{n + 1}"))
+    return [*lines, *(entry(f"reef{n}", True, f"owl{n % max(1, bad)}", f"{REEF} c{n} c{n + 1}") for n in range(good))]
+
+
+def test_k_means_has_a_cluster_of_exactly_the_relevant_pages(tmp_path: Path) -> None:
+    """With three clusters, two are of the irrelevant pages, and the last one of the relevant."""
+    done = trained(tmp_path, *many(), clusters=3)
+    kinds = [name.rstrip("0123456789") for name in states(done)]
+    labels = done.browsing.clusterings["kmeans"].tolist()
+    assert {("rail", 0), ("owl", 1), ("reef", 2)} == set(zip(kinds, labels, strict=True))
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 900])
+def test_more_clusters_than_pages(tmp_path: Path, clusters: int) -> None:
+    """There are as many clusters of irrelevant pages as there are different ones, at most."""
+    done = trained(tmp_path, *PATH, clusters=clusters)
+    assert 1 + min(clusters - 1, 4) == done.browsing.clusters("kmeans")
+
+
+def test_x_means_may_put_relevant_pages_with_others(tmp_path: Path) -> None:
+    """It looks at words only: an irrelevant page with the words of relevant ones is in their cluster."""
+    browsing = trained(tmp_path, *many(), entry("bait", False, "", REEF + " c1 c2 c3")).browsing
+    xmeans = browsing.clusterings["xmeans"]
+    assert int(xmeans[browsing.urls.index(url("bait"))]) in xmeans[browsing.relevant].tolist()
+    assert browsing.clusters("xmeans") >= 2
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
+    """Byte for byte; and what was written can be read."""
+    first = trained(tmp_path, *many(), seed=3)
+    content = first.out.read_bytes()
+    assert content == trained(tmp_path, *many(), seed=3).out.read_bytes()
+    assert first.browsing.digest == Browsing.load(first.out).digest
+
+
+def test_clusters_are_described(tmp_path: Path) -> None:
+    """By how many pages they have, how many of them relevant, and their most typical words."""
+    last = trained(tmp_path, *many(), clusters=3).clusters["kmeans"][-1]
+    assert (2, 8, 8) == (last["cluster"], last["pages"], last["relevant"])
+    assert {"coral", "reef", "lagoon"} <= set(last["words"])
+
+
+# -- labels ----------------------------------------------------------------------------------------------------
+
+
+def test_unlabelled_pages_are_on_paths_only(tmp_path: Path) -> None:
+    """They count for distances and steps, but have no words and no cluster; those that lead nowhere are left out."""
+    path = [dict(each) for each in PATH]
+    path[2]["relevant"] = path[4]["relevant"] = None  # c and x
+    look = Pages()
+    done = trained(tmp_path, *path, look=look)
+    assert {"a": 3, "b": 2, "c": 1, "d": 0, "e": 0} == states(done)
+    assert ["ab", "bc", "cd", "de"] == steps(done)
+    assert ([-1, -1], 0) == (
+        [done.browsing.clusterings[name][2] for name in ("kmeans", "xmeans")],
+        int(np.diff(done.browsing.pages.starts)[2]),
+    )
+    assert {"unlabelled, and lead to no relevant page": 1} == dict(done.left_out)
+    assert any(note.startswith("1 unlabelled pages count on paths, but are in no cluster") for note in done.notes)
+
+
+def test_unlabelled_pages_need_no_words(tmp_path: Path) -> None:
+    """They are not asked for; with --unlabelled no they are, and count as irrelevant."""
+    lines = [entry("a", None), entry("b", None, "a"), entry("c", True, "b"), entry("d", False, "c"), entry("z", None)]
+    look = Pages(a=RAIL, b=OWL, c=REEF, d=RAIL, z=OWL)
+    done = trained(tmp_path, *lines, look=look)
+    assert [url("c"), url("d")] == look.asked
+    assert {"a": 2, "b": 1, "c": 0, "d": 3} == states(done)
+    look.asked.clear()
+    done = trained(tmp_path, *lines, look=look, unlabelled="no")
+    assert [url(name) for name in "abcdz"] == look.asked
+    assert {"a": 2, "b": 1, "c": 0, "d": 3, "z": 3} == states(done)
+    assert (done.browsing.clusterings["kmeans"] >= 0).all()
+
+
+def test_one_relevant_page_only(tmp_path: Path) -> None:
+    """It works, with a word of warning."""
+    done = trained(tmp_path, *PATH[:-1])
+    assert 1 == done.browsing.relevant.sum()
+    assert any(note.startswith("one relevant page only") for note in done.notes)
+
+
+def test_no_relevant_page(tmp_path: Path) -> None:
+    """It is said how to label one."""
+    with pytest.raises(
+        InputError, match=r"no page of .*record.jsonl is labelled as relevant: say in the record .*--labels"
+    ):
+        trained(tmp_path, *PATH[:3])
+    assert not (tmp_path / "out.browsing").exists()
+
+
+def test_no_irrelevant_page(tmp_path: Path) -> None:
+    """Three ways out are named, and two of them work."""
+    lines = [entry("a", None, "", RAIL), entry("b", True, "a", REEF), entry("c", True, "b", REEF + " x")]
+    with pytest.raises(InputError, match=r"label some, .*\(--unlabelled no\), .*\(--positives-only\)"):
+        trained(tmp_path, *lines)
+    assert 3 == len(trained(tmp_path, *lines, unlabelled="no").browsing)
+    assert 3 == len(trained(tmp_path, *lines, positives_only=True).browsing)
+
+
+def test_positives_only(tmp_path: Path) -> None:
+    """Relevant pages are grouped; all others are in no cluster, but have words and distances, whatever was said."""
+    lines = many(good=12)
+    for each in lines[:4]:
+        each["relevant"] = None
+    browsing = trained(tmp_path, *lines, positives_only=True, clusters=4).browsing
+    for name in ("kmeans", "xmeans"):
+        labels = browsing.clusterings[name]
+        assert (labels < 0).tolist() == (~browsing.relevant).tolist()
+    assert {0, 1, 2} == set(browsing.clusterings["kmeans"][browsing.relevant].tolist())
+    assert (np.diff(browsing.pages.starts) > 0).all()
+    assert {0, 1, 2} == set(browsing.state.tolist())
+
+
+def test_relevant_pages_and_no_others(tmp_path: Path) -> None:
+    """Positives are enough for the centroid; that there is nothing to learn of paths is told."""
+    done = trained(
+        tmp_path, *(entry(f"p{n}", True, "", f"{REEF} c{n} c{n + 1}") for n in range(5)), positives_only=True
+    )
+    assert [0] * 5 == done.browsing.state.tolist()
+    assert any("'hybrid' will do better than 'hmm'" in note for note in done.notes)
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def test_words_that_can_not_be_had(tmp_path: Path) -> None:
+    """The page stays on its path, relevant or not, and is in no cluster; why is counted."""
+    lines = [*PATH, entry("f", True, "x"), entry("g", False, "e")]
+    done = trained(tmp_path, *lines)
+    assert (0, 3, 1) == (states(done)["f"], states(done)["g"], states(done)["x"])
+    for name in ("kmeans", "xmeans"):
+        assert [-1, -1] == done.browsing.clusterings[name][-2:].tolist()
+    assert {"nowhere": 2} == dict(done.left_out)
+    assert "2 pages without words stay on the paths only" in done.notes
+
+
+def test_no_words_at_all(tmp_path: Path) -> None:
+    """If no relevant page, or no irrelevant one, can be read, that is an error that tells why."""
+    bare = [entry("a", False), entry("b", True, "a")]
+    with pytest.raises(
+        InputError, match=r"none of the 1 relevant pages .* could be read \(1 nowhere\)\. Give their text"
+    ):
+        trained(tmp_path, *bare, look=Pages(a=RAIL))
+    with pytest.raises(InputError, match=r"no page .* is labelled as irrelevant.*could not be read \(1 nowhere\)"):
+        trained(tmp_path, *bare, look=Pages(b=REEF))
+
+
+def test_no_more_pages_than_wanted(tmp_path: Path) -> None:
+    """Relevant pages have half of the room, then those with a label, then those near to relevant ones."""
+    lines = [*many(8, 8), *(entry(f"far{n}", None, "", RAIL) for n in range(9)), entry("near", None, "rail0", OWL)]
+    lines.append(entry("reef0", True, "near"))
+    done = trained(tmp_path, *lines, unlabelled="no", most=10)
+    names = [name.rstrip("0123456789") for name in states(done)]
+    assert (5, 5) == (names.count("reef"), names.count("rail") + names.count("owl"))
+    done = trained(tmp_path, *lines, unlabelled="no", most=28)
+    names = [name.rstrip("0123456789") for name in states(done)]
+    assert (8, 16, 1, 3) == (
+        names.count("reef"), names.count("rail") + names.count("owl"), names.count("near"), names.count("far"),
+    )  # fmt: skip
+    assert {"beyond the 28 training pages that --most allows": 6} == dict(done.left_out)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"states": 1}, "--states is 1: it has to be 2 to 100"),
+        ({"states": 101}, "--states is 101"),
+        ({"clusters": 1}, "--clusters is 1: it has to be 2 to 1,000"),
+        ({"gap": 0}, "--gap is 0: it has to be more than 0 minutes"),
+        ({"gap": float("nan")}, "--gap is nan"),
+        ({"most": 1}, "--most is 1: it has to be 2 or more"),
+        ({"seed": -1}, "--random-seed is -1: it has to be 0 or more"),
+        ({"unlabelled": "yes"}, "--unlabelled is yes: it is path .* or no"),
+    ],
+)
+def test_bad_values(tmp_path: Path, how: dict[str, Any], told: str) -> None:
+    """They are refused before anything is read."""
+    with pytest.raises(InputError, match=told):
+        train_browse(tmp_path / "nowhere", tmp_path / "out", Pages(), **how)
+
+
+# -- crawls ----------------------------------------------------------------------------------------------------
+
+STEMS = ["reef", "rail", "owl"]
+
+
+def crawl(place: Path, *events: Any) -> Path:
+    """A crawl's directory with these events, and a threshold of .5."""
+    directory = Directory.create(place, Options())
+    log = directory.log()
+    for event in (Setting("threshold", 0.5), *events):
+        log.append(event)
+    log.close()
+    directory.close()
+    return place
+
+
+def visit(node: str, word: str, beta: float, *links: str, first: bool = False) -> Visit:
+    """A page of one word."""
+    terms = Terms(np.array([STEMS.index(word)], np.uint32), np.array([3], np.uint16), STEMS if first else [])
+    return Visit(node, "page", "ok", 1, beta=beta, terms=terms, links=Links.to(*links))
+
+
+def test_a_crawl_is_a_record(tmp_path: Path) -> None:
+    """Its links are the steps, over redirects; a person's label counts more than the threshold."""
+    place = crawl(
+        tmp_path / "crawl",
+        visit("http://a/", "rail", 0.1, "http://moved/", "http://never/", "http://a/", "http://moved/", first=True),
+        Visit("http://moved/", "redirect", "ok", 1, links=Links.to("http://b/")),
+        visit("http://b/", "owl", 0.7, "http://c/"),
+        visit("http://c/", "reef", 0.5, "http://a/"),
+        Visit("http://d/", "page", "gone", 1),
+        Label("http://b/", False),
+    )
+    done = train_browse(place, tmp_path / "out", Pages())
+    browsing = done.browsing
+    assert ["http://a/", "http://b/", "http://c/"] == browsing.urls
+    assert [False, False, True] == browsing.relevant.tolist()
+    assert [2, 1, 0] == browsing.state.tolist()
+    assert [[0, 1], [1, 2], [2, 0]] == browsing.steps.tolist()
+    assert set(STEMS) == set(browsing.terms)
+    assert "1 pages are labelled by a person, of the others those with 0.5 or more count as relevant" in done.notes
+    (tmp_path / "labels.tsv").write_text("http://b/\tyes\n")
+    relabelled = train_browse(place, tmp_path / "out", Pages(), labels=tmp_path / "labels.tsv").browsing
+    assert [False, True, True] == relabelled.relevant.tolist()
+
+
+def test_crawls_that_are_none(tmp_path: Path) -> None:
+    """No directory, one that is no crawl, one without pages, one that is damaged."""
+    with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a browsing record"):
+        train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
+    with pytest.raises(InputError, match="is no crawl: name a browsing record"):
+        train_browse(tmp_path, tmp_path / "out", Pages())
+    Directory.create(tmp_path / "new", Options()).close()
+    with pytest.raises(InputError, match=r"nothing has been crawled in .*new yet"):
+        train_browse(tmp_path / "new", tmp_path / "out", Pages())
+    with pytest.raises(InputError, match="has no pages: go on with 'lycosa resume"):
+        train_browse(crawl(tmp_path / "empty", Visit("http://a/", "page", "gone", 1)), tmp_path / "out", Pages())
+    with pytest.raises(DamagedError, match="words without a name"):
+        train_browse(crawl(tmp_path / "bad", visit("http://a/", "owl", 0.9)), tmp_path / "out", Pages())
+
+
+# -- recognising -----------------------------------------------------------------------------------------------
+
+
+def test_relevant_pages_are_recognised_by_their_neighbours(tmp_path: Path) -> None:
+    """Left out in turn, each page is judged by the nearest others; too few pages say nothing."""
+    seen = trained(tmp_path, *many(12, 9)).recognised
+    assert (30, 12, 12, 12) == seen
+    assert trained(tmp_path, *many(4, 4)).recognised is None
+
+
+def test_copies_do_not_vouch_for_each_other() -> None:
+    """Twenty copies of a relevant page and twenty others: without its copies nothing is like the page."""
+    bags = Bags.of([([0], [1])] * 20 + [([1 + n, 2 + n], [1, 1]) for n in range(20)])
+    points, relevant = Points.of(bags, 22), np.arange(40) < 20
+    assert (40, 20, 20, 20) == recognise(points, relevant, np.arange(40))
+    groups = np.where(relevant, 0, np.arange(40))
+    assert (40, 20, 0, 0) == recognise(points, relevant, groups)
