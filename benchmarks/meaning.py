@@ -6,7 +6,7 @@ The pages are those of a WARC file, in order, made alike: texts are joined until
 of the links the first so many are kept. The time is the CPU's for `judge` alone: the page is read and its words are
 numbered by then, as `vector` needs that, too. *First 50* is the beginning of a crawl, when every word is new; *after*
 are all other pages. *Naive* looks every word of the page up again: likenesses by `between`, no memory, no arrays; it is
-timed on a few pages only.
+timed on a few pages only. Each judge runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from __future__ import annotations
 import argparse
 import time
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from lycosa.core.types import Links, Page, Visit
 from lycosa.replay.captures import RESPONSE
@@ -31,6 +33,8 @@ TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"
 JUDGES = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
 NAIVE: dict[str, Measure] = {"ehrig": "ehrig", "ssrm": "li"}
 FIRST, FEW = 50, 3
+SHARED: list[Any] = []
+"""The ontology and the pages, for processes that begin with a copy of this one."""
 
 
 def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
@@ -55,8 +59,9 @@ def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
     return found
 
 
-def cost(name: str, known: Ontology, given: list[Page]) -> tuple[float, float, float]:
+def cost(name: str) -> tuple[float, float, float]:
     """Milliseconds a page: the first ones, all others, and the slowest of the others."""
+    known, given = SHARED
     topic = maker(name)(TOPIC) if name == "vector" else maker(name)(TOPIC, ontology=known)
     vocabulary, spent = Vocabulary(), []
     for page in given:
@@ -97,12 +102,14 @@ def main() -> None:
     begun = time.process_time()
     known = ontology(told.ontology)
     print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
+    SHARED[:] = known, given
     begun = time.process_time()
     maker("ssrm")(TOPIC, ontology=known)
     print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
     print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | naive |\n|---|---|---|---|---|")
     for name in JUDGES:
-        first, rest, most = cost(name, known, given)
+        with get_context("fork").Pool(1) as process:  # a heap of its own, as in a crawl
+            first, rest, most = process.apply(cost, (name,))
         slow = naive(NAIVE[name], known, list(islice(given, FEW))) if name in NAIVE else 0.0
         print(f"| `{name}` | {first:.2f} | {rest:.2f} | {most:.1f} | {f'{slow:,.0f}' if slow else ''} |", flush=True)
 

@@ -22,10 +22,12 @@ from typing import Any
 import pytest
 import typer
 
+import tiny_wordnet
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.search import NAME as SEARCH_INDEX
 from lycosa.testing import Server, Web, serve
+from lycosa.testing.browsing import browse
 
 TOPIC = "marine biology/coral reefs"
 COMMANDS: dict[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009 - typer's type has no such name
@@ -36,6 +38,10 @@ RUN = {
     "strategies": ["strategies"],
     "strategies one": ["strategies", "otie"],
     "topics": ["topics"],
+    "spaces": ["spaces"],
+    "spaces one": ["spaces", "social"],
+    "wordnet": ["wordnet"],
+    "wordnet two": ["wordnet", "dog", "cat"],
     "rules": ["rules", "{rules}", "--target", "Science"],
     "seeds": ["seeds", "{seeds}"],
     "doctor": ["doctor"],
@@ -44,6 +50,7 @@ RUN = {
     "report": ["report", "{crawl}", "--out", "{mine}/report.html"],
     "export": ["export", "{crawl}"],
     "train": ["train", "{pages}", "--out", "{mine}/my.model"],
+    "train browse": ["train", "browse", "{record}", "--out", "{mine}/browsing.model"],
     "label": ["label", "{crawl}", "{seed}", "--yes"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
 }
@@ -53,7 +60,8 @@ LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": ""}
 """Commands that show what another one shows, or serve until they are stopped and print two lines."""
 
 RUNNER = """
-import json, sys
+import json, os, sys
+os.environ["LYCOSA_WORDNET"] = sys.argv[2]
 from lycosa.cli import main, progress, searching
 # All is over here before it would be time to tell how far it is.
 progress.EVERY = progress.PLAIN_EVERY = 0.01
@@ -115,6 +123,7 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "seeds": str(home / "marks.html"),
         "pages": str(home / "pages"),
         "rules": str(home / "rules.tsv"),
+        "record": str(home / "record.jsonl"),
         "query": server.web.query(TOPIC),
         "seed": server.web.seeds(TOPIC)[0],
     }
@@ -130,11 +139,13 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     for source, to in ((f"Science/{'a long name ' * 6}", "Science/A"), ("Art", "Science/A"), ("Art", "Art")):
         book.add(source, to)
     book.save(home / "rules.tsv")
+    (home / "record.jsonl").write_text("\n".join(browse(Web(pages=300, hosts=20, traps=()), TOPIC, 9)))
+    wordnet = tiny_wordnet.write(home / "wordnet")
     (home / "crawl.toml").write_text('allow_network = ["127.0.0.0/8"]\nmax_time = 30.0\n')
     config = ["--config", str(home / "crawl.toml")]
     seeds = [word for seed in server.web.seeds(TOPIC) for word in ("--seed", seed)]
     first = ["crawl", words["query"], *seeds, "--out", words["crawl"], "--budget", "60", "--delay", "0", *config]
-    _run(KINDS["pipe"], {"first": first})
+    _run(KINDS["pipe"], {"first": first}, wordnet)
     found: dict[str, dict[str, str]] = {}
     for kind, terminal in KINDS.items():
         mine = home / kind.replace(" ", "-")
@@ -144,13 +155,13 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
             name: [part.format(**words, mine=mine) for part in parts] + (config if name == "crawl" else [])
             for name, parts in RUN.items()
         }
-        found[kind] = _run(terminal, commands)
+        found[kind] = _run(terminal, commands, wordnet)
     return found
 
 
-def _run(terminal: Terminal, commands: dict[str, list[str]]) -> dict[str, str]:
+def _run(terminal: Terminal, commands: dict[str, list[str]], wordnet: Path = Path()) -> dict[str, str]:
     """Run commands in one process; what each wrote, stdout and stderr together. All have to succeed."""
-    command = [sys.executable, "-c", RUNNER, json.dumps(commands)]
+    command = [sys.executable, "-c", RUNNER, json.dumps(commands), str(wordnet)]
     if terminal.columns:
         output = [_in_terminal(command, terminal)]
     else:
@@ -312,7 +323,7 @@ def _with_lycosa(**more: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("lycosa s", {"show", "search", "seeds", "strategies"}),
+        ("lycosa s", {"show", "search", "seeds", "spaces", "strategies"}),
         ("lycosa crawl reefs --allow", {"--allow-network"}),
         ("lycosa show ", set()),
         ("lycosa crawl reefs --seeds ", set()),

@@ -83,7 +83,10 @@ def test_a_graph_from_the_command_line(
     ended = json.loads(capsys.readouterr().out)
     assert (4, 2, "nothing left to fetch") == (ended["pages"], ended["relevant"], ended["ending"])
     assert 0 == run(monkeypatch, "show", str(tmp_path / "g"))
-    assert "graph,file=" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "graph,file=" in told
+    assert "2 relevant (score above 0)" in told
+    assert "host" not in told  # a node of a graph has none
 
 
 def test_a_search_form_from_the_command_line(
@@ -101,7 +104,9 @@ def test_a_search_form_from_the_command_line(
         assert (9, "page budget spent") == (json.loads(told.out)["pages"], json.loads(told.out)["ending"])
         assert "records found by 9 requests" in told.err
     assert 0 == run(monkeypatch, "show", out)
-    assert "search?q=water" in capsys.readouterr().out
+    told_again = capsys.readouterr().out
+    assert "search?q=water" in told_again
+    assert "\n1 host, old-library.localhost" in told_again
     assert 0 == run(monkeypatch, "search", out, "water")
     assert "search?q=water" in capsys.readouterr().out
     assert 0 == run(monkeypatch, "report", out)

@@ -104,13 +104,13 @@ def test_two_words(run: Run, tiny: Path) -> None:
     assert [
         "Laika and cat",
         "  Laika.n.01 < dog.n.01 < animal.n.01 > cat.n.01",
-        "  L = 3, H = 1",
-        "  ehrig   0.1250",  # .5 ** 3
-        "  li      0.2947",  # exp(-.6) tanh(.6) = .5488 * .5370
-        "  path    0.2500",  # 1 / 4
-        "  depth   0.4000",  # 2 / (3 + 2)
-        "  any-1   0.0000",
-        "  is-a-2  0.0000",
+        "  L = 3 links between them, H = 1, the depth of animal.n.01",
+        "  ehrig   0.1250  .5 to the power of L",  # .5 ** 3
+        "  li      0.2947  exp(-.2 L) tanh(.6 H)",  # exp(-.6) tanh(.6) = .5488 * .5370
+        "  path    0.2500  1 / (1 + L)",  # 1 / 4
+        "  depth   0.4000  2 H / (L + 2 H)",  # 2 / (3 + 2)
+        "  any-1   0.0000  1 if any relation connects them",
+        "  is-a-2  0.0000  1 if L is 2 or less",
     ] == run("Laika", "cat", "--ontology", tiny)[1].splitlines()
     told = json.loads(run("dog", "domestic dogs", "--ontology", tiny, "--json")[1])
     assert (0, 2, ["dog.n.01"]) == (told["L"], told["H"], told["path"])
@@ -128,8 +128,8 @@ def test_words_with_nothing_in_common(run: Run, tiny: Path) -> None:
 def test_a_way_that_is_not_the_shortest(run: Run, wordnet: Ontology) -> None:
     """Where a measure goes by another way than the shortest, it says by which."""
     out = run("coral", "atoll", "--ontology", wordnet.source.partition(" in ")[2])[1]
-    assert "  L = 13, H = 1\n" in out
-    assert "  li      0.0507  by object.n.01: L = 14, H = 2\n" in out
+    assert "  L = 13 links between them, H = 1, the depth of physical_entity.n.01\n" in out
+    assert "  li      0.0507  exp(-.2 L) tanh(.6 H), by object.n.01: L = 14, H = 2\n" in out
 
 
 @pytest.mark.parametrize(
@@ -241,6 +241,16 @@ def test_a_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("data.noun", "something else"):
         with pytest.raises(BadArchive, match="it holds more than 1,000,000 bytes"):
             unpack(gzip.compress(tar({name: bytes(2_000_000)})), FILES)
+
+
+def test_archives_of_headers() -> None:
+    """Headers without end, one before the other or one after the other, are damage, not a crash or a long wait."""
+    announced = tarfile.TarInfo("././@PaxHeader")
+    announced.type = tarfile.XHDTYPE
+    with pytest.raises(BadArchive):
+        unpack(announced.tobuf() * 5000, FILES)
+    with pytest.raises(BadArchive, match="it holds more than 10,000 files"):
+        unpack(tarfile.TarInfo("x").tobuf() * 10_001, FILES)
 
 
 # -- getting it --------------------------------------------------------------------------------------------------

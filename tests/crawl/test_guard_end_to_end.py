@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import lycosa.crawling
+import lycosa.spaces.making
 from crawl.helpers import run
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
@@ -186,7 +186,7 @@ def _named(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, list[str]]) ->
     async def lookup(name: str) -> list[str]:
         return answers[name]
 
-    monkeypatch.setattr(lycosa.crawling, "Names", lambda clock: Names(clock, lookup))
+    monkeypatch.setattr(lycosa.spaces.making, "Names", lambda clock: Names(clock, lookup))
 
 
 def test_no_name_leads_to_this_machine(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ class Rebinding(Names):
 
 def test_a_name_that_changes_its_mind_is_refused(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: what counts is the address that is dialled, not the one that was looked at before."""
-    monkeypatch.setattr(lycosa.crawling, "Names", Rebinding)
+    monkeypatch.setattr(lycosa.spaces.making, "Names", Rebinding)
     seed = f"http://rebinding.example:{trapdoor.port}/"
     visits = _crawled([seed])
     assert _pages(visits) == {seed: "refused"}

@@ -8,7 +8,7 @@ from test_ehrig_crawler import REEFS, teach
 
 from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
-from lycosa.core.types import Page
+from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.ssrm import Ssrm
 from lycosa.text.vocabulary import Vocabulary
@@ -36,6 +36,19 @@ def test_idf_is_learned_from_the_pages() -> None:
         terms = words.read(Page("ok", marked="sea")).terms
         scores = teach(guide, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
     sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
+    assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
+
+
+def test_words_that_no_strategy_sees_are_numbered() -> None:
+    """A probe brings 5,000 words; 'sea' is on both pages after it, and its idf is log(3 / 2.5) + 1 all the same."""
+    guide, table, words = ssrm(), Table(), Vocabulary()
+    probe = words.read(Page("ok", marked=" ".join(f"w{number}" for number in range(5000)))).terms
+    table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=probe.new)))
+    for number in range(2):
+        terms = words.read(Page("ok", marked="sea")).terms
+        scores = teach(guide, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
+    sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
+    assert words.terms == guide.vocabulary_.terms
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
 
 

@@ -86,7 +86,7 @@ def test_names_that_lead_nowhere(name: str) -> None:
         estimator(name)
 
 
-@pytest.mark.parametrize("name", [":Thing", "lycosa.spaces.graph:GraphSpace"])
+@pytest.mark.parametrize("name", [":Thing", "lycosa.spaces.gossip:GossipSpace"])
 def test_names_that_can_not_be_made(name: str) -> None:
     """An empty module name, or a class that needs arguments, is refused as well."""
     with pytest.raises(InputError, match="cannot load strategy"):

@@ -7,7 +7,7 @@ from test_ehrig_crawler import REEFS, teach
 
 from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
-from lycosa.core.types import Page
+from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.synset_expansion import SynsetExpansion
 from lycosa.text.vocabulary import Vocabulary
@@ -32,6 +32,18 @@ def test_the_judge_is_not_asked() -> None:
         for beta in (0.0, 1.0)
     ]
     assert both[0] == both[1] > 0
+
+
+def test_words_that_no_strategy_sees_are_numbered() -> None:
+    """A probe brings a word that is new: what comes after it has other numbers, and is taken for what it is."""
+    table, words = Table(), Vocabulary()
+    words.read(Page("ok", marked="sorry"))
+    assert table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=["sorri"]))) is None
+    terms = words.read(Page("ok", marked="whitening sea")).terms
+    guide = SynsetExpansion("none", words="bleaching", ontology=REEFS)
+    scores = teach(guide, table, "p", ("a", "home"), terms=terms)
+    assert words.terms == guide.vocabulary_.terms
+    assert pytest.approx(1 / (sqrt(2) * sqrt(2)) / 2) == scores["a"]
 
 
 @pytest.mark.parametrize("name", ["synset-expansion", "synset-expansion,idf=none,merge=sum"])

@@ -624,7 +624,16 @@ def test_no_answer(server: MastodonServer, body: bytes, headers: dict[str, str],
         ([{**STATUS, "mentions": [{"id": 7}, {"id": "7", "acct": "x"}, {"id": "x" * 65}]}], "jazz", ["7"]),
         ([{**STATUS, "content": "a\ud800b \x01c\x02 \ud83d\ude00"}], "a\ufffdb c \U0001f600", []),
         ([{**STATUS, "content": "<script>alert(1)</script><p>jazz"}], "jazz", []),
-        ([{**STATUS, "reblog": 7}, {**STATUS, "visibility": None}, {**STATUS, "language": 5}], "jazz", []),
+        (
+            [
+                {**STATUS, "reblog": 7},
+                {**STATUS, "visibility": None},
+                {**STATUS, "visibility": []},
+                {**STATUS, "language": 5},
+            ],
+            "jazz",
+            [],
+        ),
         ([{**STATUS, "account": {**STATUS["account"], "moved": "x", "bot": "yes"}}], "jazz", []),  # type: ignore[dict-item]
     ],
 )
@@ -714,6 +723,27 @@ def test_a_token_goes_nowhere_else(network: Network, server: MastodonServer, mon
         made = space(server)
         look(made, elsewhere)  # even if it were asked for
         assert [""] == [request.authorization for request in other.requests]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers"),
+    [
+        (302, b"", {"Location": f"/login?was={SECRET}"}),
+        (401, json.dumps({"error": f"what is {SECRET}?"}).encode(), {}),
+        (200, gzip.compress(json.dumps([{"you": SECRET}]).encode()), {"Content-Encoding": "gzip"}),
+        (200, b"[]", {"ETag": f'"{SECRET}"'}),
+    ],
+)
+def test_a_token_that_comes_back_is_not_kept(
+    server: MastodonServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, body: bytes, headers: Any
+) -> None:
+    """A server that repeats what it was sent does not get the token into the log, the archive or a message."""
+    monkeypatch.setenv(TOKEN, SECRET)
+    server.answers["/api/v1/accounts/lookup"] = (status, body, {"Content-Type": "application/json", **headers})
+    visit = list(crawl(server, ["alice"], out=tmp_path / "crawl"))[-1]
+    assert ("invalid", "the answer repeats our access token: it is not kept") == (visit.outcome, visit.note)
+    assert not any(SECRET.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert not any(SECRET in text for text in _archived(tmp_path / "crawl"))
 
 
 def test_a_token_is_not_sent_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -846,3 +876,11 @@ def _lycosa(*arguments: str) -> str:
     done = subprocess.run([sys.executable, "-m", "lycosa", *arguments], capture_output=True, text=True, timeout=60)
     assert 0 == done.returncode, done.stderr
     return done.stdout
+
+
+def test_a_tag_that_nobody_uses(server: MastodonServer, tmp_path: Path) -> None:
+    """A crawl whose seeds lead to nobody says that they are the reason."""
+    words = ["crawl", "jazz", "--space", f"social,server={server.url}", "--seed", "#nobody", "--delay", "0"]
+    words += ["--allow-network", *LOCAL, "--out", str(tmp_path / "none")]
+    done = subprocess.run([sys.executable, "-m", "lycosa", *words], capture_output=True, text=True, check=False)
+    assert "lycosa: no page could be fetched. there is nothing at the seeds: try others" == done.stderr.splitlines()[-1]

@@ -65,11 +65,11 @@ def test_depths_of_the_example() -> None:
         ("cow", "shark", "path", 0.2),
         ("cow", "shark", "depth", 4 / (4 + 4)),
         ("cow", "shark", "is-a-2", 0.0),
-        # whale < sea life > shark: L = 2, H = 1; whale < mammal < vertebrate > fish > shark: L = 4, H = 2
+        # whale < sea life > shark: L = 2; whale < mammal < vertebrate > fish > shark: H = 2, that of vertebrate
         ("whale", "shark", "ehrig", 0.25),
-        ("whale", "shark", "li", 0.3746),  # 0.4493 * 0.8337 = 0.3746, and not 0.6703 * 0.5370 = 0.3600
+        ("whale", "shark", "li", 0.5588),  # exp(-.4) * tanh(1.2) = 0.6703 * 0.8337
         ("whale", "shark", "path", 1 / 3),
-        ("whale", "shark", "depth", 0.5),  # 2 / (2 + 2) as well as 4 / (4 + 4)
+        ("whale", "shark", "depth", 4 / (2 + 4)),
         ("whale", "shark", "is-a-2", 1.0),
         # cow < mammal: L = 1, H = 3
         ("cow", "mammal", "ehrig", 0.5),
@@ -179,10 +179,13 @@ def brute_force(known: Ontology, a: str, b: str, measure: Measure) -> float:
             if measure == "any-1":
                 best = max(best, float(one == other or other in known.related.of(one)))
                 continue
-            for top, up in _ways_up(known, one):
-                for also, down in _ways_up(known, other):
-                    if top == also:
-                        best = max(best, value(measure, up + down, int(known.depth[top]), parameters))
+            up, down = _ways_up(known, one), _ways_up(known, other)
+            ways = [(first + second, top) for top, first in up for also, second in down if top == also]
+            if ways:
+                L = min(links for links, _ in ways)
+                longest = {top: max(links for _, links in _ways_up(known, top)) for _, top in ways}
+                H = max((longest[top], int(known.depth[top])) for top in longest)[1]
+                best = max(best, value(measure, L, H, parameters))
     return best
 
 
@@ -277,11 +280,20 @@ def test_teacher_and_doctor(wordnet: Ontology) -> None:
     assert 10 / 15 == pytest.approx(between(wordnet, "teacher", "doctor", "depth"))
 
 
-def test_two_ways_in_the_real_one(wordnet: Ontology) -> None:
-    """Coral and atoll meet nearest in 'physical entity' (L = 13, H = 1), but by Li's measure 'object' says more."""
-    nearest, deeper = exp(-0.2 * 13) * tanh(0.6), exp(-0.2 * 14) * tanh(1.2)
-    assert nearest < deeper
-    assert deeper == pytest.approx(between(wordnet, "coral", "atoll", "li"))
+def test_the_most_specific_concept_of_the_real_one(wordnet: Ontology) -> None:
+    """A person is a causal agent (2 below entity) and an organism (5 below it): it is below both, and 3 deep."""
+    person = chain(wordnet, "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01")[0]
+    long = ("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01")
+    chain(wordnet, "person.n.01", *long)
+    assert (3, 6) == (wordnet.depth[person], wordnet.specificity[person])
+    chain(wordnet, "child.n.03", "person.n.01")
+    chain(wordnet, "worker.n.01", "person.n.01")
+    assert exp(-0.4) * tanh(1.8) == pytest.approx(between(wordnet, "child", "worker", "li"))  # L = 2, H = 3
+
+
+def test_senses_that_say_most(wordnet: Ontology) -> None:
+    """Coral and atoll: one pair of senses is nearer (L = 13, H = 1), but by Li's measure another says more (14, 2)."""
+    assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(between(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == between(wordnet, "coral", "atoll", "ehrig")
 
 

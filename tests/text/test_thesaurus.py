@@ -203,6 +203,9 @@ def test_what_is_no_table(content: str | bytes, said: str, tmp_path: Path) -> No
         (f"<http://a.test/> <{SKOS}broader> " + "[" * 5000 + "]" * 5000 + " .", "it is nested too deeply"),
         (f'<?xml version="1.0"?>\n{HEAD}\n<a></rdf:RDF>', "can't be read as RDF/XML: line 3: mismatched tag"),
         (f'<?xml version="1.0" encoding="klingon"?>{HEAD}</rdf:RDF>', "is not klingon text"),
+        (f'<?xml version="1.0" encoding="undefined"?>{HEAD}</rdf:RDF>', "is not undefined text"),
+        (f'<?xml version="1.0" encoding="punycode"?>{HEAD}</rdf:RDF>', "is not punycode text"),
+        ("<a>", "can't be read as Turtle: it ends in the middle"),
     ],
 )
 def test_what_is_no_skos(content: str, said: str, tmp_path: Path, rdflib: None) -> None:

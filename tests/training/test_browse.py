@@ -106,6 +106,17 @@ def test_as_many_states_as_wanted(tmp_path: Path, count: int, expected: list[int
     assert expected == list(states(trained(tmp_path, *PATH, states=count)).values())
 
 
+def test_far_is_not_nowhere(tmp_path: Path) -> None:
+    """Beyond the last state there still is a path: such pages stay, labelled or not, and only x leads nowhere."""
+    path = [dict(each) for each in PATH]
+    path[0]["relevant"] = None  # a, three steps away
+    done = trained(tmp_path, *path, states=2)
+    assert {"a": 1, "b": 1, "c": 1, "d": 0, "x": 1, "e": 0} == states(done)
+    assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
+    assert {} == dict(done.left_out)
+    assert "1 pages lead to no relevant page: they are in the last state" in done.notes
+
+
 def test_circles_revisits_and_pages_that_refer_to_themselves(tmp_path: Path) -> None:
     """A circle has distances like any path; a page is there once; its step to itself is none."""
     again = [entry("c", False, "d"), entry("a", False, "c"), entry("b", False, "a"), entry("b", None, "b")]

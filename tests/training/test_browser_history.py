@@ -103,6 +103,16 @@ def test_a_history_that_is_in_use(tmp_path: Path) -> None:
     database.close()
 
 
+def test_an_address_that_is_no_text(tmp_path: Path) -> None:
+    """It is left out or mended; it does not take the others with it."""
+    firefox(tmp_path / "p", (A, 100, 0, 1), (B, 101, 1, 1))
+    with sqlite3.connect(tmp_path / "p") as database:
+        database.execute("UPDATE moz_places SET url = CAST(x'ff61' AS TEXT) WHERE id = 2")
+    record = read_history(tmp_path / "p")
+    assert [Visited(A, time=100.0)] == record.visits
+    assert {"addresses that are not of the web": 1} == dict(record.left_out)
+
+
 def test_what_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another database, a torn one, an empty one and one that is too large: each is told in a line."""
     sqlite3.connect(tmp_path / "other").executescript("CREATE TABLE t (x);").connection.close()

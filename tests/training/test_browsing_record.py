@@ -86,6 +86,35 @@ def test_content_in_the_record_or_beside_it(tmp_path: Path) -> None:
     assert 8 == len(record.visits)
 
 
+def test_files_elsewhere_are_left_alone(tmp_path: Path) -> None:
+    """A record may come from anyone: no file outside of its directory is read, however the path leads there."""
+    (tmp_path / "private.txt").write_text("password")
+    (tmp_path / "record").mkdir()
+    (tmp_path / "record" / "link.txt").symlink_to(tmp_path / "private.txt")
+    (tmp_path / "record" / "loop").symlink_to("loop")
+    (tmp_path / "record" / "near.txt").write_text("sponge")
+    names = [
+        "../private.txt",
+        str(tmp_path / "private.txt"),
+        "link.txt",
+        "loop",
+        "a\0b",
+        str(tmp_path / "record/near.txt"),
+    ]
+    visits = [{"url": f"http://{number}.test/", "file": name} for number, name in enumerate(names)]
+    record = read_record(lines(tmp_path / "record" / "r.jsonl", *visits))
+    assert ["http://5.test/"] == list(record.row_of)
+    assert {"files outside of the record's directory": 3, "files that can't be read": 2} == dict(record.left_out)
+
+
+@pytest.mark.parametrize("label", ["9" * 4000, "[" * 985 + "]" * 985, "NaN", "1e999", "{}"])
+def test_labels_that_are_none(tmp_path: Path, label: str) -> None:
+    """However large or deep they are, the line is broken, and the others are read."""
+    record = read_record(lines(tmp_path / "r.jsonl", f'{{"url": "{A}", "relevant": {label}}}', {"url": B}))
+    assert [B] == [visit.url for visit in record.visits]
+    assert {"broken lines": 1} == dict(record.left_out)
+
+
 def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """Neither as the record, nor as a page, nor as labels."""
     os.mkfifo(tmp_path / "pipe")

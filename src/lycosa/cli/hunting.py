@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.engine import STOPPED
+from lycosa.core.engine import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
@@ -73,7 +73,8 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
                 print(f"note: {note}", file=sys.stderr)
     assert crawl.engine is not None
     if not crawl.engine.tally.pages and (crawl.engine.ending != STOPPED or crawl.lost):
-        why = crawl.lost or crawl.engine.tally.complaint or crawl.engine.ending
+        nowhere = "there is nothing at the seeds: try others" if crawl.engine.ending == EXHAUSTED else ""
+        why = crawl.lost or crawl.engine.tally.complaint or nowhere or crawl.engine.ending
         raise NothingFetched(f"no page could be fetched. {why}")
     if json:
         tally = crawl.engine.tally

@@ -19,6 +19,7 @@ from lycosa.collection.tracing import Link, Origin, content_of, known, links_of,
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
+from lycosa.store.summary import at_least
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -164,7 +165,7 @@ def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> Non
         "status": ", ".join(filter(None, [str(facts["status"] or ""), facts["type"], f"{facts['size']:,} bytes"])),
         "language": facts["language"],
         "fetched": f"{facts['fetched']} UTC" + (f" from {facts['address']}" if facts["address"] else ""),
-        "score": f"{facts['score']:.2f} (relevant: {threshold:g} or more)" if found else "",
+        "score": f"{facts['score']:.2f} (relevant: {at_least(threshold)})" if found else "",
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),

@@ -151,7 +151,7 @@ class Progress:
         if waiting:
             why = Counter(lane.why for lane in waiting).most_common(3)
             told = ", ".join(f"{count} for {reason}" for reason, count in why)
-            lines.add_row("waiting", f"{len(waiting)} hosts: {told}")
+            lines.add_row("waiting", f"{len(waiting)} {'host' if len(waiting) == 1 else 'hosts'}: {told}")
         for rank, (beta, url, title) in enumerate(sorted(self._best, reverse=True)):
             lines.add_row("best" if not rank else "", Text(f"{beta:.2f} {title or url}  ").append(url, "dim"))
         return Group(lines)

@@ -52,7 +52,7 @@ def show(directory: Path, *, json: bool) -> None:
     )
     console.print(
         f"{summary.pages} pages of {options.budget}, {summary.relevant} relevant "
-        f"(score {summary.threshold:g} or more): harvest rate [bold]{summary.harvest:.1%}[/]",
+        f"(score {summary.asked}): harvest rate [bold]{summary.harvest:.1%}[/]",
         highlight=False,
     )
     if summary.finds:
@@ -62,7 +62,11 @@ def show(directory: Path, *, json: bool) -> None:
     _happenings(console, summary)
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
-    console.print(f"[bold]{len(hosts)} hosts[/], most pages from {told}" if hosts else "no pages yet", highlight=False)
+    if not hosts:
+        console.print("no pages yet")
+    elif any(hosts):  # nodes of other spaces have none
+        many = f"{len(hosts)} hosts[/], most pages from" if len(hosts) > 1 else "1 host[/],"
+        console.print(f"[bold]{many} {told}", highlight=False)
     if summary.held:
         console.print(
             f"[bold]{summary.held:,} addresses held back[/] as likely traps, most of them at "

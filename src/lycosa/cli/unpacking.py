@@ -26,6 +26,8 @@ LARGEST_PACKED = 100_000_000
 LARGEST_UNPACKED = 400_000_000
 """Bytes of all that an archive holds, wanted or not."""
 
+MOST_MEMBERS = 10_000
+
 _AR = b"!<arch>\n"
 _AR_HEADER = 60
 _PACKED: list[tuple[bytes, Any]] = [
@@ -41,6 +43,8 @@ _DAMAGE = (
     ValueError,
     OverflowError,
     KeyError,
+    RecursionError,  # headers that announce headers that announce headers
+    MemoryError,
     lzma.LZMAError,
     zlib.error,
     zstandard.ZstdError,
@@ -101,7 +105,9 @@ def _of_tar(packed: bytes, wanted: Collection[str]) -> dict[str, bytes]:
     by_directory: dict[str, dict[str, bytes]] = {}
     limited: Any = _Limited(stream)
     with tarfile.open(fileobj=limited, mode="r|") as archive:
-        for member in archive:
+        for number, member in enumerate(archive, 1):
+            if number > MOST_MEMBERS:
+                raise BadArchive(f"it holds more than {MOST_MEMBERS:,} files")
             path = PurePosixPath(member.name)
             if path.name in wanted and member.isreg() and not member.issparse():  # what is sparse may be of any size
                 content = archive.extractfile(member)

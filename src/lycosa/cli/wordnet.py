@@ -10,18 +10,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from lycosa.cli.manners import one_line
+from lycosa.cli.manners import one_line, output
 from lycosa.cli.unpacking import LARGEST_PACKED, BadArchive, files_in, unpack
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
-from lycosa.text.similarity import MEASURES, between, checked, value
+from lycosa.text.similarity import MEASURES, between, checked, meetings, value
 from lycosa.text.wordnet import FILES, find_wordnet, home, read_wordnet
 
 PACKAGE = "wordnet-base"
@@ -43,6 +44,16 @@ SHA256 = {
     "adv.exc": "e7291461b629abfe63301bbe1998cee09fd575ed7107abd7ea9763adb05bf0a8",
 }
 """The files of WordNet 3.0, as they are in Debian's package wordnet-base 1:3.0-37."""
+
+FORMULAS = {
+    "ehrig": ".5 to the power of L",
+    "li": "exp(-.2 L) tanh(.6 H)",
+    "path": "1 / (1 + L)",
+    "depth": "2 H / (L + 2 H)",
+    "any-1": "1 if any relation connects them",
+    "is-a-2": "1 if L is 2 or less",
+}
+"""The measures for people, with the parameters that they have here."""
 
 SECONDS = 300
 """For which a package manager may be at work."""
@@ -143,29 +154,29 @@ def _show_senses(told: dict[str, Any]) -> None:
     senses = told["senses"]
     print(f"{one_line(told['word'])}: {len(senses)} {'sense' if len(senses) == 1 else 'senses'}")
     for sense in senses:
-        print(one_line(f"  {sense['name']}, depth {sense['depth']}: {', '.join(sense['words'])}"))
+        _say(one_line(f"  {sense['name']}, depth {sense['depth']}: {', '.join(sense['words'])}"))
         if sense["above"]:
-            print(one_line(f"    < {' < '.join(sense['above'])}"))
+            _say(one_line(f"    < {' < '.join(sense['above'])}"))
 
 
 # -- two words ---------------------------------------------------------------------------------------------------
 
 
 def _comparison(known: Ontology, a: str, b: str) -> dict[str, Any]:
-    """The shortest way between two words, and by each measure how alike they are and by which way."""
-    first, second = known.above(known.concepts(a)), known.above(known.concepts(b))
-    ways = sorted((first[top] + second[top], -int(known.depth[top]), top) for top in first.keys() & second.keys())
-    told: dict[str, Any] = {"words": [a, b], "L": None, "H": None, "path": [], "turn": None, "similarity": {}}
+    """The shortest way between two words, and by each measure how alike they are and by which senses."""
+    ways = sorted(meetings(known, a, b), key=lambda way: (way.L, -way.H))
+    told: dict[str, Any] = {"words": [a, b], **dict.fromkeys(("L", "H", "turn", "top")), "path": [], "similarity": {}}
     if ways:
-        L, H, top = ways[0]
-        up, down = _climb(known, a, top), _climb(known, b, top)
-        told.update(L=L, H=-H, path=[known.names[c] for c in [*up, *down[-2::-1]]], turn=len(up) - 1)
+        near = ways[0]
+        up, down = _climb(known, a, near.turn), _climb(known, b, near.turn)
+        path = [known.names[concept] for concept in [*up, *down[-2::-1]]]
+        told.update(L=near.L, H=near.H, path=path, turn=len(up) - 1, top=known.names[near.top])
     for measure in MEASURES:
         alike: dict[str, Any] = {"value": between(known, a, b, measure)}
         if ways and measure != "any-1":
             parameters = checked(measure, {})
-            L, H, top = max(ways, key=lambda way: value(measure, way[0], -way[1], parameters))
-            alike.update(L=L, H=-H, top=known.names[top])
+            best = max(ways, key=lambda way: value(measure, way.L, way.H, parameters))
+            alike.update(L=best.L, H=best.H, top=known.names[best.top])
         told["similarity"][measure] = alike
     return told
 
@@ -191,19 +202,29 @@ def _climb(known: Ontology, word: str, top: int) -> list[int]:
 
 
 def _show_comparison(told: dict[str, Any]) -> None:
-    print(one_line(" and ".join(told["words"])))
+    _say(one_line(" and ".join(told["words"])))
     if told["path"]:
         turn = told["turn"]
         up, down = told["path"][: turn + 1], told["path"][turn + 1 :]
-        print(one_line(f"  {' < '.join(up)}{''.join(f' > {name}' for name in down)}"))
-        print(f"  L = {told['L']}, H = {told['H']}")
+        _say(one_line(f"  {' < '.join(up)}{''.join(f' > {name}' for name in down)}"))
+        links = "link" if told["L"] == 1 else "links"
+        _say(one_line(f"  L = {told['L']} {links} between them, H = {told['H']}, the depth of {told['top']}"))
     else:
         print("  nothing is above both")
     for measure, alike in told["similarity"].items():
         by = ""
         if alike["value"] and "top" in alike and (alike["L"], alike["H"]) != (told["L"], told["H"]):
-            by = one_line(f"  by {alike['top']}: L = {alike['L']}, H = {alike['H']}")
-        print(f"  {measure:<7} {alike['value']:.4f}{by}")
+            by = one_line(f", by {alike['top']}: L = {alike['L']}, H = {alike['H']}")
+        _say(f"  {measure:<7} {alike['value']:.4f}  {FORMULAS[measure]}{by}")
+
+
+def _say(line: str) -> None:
+    """A line, folded where the terminal ends; what goes on is indented deeper."""
+    indent = len(line) - len(line.lstrip()) + 4
+    for piece in textwrap.wrap(
+        line, output().width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    ):
+        print(piece)
 
 
 # -- getting it --------------------------------------------------------------------------------------------------

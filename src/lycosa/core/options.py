@@ -64,7 +64,7 @@ class Options:
     )
     judge: str = option(
         "",
-        "How pages are judged: vector, word-frequency, ... with parameters, as in vector,idf=learned (see 'lycosa "
+        "How pages are judged: vector, embedding, ... with parameters, as in vector,idf=learned (see 'lycosa "
         "topics'), or a Python class of your own, module:Class.",
         group="Topic",
         metavar="NAME",
@@ -84,8 +84,8 @@ class Options:
     )
     threshold: float = option(
         0.0,
-        "Pages that score at least this count as found. 0: the topic's own (words .1, examples to .2, patterns and"
-        " models .5, word-frequency 1, keyword .69).",
+        "Pages that score at least this count as found. 0: the judge's own (words .1, examples to .2, patterns and "
+        "models .5; for others see 'lycosa topics NAME').",
         group="Topic",
     )
     space: str = option(
@@ -96,7 +96,11 @@ class Options:
         metavar="NAME",
     )
     seeds: list[str] = option(
-        [], "A page to start from; repeat it for more.", group="Start", flag="--seed", metavar="URL"
+        [],
+        "A page to start from, or what the space begins with (see 'lycosa spaces'); repeat it for more.",
+        group="Start",
+        flag="--seed",
+        metavar="URL",
     )
     seed_files: list[str] = option(
         [],

@@ -23,9 +23,9 @@ class Ehrig:
     connects them directly (`any-1`); or 1 if two IS-A links or fewer do (`is-a-2`). tf alone, not normalised: long
     anchors score higher. A URL found on several pages takes the `max` over them, or what `merge` says.
 
-    Likenesses below `floor` are left out: .5 leaves words that are one link away, 0 all, as the paper has it. All nouns
-    of WordNet are a little alike, and long anchors of such words would come before a short one on the topic: 300 pages
-    of embedded webs hold 53 on the topic with .5, 43 with 0 (benchmarks/hunts.py; by equal words alone 53, too).
+    Likenesses below `floor` are left out; the paper leaves none out. All nouns of WordNet are a little alike, and long
+    anchors of such words come before a short one on the topic: 300 pages of embedded webs hold 43 on the topic, with
+    `floor=.5`, which leaves words that are one link away, 53 (benchmarks/hunts.py; by equal words alone 53, too).
 
     It goes by words of its own, whoever judges the pages. The topic has to be in words.
 
@@ -44,7 +44,7 @@ class Ehrig:
 
     measure: Literal["ehrig", "any-1", "is-a-2"] = "ehrig"
     df: float = 0.5
-    floor: float = 0.5
+    floor: float = 0.0
     merge: Merge = "max"
     words: str | Mapping[str, float] = ""
     ontology: str | Ontology = field(default="", repr=False)
@@ -52,15 +52,14 @@ class Ehrig:
     glossary_: Glossary = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        nearness.check_floor(self.floor)
         settings = nearness.settings(self.measure, 0, 0, self.df)
-        self.glossary_ = glossary_of("ehrig", self.words, self.ontology, self.measure, **settings)
+        self.glossary_ = glossary_of("ehrig", self.words, self.ontology, self.measure, floor=self.floor, **settings)
         self.priority_ = Parents(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what the anchors of this page say into what others said."""
         words = self.glossary_.words(language_of(step))
-        said = nearness.ehrig(words.bags(step.visit.links.anchors), words, self.floor)
+        said = nearness.ehrig(words.bags(step.visit.links.anchors), words)
         return self.priority_.tell(step, table, of_children(step, said))
 
     def score(self, rows: Rows, table: Table) -> Scores:

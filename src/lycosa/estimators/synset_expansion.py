@@ -56,6 +56,7 @@ class SynsetExpansion:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this page and its anchors say into what others said, by the idf of now."""
+        self.vocabulary_.follow(table.stems)  # probes, which it does not see, number words too
         self.vocabulary_.learn(step.visit)
         language = language_of(step)
         page = self.expansion_.page(step.visit.terms, self.vocabulary_, language)

@@ -74,7 +74,7 @@ class Api:
 
     def node(self, text: str) -> str | None:
         """What a person types for an account, a hashtag or a search; None if it is none of them."""
-        text = text.strip()
+        text = _scalar(text.strip())  # what is typed may be no text
         words = text.partition(":")[2].strip() if text.startswith("search:") else ""
         if words:
             return canonical(f"{self.server}/api/v2/search?q={quote(words, safe='')}&limit={AT_ONCE}")
@@ -317,14 +317,14 @@ def _statuses(told: list[Any], node: str, boosts: bool) -> Iterator[Status]:
         mentions = [person for each in _several(_part(whole, "mentions")) if (person := _person(each))]
         if boosted is not None:  # who passes something on speaks of its author
             mentions.insert(0, author)
-        seen = {_part(each, "visibility") for each in (whole, value)}
+        seen = [_part(each, "visibility") for each in (whole, value)]  # no set: they may be anything
         yield Status(
             author,
             _text(whole, node),
             _line(_part(whole, "language"), 20).lower(),
             mentions[:MOST_MENTIONS],
-            seen == {"public"},
-            not seen <= {"public", "unlisted"},
+            seen == ["public", "public"],
+            not all(visible in ("public", "unlisted") for visible in seen),
         )
 
 

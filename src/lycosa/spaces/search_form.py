@@ -144,7 +144,10 @@ class SearchFormSpace(Space):
     def node(self, text: str) -> str | None:
         """The address of the results for a keyword."""
         keyword = " ".join(text.lower().split())
-        return self._address(keyword) if keyword and "://" not in keyword else None
+        try:
+            return self._address(keyword) if keyword and "://" not in keyword else None
+        except UnicodeEncodeError:  # what is typed may be no text
+            return None
 
     def _address(self, keyword: str) -> str:
         address = self._before + quote(keyword, safe="") + self._after

@@ -75,8 +75,9 @@ class SocialSpace(Space):
         self.api = Api(origin(url), boosts, replies)
         # Made-up addresses and sitemaps are for sites with pages.
         web.probe_after, web.sitemaps = 0, False
-        if token := os.environ.get(TOKEN, "").strip():
-            web.transport = Authorised(web.transport, self.api.server, token)
+        self._token = os.environ.get(TOKEN, "").strip()
+        if self._token:
+            web.transport = Authorised(web.transport, self.api.server, self._token)
         self._number: dict[str, int] = {}
         """Nodes that are someone's second, third, ... page of statuses."""
 
@@ -121,7 +122,10 @@ class SocialSpace(Space):
     async def _visit(self, task: Task, visiting: Awaitable[Page]) -> Page:
         page = await visiting
         self._keep_to_limit(page)
-        if page.kind == "redirect":
+        if self._token and self._repeats_token(page):
+            _fail(page, "invalid", "the answer repeats our access token: it is not kept")
+            page.exchange, page.etag, page.modified, page.retry_at = None, "", "", 0.0
+        elif page.kind == "redirect":
             self._stay_here(page)
         elif page.outcome == "gone" and page.exchange is not None:
             self._explain(page)
@@ -156,6 +160,20 @@ class SocialSpace(Space):
             page.retry_at = until if page.retry_at else 0.0
         if until > page.ended:
             page.data["rest"] = until
+
+    def _repeats_token(self, page: Page) -> bool:
+        """Whether what came has the token in it, which is to be in no log and no archive."""
+        if page.exchange is None:
+            return self._token in page.note
+        token = self._token.encode()
+        head = (page.exchange.status_line, *(part for header in page.exchange.headers for part in header))
+        if any(token in part for part in head):
+            return True
+        encoding = page.exchange.header("content-encoding")
+        try:
+            return token in inflate(page.exchange.body, encoding, self.web.inflated)[0]
+        except BadEncoding:
+            return token in page.exchange.body
 
     def _stay_here(self, page: Page) -> None:
         """Another host, or another part of this one, is not the API that was named."""

@@ -11,6 +11,18 @@ from lycosa.core.errors import LockedError
 from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.log import FIRSTS, NAME, Lock, SqliteLog
 
+NOTHING = 1e-6
+"""A threshold below this means: anything but 0."""
+
+
+def at_least(threshold: float) -> str:
+    """A threshold in words.
+
+    >>> at_least(0.1), at_least(1e-9)
+    ('0.1 or more', 'above 0')
+    """
+    return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
+
 
 @dataclass
 class Summary:
@@ -31,6 +43,11 @@ class Summary:
     """Addresses that were held back as likely traps when the last run ended, and in which groups."""
     groups: list[Held] = field(default_factory=list)
     running: bool = False
+
+    @property
+    def asked(self) -> str:
+        """What a find has to score, in words."""
+        return at_least(self.threshold)
 
     @property
     def harvest(self) -> float:

@@ -22,6 +22,7 @@ from lycosa.text.lexicon import Lexicon
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Likeness, Measure
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.vocabulary import Vocabulary
 
 LANGUAGES = 8
 """How many languages' words are kept at a time."""
@@ -34,7 +35,13 @@ _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
 
 _SLACK = 1e-6
-"""Rows are kept in single precision: what is at the floor stays."""
+"""Below a floor, for rounding: what is at it stays."""
+
+_WORDS = 3
+"""Words of a phrase whose frequency counts."""
+
+_LONGEST = 255
+"""Words of a phrase: a label that is longer is none."""
 
 _BREAK = 0
 """The number of what stands between two texts."""
@@ -66,7 +73,7 @@ class Glossary:
     >>> words = glossary.words()
     >>> bags = words.bags(["Coral reefs, reefs and atolls: bleached!"])
     >>> [words.terms[number] for number in bags.columns], bags.counts.tolist()
-    (['bleaching', 'coral reef', 'reefs', 'atolls'], [1.0, 1.0, 1.0, 1.0])
+    (['bleaching', 'coral reef', 'reef', 'atolls'], [1.0, 1.0, 1.0, 1.0])
     >>> words.alike(bags.columns).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.5], [0.0, 0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 0.25]]
     """
@@ -76,9 +83,12 @@ class Glossary:
         ontology: Ontology,
         topic: str | Mapping[str, float],
         measure: Measure = "li",
+        floor: float = 0.0,
         **parameters: float,
     ) -> None:
-        self.ontology = ontology
+        if not 0 <= floor <= 1:
+            raise ValueError(f"floor is {floor:g}: likenesses are from 0 to 1, and so is the least that counts")
+        self.ontology, self.floor = ontology, floor
         self.topic: tuple[str, ...] = ()
         self._words: dict[str, Words] = {}
         reader = Words(self, ENGLISH)
@@ -97,11 +107,6 @@ class Glossary:
             )
         self.likeness = Likeness(ontology, self.topic, measure, **parameters)
 
-    @property
-    def is_foreign(self) -> bool:
-        """Whether no word of the topic is known to the ontology, so that meanings can't say anything."""
-        return not any(map(self.ontology.is_word, self.topic))
-
     def words(self, language: str = ENGLISH) -> Words:
         """The words of pages in a language, those met so far."""
         words = self._words.pop(language, None)
@@ -114,7 +119,7 @@ class Glossary:
 
     def knows(self, language: str) -> bool:
         """Whether the ontology has words of a language."""
-        return language == ENGLISH or not self.ontology.source.startswith("WordNet")
+        return self.ontology.language in ("", language)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_words": {}}  # they are only remembered
@@ -131,30 +136,31 @@ class Words:
         self.stems: list[tuple[str, ...]] = []
         """The stems of each: one of a word, some of a phrase."""
         self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)
-        self._new: list[Numbers] = []
+        self._new: list[int] = []
+        self._ids = np.zeros((0, _WORDS), np.int64)
+        self._vocabulary: Vocabulary | None = None
         self._number: dict[tuple[tuple[str, ...], tuple[int, ...]], int] = {}
         self._topic: dict[tuple[str, ...], list[int]] = {}
-        own = stems_of(glossary.topic, language) if glossary.topic else []
+        # A term of the topic may be a stop word of this language: then no word is like it.
+        own = [stems or ("",) for stems in stems_of(glossary.topic, language)] if glossary.topic else []
         for number, stems in enumerate(own):
             self._topic.setdefault(stems, []).append(number)
         phrases = _Phrases.of(glossary.ontology, language) if self.known else _Phrases(glossary.topic, language)
         self._phrases = phrases
         self._of_phrase = np.full(len(phrases.texts), _UNKNOWN, np.int32)
-        self._at: dict[bytes, int] = {}
+        self._tokens = 0
         # Of each raw token the term that it is alone, and its hashes in a phrase: within it, and at its end.
         self._term = np.zeros(0, np.int32)
         self._within, self._last = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
         self._numbers([OPEN_TOKEN])
-        self.topic = np.array(
-            [self._add(term, stems) for term, stems in zip(glossary.topic, own, strict=True)], np.intp
-        )
+        self.topic = np.array(self._add(glossary.topic, own), np.intp)
         """The terms of the topic, by number."""
-        self._lexicon = Lexicon(self._numbers, bits=18, most=MOST_WORDS)
+        self._lexicon = Lexicon(self._numbers, bits=18)
 
     @property
     def is_full(self) -> bool:
         """Whether so much is kept that it is time to begin anew."""
-        return len(self._at) > MOST_WORDS or len(self.terms) * len(self.glossary.topic) > MOST_NUMBERS
+        return self._tokens > MOST_WORDS or len(self.terms) * len(self.glossary.topic) > MOST_NUMBERS
 
     def bags(self, texts: Sequence[str]) -> Bags:
         """The terms of some texts, and how often each has them."""
@@ -170,16 +176,31 @@ class Words:
         starts = np.searchsorted(keys, np.arange(len(texts) + 1, dtype=np.int64) << 32)
         return Bags(starts, (keys & 0xFFFFFFFF).astype(np.intp), counts.astype(np.float64))
 
-    def alike(self, terms: NDArray[Any], floor: float = 0.0) -> Numbers:
+    def alike(self, terms: NDArray[Any]) -> Numbers:
         """For each term a row: how much it is like each term of the topic; less than the floor is taken for 0."""
+        self._rows = fit(self._rows, len(self.terms))
         if self._new:
-            self._rows = fit(self._rows, len(self.terms))
-            self._rows[len(self.terms) - len(self._new) : len(self.terms)] = self._new
+            least = self.glossary.floor - _SLACK
+            rows = self.glossary.likeness.rows([self.terms[number] for number in self._new], least)
+            rows[rows < least] = 0.0
+            self._rows[self._new] = rows
             self._new.clear()
-        rows: Numbers = self._rows[terms].astype(np.float64)
-        if floor > 0:
-            rows[rows < floor - _SLACK] = 0.0
-        return rows
+        return self._rows[terms].astype(np.float64)
+
+    def pages(self, terms: NDArray[Any], vocabulary: Vocabulary) -> NDArray[np.int64]:
+        """In how many pages a vocabulary has met each term; a phrase is as rare as the rarest of its first words."""
+        if self._vocabulary is not vocabulary:
+            self._vocabulary, self._ids = vocabulary, self._ids[:0]
+        self._ids = fit(self._ids, len(self.terms), _NONE)
+        ids = self._ids[terms]
+        strange = np.flatnonzero(ids.min(axis=1, initial=0) < 0)
+        if len(strange):
+            new, id_of = terms[strange], vocabulary.id_of
+            stems = [stem for term in new.tolist() for stem in (self.stems[term] * _WORDS)[:_WORDS]]
+            found = np.array([id_of.get(stem, _NONE) for stem in stems], np.int64)
+            ids[strange] = self._ids[new] = found.reshape(-1, _WORDS)
+        counts: NDArray[np.int64] = np.where(ids < 0, 0, vocabulary.frequency[ids]).min(axis=1)
+        return counts
 
     def parts(self, number: int) -> list[int]:
         """The terms that are the words of a phrase; none of a word."""
@@ -191,38 +212,35 @@ class Words:
     # -- what is new -------------------------------------------------------------------------------------------
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
-        """The numbers of raw tokens; all that is worth knowing of new ones is found out."""
-        new = [token for token in dict.fromkeys(tokens) if token not in self._at]
-        first, last = len(self._at), len(self._at) + len(new)
-        self._at.update(zip(new, range(first, last), strict=True))
+        """The numbers of new raw tokens; all that is worth knowing of them is found out."""
+        first = self._tokens
+        self._tokens = last = first + len(tokens)
         self._term = fit(self._term, last)
         self._within, self._last = fit(self._within, last), fit(self._last, last)
-        stems = stem_all(new, self.language)
-        self._within[first:last] = _hashes(new)
-        self._last[first:last] = _hashes([stem.encode() or token for token, stem in zip(new, stems, strict=True)])
-        self._term[first:last] = [
-            self._add(token.decode("utf-8", "replace"), (stem,)) if stem else _NONE
-            for token, stem in zip(new, stems, strict=True)
-        ]
-        return [self._at[token] for token in tokens]
+        stems = stem_all(tokens, self.language)
+        self._within[first:last] = _hashes(tokens)
+        self._last[first:last] = _hashes([stem.encode() or token for token, stem in zip(tokens, stems, strict=True)])
+        texts = [token.decode("utf-8", "replace") for token in tokens]
+        self._term[first:last] = self._add(texts, [(stem,) if stem else () for stem in stems])
+        return [_BREAK if token == OPEN_TOKEN else number for number, token in enumerate(tokens, first)]
 
-    def _add(self, text: str, stems: tuple[str, ...]) -> int:
-        """The number of a term."""
-        glossary = self.glossary
-        senses = glossary.ontology.concepts(text) if self.known and not text.isdigit() else ()
-        number = self._number.setdefault((stems, senses), len(self.terms))
-        if number == len(self.terms):
-            self.terms.append(text)
-            self.stems.append(stems)
-            if glossary.topic:
-                self._new.append(glossary.likeness.of(text) if senses else self._same(stems))
-        return number
-
-    def _same(self, stems: tuple[str, ...]) -> Numbers:
-        """The row of a term that the ontology does not know."""
-        row = np.zeros(len(self.glossary.topic))
-        row[self._topic.get(stems, [])] = 1.0
-        return row
+    def _add(self, texts: Sequence[str], stems: Sequence[tuple[str, ...]]) -> list[int]:
+        """The numbers of terms; none of what has no stem."""
+        concepts = self.glossary.ontology.concepts
+        numbers: list[int] = []
+        for text, own in zip(texts, stems, strict=True):
+            senses = concepts(text) if own and self.known and not text.isdigit() else ()
+            number = self._number.setdefault((own, senses), len(self.terms)) if own else _NONE
+            numbers.append(number)
+            if number == len(self.terms):
+                self.terms.append(text)
+                self.stems.append(own)
+                if senses:
+                    self._new.append(number)
+                elif own in self._topic:
+                    self._rows = fit(self._rows, len(self.terms))
+                    self._rows[number, self._topic[own]] = 1.0
+        return numbers
 
     def _find(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
         """Put phrases in place of their words: at the first, the number of the phrase, at the others, none."""
@@ -231,10 +249,7 @@ class Words:
         if (numbers == _UNKNOWN).any():
             new = np.unique(phrases[numbers == _UNKNOWN]).tolist()
             texts = [self._phrases.texts[phrase] for phrase in new]
-            self._of_phrase[new] = [
-                self._add(text, stems) if stems else _NONE
-                for text, stems in zip(texts, stems_of(texts, self.language), strict=True)
-            ]
+            self._of_phrase[new] = self._add(texts, stems_of(texts, self.language))
             numbers = self._of_phrase[phrases]
         for more in range(1, int(lengths.max(initial=0))):
             terms[places[lengths > more] + more] = _NONE
@@ -248,14 +263,15 @@ class _Phrases:
 
     def __init__(self, phrases: Sequence[str], language: str) -> None:
         cut = [words.split() for words in _joined(phrases, language).split(OPEN_TOKEN)]
-        kept = [number for number, tokens in enumerate(cut) if len(tokens) > 1]
+        kept = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= _LONGEST]
         self.texts = [phrases[number] for number in kept]
         tokens = [cut[number] for number in kept]
         ends = stem_all([words[-1] for words in tokens], language)
         lengths = np.array([len(words) for words in tokens], np.intp)
         self.longest = int(lengths.max(initial=0))
         keys = np.zeros(len(tokens), np.uint64)
-        self._two, self._three = np.zeros(1 << _BITS, bool), np.zeros(1 << _BITS, bool)
+        # By a hash of two words, whether a phrase may be these, and of three, how long one that begins so may be.
+        self._two, self._three = np.zeros(1 << _BITS, bool), np.zeros(1 << _BITS, np.uint8)
         for length in np.unique(lengths).tolist():
             of = np.flatnonzero(lengths == length)
             columns = [_hashes([tokens[number][n] for number in of.tolist()]) for n in range(length - 1)]
@@ -264,7 +280,7 @@ class _Phrases:
             if length == 2:
                 self._two[_slots(keys[of])] = True
             else:
-                self._three[_slots(_row(columns[:3]))] = True
+                self._three[_slots(_row(columns[:3]))] = length  # longer ones come later
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
 
@@ -296,20 +312,21 @@ class _Phrases:
         phrases = np.concatenate([some for _, some, _ in found])
         lengths = np.repeat([length for _, _, length in found], [len(some) for some, _, _ in found])
         end, kept = 0, []
-        for number in np.argsort(places, kind="stable").tolist():  # the longest of a place comes first
-            if places[number] >= end:
+        order = np.argsort(places, kind="stable")  # the longest of a place comes first
+        ways = zip(order.tolist(), places[order].tolist(), (places + lengths)[order].tolist(), strict=True)
+        for number, start, stop in ways:
+            if start >= end:
                 kept.append(number)
-                end = places[number] + lengths[number]
+                end = stop
         return places[kept], lengths[kept], phrases[kept]
 
     def _maybe(self, within: NDArray[np.uint64], last: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Of each length, the longest first, where such a phrase may begin."""
         if self.longest > 2 and len(within) > 2:
             two = _row([within[:-2], within[1:-1]])
-            maybe = self._three[_slots(_row([two, last[2:]]))] | self._three[_slots(_row([two, within[2:]]))]
-            places = np.flatnonzero(maybe)
-            for length in range(self.longest, 2, -1):
-                yield length, places
+            most = np.maximum(self._three[_slots(_row([two, last[2:]]))], self._three[_slots(_row([two, within[2:]]))])
+            for length in range(int(most.max()), 2, -1):
+                yield length, np.flatnonzero(most >= length)
         if len(within) > 1:
             yield 2, np.flatnonzero(self._two[_slots(_row([within[:-1], last[1:]]))])
 
@@ -328,7 +345,7 @@ def _slots(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _hashes(tokens: Sequence[bytes]) -> NDArray[np.uint64]:
-    return np.array([xxhash.xxh3_64_intdigest(token) for token in tokens], np.uint64)
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, tokens), np.uint64, len(tokens))
 
 
 def stems_of(texts: Sequence[str], language: str) -> list[tuple[str, ...]]:

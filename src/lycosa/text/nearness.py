@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.text.bags import Bags
 from lycosa.text.glossary import Words
-from lycosa.text.rarity import Rarity
+from lycosa.text.rarity import Rarity, learned
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
@@ -24,28 +24,28 @@ Tf = Literal["log", "raw"]
 Numbers = NDArray[np.float64]
 
 
-def ehrig(bags: Bags, words: Words, floor: float = 0.0) -> Numbers:
+def ehrig(bags: Bags, words: Words) -> Numbers:
     """Equation 8: sum over the text's terms j and the topic's k of sim(j, k) tf_j tf_k. It grows with the text."""
-    near = words.alike(bags.columns, floor) @ words.glossary.weights
+    near = words.alike(bags.columns) @ words.glossary.weights
     return _sums(bags, bags.counts * near)
 
 
-def ssrm(bags: Bags, words: Words, weights: Numbers, query: Numbers, floor: float = 0.0) -> Numbers:
+def ssrm(bags: Bags, words: Words, weights: Numbers, query: Numbers) -> Numbers:
     """Equation 9: sum over j and k of sim(j, k) w_j w_k, by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
 
     With sim = 1 for the same terms and 0 for others it is the cosine. With more it can be above 1.
     """
-    dots = _sums(bags, weights * (words.alike(bags.columns, floor) @ query))
+    dots = _sums(bags, weights * (words.alike(bags.columns) @ query))
     lengths = np.sqrt(_sums(bags, weights * weights) * float(query @ query))
     return dots / np.where(lengths > 0, lengths, 1.0)
 
 
-def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers, floor: float = 0.0) -> Numbers:
+def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers) -> Numbers:
     """(mean over the text's terms of maxSim to the topic + mean over the topic's of maxSim to the text) / 2.
 
     maxSim is the likeness to the most similar term of the other side; means are weighed by idf.
     """
-    alike = words.alike(bags.columns, floor)
+    alike = words.alike(bags.columns)
     best = alike.max(1, initial=0.0)
     text = _sums(bags, best * rarity) / np.maximum(_sums(bags, rarity), 1e-12)
     found = np.zeros((len(bags), alike.shape[1]))
@@ -60,23 +60,19 @@ def tf_idf(
     bags: Bags, words: Words, rarity: Rarity, vocabulary: Vocabulary, tf: Tf = "log"
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The weights of the texts' terms and of the topic's, tf idf; and the idf of the texts' alone."""
-    distinct, at = np.unique(bags.columns, return_inverse=True)
-    stems = [words.stems[number] for number in (*distinct.tolist(), *words.topic.tolist())]
-    idf = rarity.of(stems, vocabulary, words.language)
-    texts = idf[: len(distinct)][at]
+    terms = np.concatenate([bags.columns, words.topic])
+    if rarity.is_learned(words.language):
+        idf = learned(words.pages(terms, vocabulary), vocabulary)
+    else:
+        idf = rarity.of([words.stems[number] for number in terms.tolist()], vocabulary, words.language)
+    texts, topic = idf[: len(bags.columns)], idf[len(bags.columns) :]
     counts = 1.0 + np.log(bags.counts) if tf == "log" else bags.counts
-    return counts * texts, words.glossary.weights * idf[len(distinct) :], texts
+    return counts * texts, words.glossary.weights * topic, texts
 
 
 def settings(measure: Measure, a: float, b: float, df: float) -> dict[str, float]:
     """Those that a measure has."""
     return {"a": a, "b": b} if measure == "li" else {"df": df} if measure == "ehrig" else {}
-
-
-def check_floor(floor: float) -> None:
-    """A floor is a likeness."""
-    if not 0 <= floor <= 1:
-        raise ValueError(f"floor is {floor:g}: likenesses are from 0 to 1, and so is the least that counts")
 
 
 def _sums(bags: Bags, values: Numbers) -> Numbers:

@@ -168,6 +168,8 @@ class Ontology:
     dictionary: Dictionary = field(repr=False)
     notes: list[str] = field(default_factory=list, repr=False)
     """What was left out, for people."""
+    language: str = ""
+    """Of its words: a code as pages declare it; "" is any."""
     again: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
     """How to get the same one in another process, where that is quicker than to send it there."""
     _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
@@ -213,17 +215,18 @@ class Ontology:
         if self.again is not None:
             return self.again
         fields = (self.names, self.parents, self.related, self.depth, self.longest, self.source, self.digest)
-        return Ontology, (*fields, self.dictionary, self.notes)
+        return Ontology, (*fields, self.dictionary, self.notes, self.language)
 
     def concepts(self, word: str) -> tuple[int, ...]:
         """The senses of a word or phrase, in any case, with spaces or underscores, inflected or not."""
-        return self._look_up(word)[1]
+        return self.look_up(word)[1]
 
     def bases(self, word: str) -> tuple[str, ...]:
         """The entries of the dictionary that a word may be a form of; none if it is not known."""
-        return self._look_up(word)[0]
+        return self.look_up(word)[0]
 
-    def _look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Both: base forms, and senses."""
         known = self._known.get(word)
         if known is None:
             if len(word) > LONGEST_WORD:
@@ -257,6 +260,14 @@ class Ontology:
             level = [parent for parent in dict.fromkeys(higher) if parent not in found]
             found.update(dict.fromkeys(level, distance))
         return found
+
+    @cached_property
+    def specificity(self) -> NDArray[np.int32]:
+        """The longest way down to each concept from a root: it grows with every IS-A link, as the depth need not."""
+        longest = np.zeros(len(self), np.int32)
+        for concepts, starts, above in self.downwards:
+            longest[concepts] = np.maximum.reduceat(longest[above], starts) + 1
+        return longest
 
     @cached_property
     def downwards(self) -> list[tuple[Concepts, NDArray[np.intp], Concepts]]:

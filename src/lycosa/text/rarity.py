@@ -41,29 +41,27 @@ class Rarity:
         """One number for each term."""
         if self.idf == "none" or not terms:
             return np.ones(len(terms))
-        if self.background is not None and self.background.language == language:
+        if self.background is not None and not self.is_learned(language):
             known = self.background
             return np.array([max(map(known.idf, stems)) for stems in terms])
-        stems = [stem for some in terms for stem in some]
-        ids = np.array([words.id_of.get(stem, -1) for stem in stems])
-        lengths = np.array([len(some) for some in terms])
-        return learned(np.minimum.reduceat(frequency_of(ids, words), np.cumsum(lengths) - lengths), words)
+        id_of = words.id_of
+        met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
+        return learned(np.array(met), words)
+
+    def is_learned(self, language: str = ENGLISH) -> bool:
+        """Whether it comes from the vocabulary, for pages in a language."""
+        return self.idf == "learned" or (self.background is not None and self.background.language != language)
 
     def of_ids(self, ids: NDArray[np.uint32], words: Vocabulary, language: str = ENGLISH) -> Numbers:
         """The same for words, by their numbers in the vocabulary."""
         if self.idf == "none":
             return np.ones(len(ids))
-        if self.idf == "learned":
+        if self.is_learned(language):
             return words.idf(ids)
         return self.of([(words.terms[number],) for number in ids.tolist()], words, language)
 
 
-def frequency_of(ids: NDArray[np.integer[Any]], words: Vocabulary) -> NDArray[np.int64]:
-    """In how many pages a vocabulary has met words; 0 for -1, a word that it does not have."""
-    return np.where(ids < 0, 0, words.frequency[ids].astype(np.int64))
-
-
-def learned(frequency: NDArray[np.int64], words: Vocabulary) -> Numbers:
+def learned(frequency: NDArray[np.integer[Any]], words: Vocabulary) -> Numbers:
     """idf by so many pages, as the vocabulary has it; a word of no page is as rare as one of one page."""
     found: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
     return found

@@ -1,9 +1,9 @@
 """How alike two words are, by where their senses stand in an ontology.
 
-Every measure is a function of L, the IS-A links between two senses (up to a concept above both, and down again), and H,
-the depth of that concept. Two words are as alike as the two senses and the concept above both that say most. Words that
-are the same, or forms of the same, are alike by 1, words that the ontology does not know by 0, and senses with nothing
-above both (a noun and a verb) by 0.
+Every measure is a function of L, the fewest IS-A links between two senses (up to a concept above both, and down again),
+and H, the depth of the most specific concept above both. Two words are as alike as those two of their senses that say
+most. Words that are the same, or forms of the same, are alike by 1, words that the ontology does not know by 0, and
+senses with nothing above both (a noun and a verb) by 0.
 
 Paper: Batsakis 2007, section 2.4, equations 3 and 4, and the two simpler rules before them.
 """
@@ -11,7 +11,7 @@ Paper: Batsakis 2007, section 2.4, equations 3 and 4, and the two simpler rules 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,13 @@ class Likeness:
     """How much any word is like each of some given ones.
 
     `measure` is ehrig (with df), li (with a and b), path, depth, is-a-2, or any-1: 1 for senses that any relation
-    connects directly. In a tree, L and H are the paper's: one way leads from sense to sense, and its top is the most
-    specific concept above both. Where a concept has several parents there are several ways; L and H are then those of
-    one way, the one that says most. (The shortest way's L with another way's H would be the likeness of nothing.)
+    connects directly. The most specific concept above two senses is the one farthest from a root by its longest way:
+    none that is above both is below it. Its depth H is that by the shortest way, as L is the shortest. Where concepts
+    have several parents it need not be the top of the shortest way; L and H are each taken for itself, as the paper
+    words it.
 
-    The given words are compared with the whole ontology beforehand, in one sweep: up from their senses, then down,
-    parents before children. It takes some milliseconds, and one float64 for each word and concept; `of` then looks up
-    a few.
+    The given words are compared with the whole ontology beforehand, by sweeps: up from a sense, then down, parents
+    before children. It takes some milliseconds, and one float64 for each word and concept; `of` then looks up a few.
 
     >>> from lycosa.text.ontology import Ontology
     >>> pets = Ontology.build(
@@ -110,6 +110,7 @@ class Likeness:
             for form in dict.fromkeys([fold(word), *ontology.bases(word)]):
                 self._same.setdefault(form, []).append(number)
         self._alike = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
+        self._most = self._alike.max(axis=1, initial=0.0)
         self._none = np.zeros(len(self.words))
         self._none.setflags(write=False)
         self._known: dict[str, Numbers] = {}
@@ -124,6 +125,23 @@ class Likeness:
                     self._known.clear()
                 self._known[word] = known
         return known
+
+    def rows(self, words: Sequence[str], floor: float = 0.0) -> Numbers:
+        """The same for many words, a row for each; not remembered. Likenesses below a floor may be 0."""
+        found = np.zeros((len(words), len(self.words)))
+        looked_up = [self.ontology.look_up(word) for word in words]
+        senses = np.array([sense for _, some in looked_up for sense in some], np.intp)
+        near = np.flatnonzero(self._most[senses] >= floor)  # most senses of most words are not
+        if len(near):
+            of = np.repeat(np.arange(len(words)), [len(some) for _, some in looked_up])[near]
+            starts = np.flatnonzero(np.diff(of, prepend=-1))
+            found[of[starts]] = np.maximum.reduceat(self._alike[senses[near]], starts, axis=0)
+        same = self._same
+        for number, (bases, _) in enumerate(looked_up):
+            for form in bases or (fold(words[number]),):  # a known word is among its own base forms
+                if form in same:
+                    found[number, same[form]] = 1.0
+        return found
 
     def _look(self, word: str) -> Numbers:
         senses = self.ontology.concepts(word)
@@ -159,15 +177,36 @@ def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **pa
     if measure == "any-1":
         near = {*first, *(int(other) for sense in first for other in ontology.related.of(sense))}
         return float(not near.isdisjoint(second))
-    up, other = ontology.above(first), ontology.above(second)
-    return max(
-        (value(measure, up[top] + other[top], int(ontology.depth[top]), known) for top in up.keys() & other.keys()),
-        default=0.0,
-    )
+    return max((value(measure, two.L, two.H, known) for two in meetings(ontology, a, b)), default=0.0)
+
+
+class Meeting(NamedTuple):
+    """How a sense of one word and a sense of another are related."""
+
+    L: int
+    H: int
+    turn: int
+    """Where the shortest way between them turns."""
+    top: int
+    """The most specific concept above both, at depth H."""
+
+
+def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
+    """All pairs of senses of two words that have a concept above both."""
+    found = []
+    others = [ontology.above([sense]) for sense in ontology.concepts(b)]
+    for up in (ontology.above([sense]) for sense in ontology.concepts(a)):
+        for other in others:
+            tops = sorted(up.keys() & other.keys())
+            if tops:
+                turn = min(tops, key=lambda top: (up[top] + other[top], -int(ontology.depth[top])))
+                top = max(tops, key=lambda top: (int(ontology.specificity[top]), int(ontology.depth[top])))
+                found.append(Meeting(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
+    return found
 
 
 def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> float:
-    """A measure of one way: of L links, under a concept at depth H; any-1 has none."""
+    """A measure of two senses L links apart, under a concept at depth H; any-1 has none."""
     if measure == "ehrig":
         return float(ehrig(L, **parameters))
     if measure == "li":
@@ -193,7 +232,7 @@ def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
 def _sweep(
     ontology: Ontology, senses: Sequence[Sequence[int]], measure: Measure, parameters: dict[str, float]
 ) -> Numbers:
-    """For each concept and each word the measure of the best way between them."""
+    """For each concept and each word the measure of the concept and the word's sense that says most."""
     found = np.zeros((len(ontology), len(senses)))
     if measure == "any-1":
         for word, own in enumerate(senses):
@@ -201,26 +240,28 @@ def _sweep(
                 found[sense, word] = 1.0
                 found[ontology.related.of(sense), word] = 1.0
         return found
-    above = [ontology.above(own) for own in senses]
-    if measure == "li":
-        # A link down costs the factor exp(-a), whatever the top was: of two ways to a concept the better one so far
-        # stays the better one below it, so one number a concept is enough.
-        for word, tops in enumerate(above):
-            at = list(tops)
-            found[at, word] = li(list(tops.values()), ontology.depth[at], **parameters)
-        cost = np.exp(-parameters["a"])
-        for concepts, starts, parents in ontology.downwards:
-            best = np.maximum.reduceat(found[parents] * cost, starts, axis=0)
-            found[concepts] = np.maximum(found[concepts], best)
+    if measure in ("li", "depth"):
+        of_both = li if measure == "li" else depth
+        for word, own in enumerate(senses):
+            above = [ontology.above([sense]) for sense in own]
+            if above:
+                L, H = _distances(ontology, above), _tops(ontology, above)
+                said = np.where(H >= 0, of_both(np.minimum(L, len(ontology)), np.maximum(H, 0), **parameters), 0.0)
+                found[:, word] = said.max(axis=1)
         return found
-    if measure == "depth":
-        # Which way is better can change further down; but of the tops of one depth the nearest stays the best.
-        for H in sorted({int(ontology.depth[top]) for tops in above for top in tops}):
-            some = [{top: up for top, up in tops.items() if ontology.depth[top] == H} for tops in above]
-            found = np.maximum(found, depth(_distances(ontology, some), H))
-        return found
-    L = _distances(ontology, above)
+    L = _distances(ontology, [ontology.above(own) for own in senses])
     return np.asarray({"ehrig": ehrig, "path": path, "is-a-2": is_a_2}[measure](L, **parameters), np.float64)
+
+
+def _tops(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int32]:
+    """The depth of the most specific concept above both a sense and each concept; -1 if there is none."""
+    keys = ontology.specificity.astype(np.int64) << 32 | ontology.depth
+    found = np.full((len(ontology), len(above)), -1, np.int64)
+    for sense, tops in enumerate(above):
+        found[list(tops), sense] = keys[list(tops)]
+    for concepts, starts, parents in ontology.downwards:
+        found[concepts] = np.maximum(found[concepts], np.maximum.reduceat(found[parents], starts, axis=0))
+    return np.where(found < 0, -1, found & 0xFFFFFFFF).astype(np.int32)
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:

@@ -102,6 +102,8 @@ def _reason(error: BaseException) -> str:
         return f"line {error.lines + 1}: {error._why}"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
+    if isinstance(error, IndexError):  # of rdflib's, which looks for what comes next
+        return "it ends in the middle of something"
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 

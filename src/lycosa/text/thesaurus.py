@@ -23,6 +23,8 @@ _BELOW = ("is-a", "broader")
 _HEADERS = ("relation", "relations", "relationship", "predicate")
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_NO_CHARSETS = ("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape")
+"""Python decodes these as well; no file is written in them, and punycode of some length takes for ever."""
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
 _XML = re.compile(r"<\?xml\b|<!(?!doctype\s+html)|<[^<>]*\sxmlns\b", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html|<html\b", re.IGNORECASE)
@@ -101,8 +103,10 @@ def _read(path: Path) -> str:
         if raw.startswith(mark):
             raw, encoding = raw[len(mark) :], name
     try:
+        if codecs.lookup(encoding).name in _NO_CHARSETS:
+            raise LookupError
         text = raw.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (ValueError, LookupError) as error:
         raise InputError(f"the ontology {path} is not {encoding} text: save it as UTF-8") from error
     if "\0" in text:
         raise InputError(f"the ontology {path} is no text: it has to be SKOS, or a table of relations")

@@ -123,13 +123,25 @@ class Vocabulary:
     def learn(self, visit: Visit) -> None:
         """Take in a recorded visit: the words it was the first to use, and which words it has."""
         if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
-            for term in visit.terms.new:
-                self.id_of[term] = len(self.terms)
-                self.terms.append(term)
+            self._append(visit.terms.new)
         if len(visit.terms.ids):
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1
+
+    def follow(self, stems: list[str]) -> None:
+        """Number words as a crawl does: `stems` are all of its words so far (`Table.stems`), in order.
+
+        For whoever keeps a vocabulary of their own, and does not see every visit that brings new words.
+        """
+        if len(stems) > len(self.terms):
+            self._append(stems[len(self.terms) :])
+            self._fit()
+
+    def _append(self, stems: list[str]) -> None:
+        for term in stems:
+            self.id_of[term] = len(self.terms)
+            self.terms.append(term)
 
     def idf(self, ids: NDArray[np.uint32]) -> NDArray[np.float64]:
         """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in.

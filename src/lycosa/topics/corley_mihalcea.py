@@ -72,4 +72,4 @@ class CorleyMihalcea(Meaning):
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         _, query, idf = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary)
-        return nearness.corley_mihalcea(bags, words, idf, query, self.floor)
+        return nearness.corley_mihalcea(bags, words, idf, query)

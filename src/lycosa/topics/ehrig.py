@@ -57,7 +57,8 @@ class Ehrig(Meaning):
         literal: bool = False,
         ontology: str | Ontology = "",
     ) -> None:
-        super().__init__(words, threshold, ontology, measure, floor, **({"df": df} if measure == "ehrig" else {}))
+        own = {"df": df} if measure == "ehrig" else {}
+        super().__init__(words, threshold, ontology, measure, 0.0 if literal else floor, **own)
         self.literal = literal
 
     @property
@@ -71,8 +72,8 @@ class Ehrig(Meaning):
         words = self.glossary.words(reading.language)
         bags = words.bags([whole(page)])
         weights, query, _ = nearness.tf_idf(bags, words, _ALL_ALIKE, reading.vocabulary)
-        return float(nearness.ssrm(bags, words, weights, query, self.floor)[0])
+        return float(nearness.ssrm(bags, words, weights, query)[0])
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
-        return nearness.ehrig(words.bags(texts), words, 0.0 if self.literal else self.floor)
+        return nearness.ehrig(words.bags(texts), words)

@@ -12,7 +12,6 @@ from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.glossary import Glossary
 from lycosa.text.meanings import ontology as ontology_at
-from lycosa.text.nearness import check_floor
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
@@ -36,11 +35,10 @@ class Meaning:
         floor: float = 0.0,
         **parameters: float,
     ) -> None:
-        check_floor(floor)
         self.floor = floor
         self.words, self.threshold = words, threshold
         self.ontology = ontology if isinstance(ontology, Ontology) else ontology_at(ontology)
-        self.glossary = Glossary(self.ontology, words, measure, **parameters)
+        self.glossary = Glossary(self.ontology, words, measure, floor, **parameters)
 
     @property
     def weights(self) -> dict[str, float]:

@@ -76,4 +76,4 @@ class Ssrm(Meaning):
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary, self.tf)
-        return nearness.ssrm(bags, words, weights, query, self.floor)
+        return nearness.ssrm(bags, words, weights, query)

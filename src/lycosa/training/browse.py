@@ -103,7 +103,8 @@ def train_browse(
     trail = trail_of(record, gap)
     _check_labels(trail, source)
     known = trail.said == 1
-    distance = distances(known, trail.steps, states + 1)  # 2: `states` means that no path leads to a relevant page
+    distance = distances(known, trail.steps, states)  # 2
+    distance[~_leading(known, trail.steps)] = states  # no path leads to a relevant page
     role = trail.said.copy()  # 1: relevant, 0: irrelevant, -1: in no cluster
     wordless = np.zeros(len(role), np.bool_)  # nobody may know what it is about
     if positives_only:
@@ -220,6 +221,21 @@ def _why(record: Record) -> str:
     """What became of pages, and the first reason in full."""
     left = ", ".join(f"{count:,} {why}" for why, count in record.left_out.most_common(3))
     return f" ({left}{f'; {record.notes[0]}' if record.notes else ''})" if left else ""
+
+
+def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """From which pages a relevant one can be reached, however far it is."""
+    before: dict[int, list[int]] = {}
+    for page, following in steps.tolist():
+        before.setdefault(following, []).append(page)
+    found = relevant.copy()
+    left = np.flatnonzero(relevant).tolist()
+    while left:
+        for page in before.pop(left.pop(), ()):
+            if not found[page]:
+                found[page] = True
+                left.append(page)
+    return found
 
 
 # -- choosing --------------------------------------------------------------------------------------------------

@@ -81,6 +81,7 @@ def read_history(path: Path, language: str = "en") -> Record:
         try:
             with closing(sqlite3.connect(copy)) as database:
                 database.execute("PRAGMA trusted_schema = OFF")
+                database.text_factory = lambda text: text.decode("utf-8", "replace")  # one bad address is not all
                 _fill(record, _visits(path, database))
         except sqlite3.Error as error:
             raise InputError(

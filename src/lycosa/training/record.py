@@ -272,7 +272,10 @@ def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> N
 def _label(value: Any) -> bool | None:
     if value is None or isinstance(value, bool) or value == "":
         return None if value == "" else value
-    said = f"{value:g}" if isinstance(value, int | float) else str(value).strip().casefold()
+    if isinstance(value, int | float):
+        said = "1" if value == 1 else "0" if value == 0 else "a number"
+    else:
+        said = str(value).strip().casefold()
     if said in YES or said in NO:
         return said in YES
     if said in ("null", "none", "?", "unknown"):
@@ -292,7 +295,7 @@ def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> P
         page = page_of(plain(text.encode("utf-8", "replace")[:INFLATED]))
         page.title = title if isinstance(title, str) else ""
     elif isinstance(file, str) and file:
-        found = _file(folder / file, url, record)
+        found = _file(folder, file, url, record)
         if found is None:
             return None
         page = found
@@ -304,8 +307,13 @@ def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> P
     return page
 
 
-def _file(path: Path, url: str, record: Record) -> Page | None:
+def _file(folder: Path, name: str, url: str, record: Record) -> Page | None:
+    """A page that lies with the record. No other file: what was learned has its words, and may be passed on."""
+    path = folder / name
     try:
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            record.left_out["files outside of the record's directory"] += 1
+            return None
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise OSError
         with open(path, "rb") as opened:

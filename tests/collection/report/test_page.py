@@ -171,3 +171,12 @@ def test_singular_and_plural(report: Report) -> None:
     single = " ".join(render(replace(report, pages=1, finds=1, requests=1)).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
+
+
+def test_scores_that_the_space_gave(report: Report) -> None:
+    """Where whatever scores is a find, nobody is told of a threshold or a topic; a strategy is its name alone."""
+    given = " ".join(render(replace(report, threshold=1e-9, strategy="hmm,file=strategy.tsv")).split())
+    assert "hmm fetched" in given
+    assert re.search(r"\d of them score above 0, or \d", given)
+    assert not re.search(r"about the topic|1e-09|threshold 0|file=strategy", given.split("<footer")[0])
+    assert "0.10 or more" in render(replace(report, threshold=0.1))

@@ -19,6 +19,7 @@ from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
+from lycosa.store.summary import at_least
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def export(
             with whole_file(path) as file:
                 done = _write(kind, pages, path, file)
         if not done.pages and not everything:
-            done.remarks.append(f"no page scores {collection.threshold:g} or more: --all takes all pages")
+            done.remarks.append(f"no page scores {at_least(collection.threshold)}: --all takes all pages")
     size = 0 if path is None else _size(path)
     opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
     return Exported(kind.name, done.pages, path, size, opened_by, done.remarks)

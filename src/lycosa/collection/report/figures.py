@@ -9,6 +9,7 @@ from lycosa.collection.report.charts import Bars, Curve
 from lycosa.collection.report.hostmap import HostMap
 from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.types import Held
+from lycosa.store.summary import NOTHING
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -207,6 +208,11 @@ class Report:
     def place(self) -> str:
         """The directory as a command line takes it."""
         return shlex.quote(self.directory)
+
+    @property
+    def any_score(self) -> bool:
+        """Whether whatever scores is a find: the space itself gave the scores."""
+        return 0 < self.threshold < NOTHING
 
     @property
     def more(self) -> str:

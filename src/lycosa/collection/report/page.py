@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lycosa.collection.report.figures import Report
+from lycosa.store.summary import at_least
 
 LONGEST = 300
 """Letters of any text by a stranger that are shown."""
@@ -35,7 +36,7 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shown in (count, many, percent, score, seconds, pause, size, when, clip, href, clean):
+    for shown in (count, many, percent, score, asked, seconds, pause, size, when, clip, href, clean):
         environment.filters[shown.__name__] = shown
     loader = environment.loader
     assert loader is not None
@@ -112,6 +113,16 @@ def score(value: float) -> str:
     if not math.isfinite(value):
         return "first"
     return f"{value:.2f}" if 0.01 <= abs(value) < 1000 or value == 0 else f"{value:.1g}"
+
+
+def asked(threshold: float) -> str:
+    """What a find has to score.
+
+    >>> asked(0.1), asked(1e-9)
+    ('0.10 or more', 'above 0')
+    """
+    told = at_least(threshold)
+    return f"{score(threshold)} or more" if told.endswith("more") else told
 
 
 def seconds(value: float) -> str:
