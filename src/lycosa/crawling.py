@@ -311,7 +311,7 @@ class Crawl:
         if not takes_ontology(maker(judge)) and not any(takes_ontology(strategy_maker(name)) for name in names):
             raise InputError(
                 f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
-                "choose one that does, for example --judge ssrm or --strategy ehrig, or leave it out"
+                "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
             )
 
     def _words(self) -> str | Mapping[str, float]:

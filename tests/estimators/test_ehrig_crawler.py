@@ -79,7 +79,7 @@ def test_a_redirect_inherits() -> None:
 def test_in_another_language_equal_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a German page WordNet knows no word, but 'reef' is 'reef'."""
     guide = ehrig()
-    monkeypatch.setattr(guide.glossary_.ontology, "source", "WordNet 3.0")
+    monkeypatch.setattr(guide.glossary_.ontology, "language", "en")
     scores = teach(guide, Table(), "p", ("a", "Atoll"), ("b", "Reef"), language="de")
     assert (0.0, 1.0) == (scores["a"], scores["b"])
 

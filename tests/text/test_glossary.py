@@ -77,10 +77,10 @@ def test_words_of_a_phrase_of_the_topic_share_its_weight() -> None:
 
 def test_rows_of_likeness() -> None:
     """By equation 3: reef to coral reef one link, to Great Barrier Reef two, to dog two (through 'thing')."""
-    words = Glossary(LAND, "reef", "ehrig").words()
-    bags = words.bags(["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"])
-    assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == words.alike(bags.columns)[:, 0].tolist()
-    assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == words.alike(bags.columns, floor=0.5)[:, 0].tolist()
+    texts = ["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"]
+    all_of_them, near = (Glossary(LAND, "reef", "ehrig", floor).words() for floor in (0.0, 0.5))
+    assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == all_of_them.alike(all_of_them.bags(texts).columns)[:, 0].tolist()
+    assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == near.alike(near.bags(texts).columns)[:, 0].tolist()
 
 
 def test_unknown_words_are_like_themselves() -> None:
@@ -92,7 +92,7 @@ def test_unknown_words_are_like_themselves() -> None:
 
 def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a German page an English ontology knows nothing, but words and phrases that are the same count."""
-    monkeypatch.setattr(LAND, "source", "WordNet 3.0")
+    monkeypatch.setattr(LAND, "language", "en")
     glossary = Glossary(LAND, "coral reef", "ehrig")
     for language, expected in (("en", 0.5), ("de", 0.0)):
         words = glossary.words(language)

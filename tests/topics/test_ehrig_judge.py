@@ -53,7 +53,7 @@ def test_variants(options: dict[str, Any], expected: list[float]) -> None:
     topic = Ehrig({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")
     words = topic.glossary.words()
-    rows = words.alike(words.bags(["reef", "land", "atoll", "coral"]).columns, topic.floor)
+    rows = words.alike(words.bags(["reef", "land", "atoll", "coral"]).columns)
     assert [pytest.approx(value) for value in expected] == rows[:, at].tolist()
 
 

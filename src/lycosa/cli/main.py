@@ -259,7 +259,7 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="jsonl, csv, parquet, graphml, warc, wacz or text. Default: by FILE's name.",
+            help="jsonl, csv, parquet, graphml, warc, wacz, text or records. Default: by FILE's name.",
             autocompletion=_forms,
         ),
     ] = "",

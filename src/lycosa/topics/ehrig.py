@@ -13,7 +13,7 @@ from lycosa.text import nearness
 from lycosa.text.ontology import Ontology
 from lycosa.text.rarity import Rarity
 from lycosa.text.vocabulary import Reading
-from lycosa.topics.meaning import Meaning, whole
+from lycosa.topics.meaning import Meaning, texts_of
 
 THRESHOLD = 0.25
 """By F1: of the pages with it or more, 97 % are on the topic in five embedded webs, and 40 % in nine small classes of
@@ -66,13 +66,14 @@ class Ehrig(Meaning):
         """What a judgement depends on, for the log."""
         return super().fingerprint, self.literal
 
-    def _page(self, page: Page, reading: Reading) -> float:
+    def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
         if self.literal:
-            return super()._page(page, reading)
+            return super()._said(page, reading)
         words = self.glossary.words(reading.language)
-        bags = words.bags([whole(page)])
+        bags = words.bags(texts_of(page))
         weights, query, _ = nearness.tf_idf(bags, words, _ALL_ALIKE, reading.vocabulary)
-        return float(nearness.ssrm(bags, words, weights, query)[0])
+        beta = nearness.ssrm(bags, words, weights, query)[0]
+        return float(beta), nearness.ehrig(bags, words)[1:].astype(np.float32)
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)

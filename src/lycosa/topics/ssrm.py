@@ -31,7 +31,8 @@ class Ssrm(Meaning):
     paper has it. Nearly all nouns of WordNet are alike by .2 or so, and a page has hundreds: with all of them pages are
     ranked by their length (mean average precision for ten classes of an encyclopaedia: .14; .48 at .8, which leaves
     words one link away; .49 at .9, synonyms; .52 with equal terms alone). The authors of SSRM widen a query only by
-    terms alike by .9 or more, too.
+    terms alike by .9 or more, too. Near the top of an ontology `li` is below .8 even for synonyms: with a small one of
+    your own take `measure=ehrig,floor=.5`.
 
     tf: `log` is 1 + log f, f how often a term is there; `raw` is f, as the thesis has it (its f / max f is a factor
     that cancels). idf: `learned`, `background`, `none`, as for `vector`, with the same default for the same reason.

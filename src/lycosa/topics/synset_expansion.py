@@ -55,8 +55,9 @@ class SynsetExpansion(Meaning):
         """What a judgement depends on, for the log."""
         return super().fingerprint, self.expansion.rarity.fingerprint
 
-    def _page(self, page: Page, reading: Reading) -> float:
-        return self.expansion.page(reading.terms, reading.vocabulary, reading.language)
+    def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
+        beta = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
+        return beta, self._near(page.links.anchors, reading).astype(np.float32)
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
         return self.expansion.anchors(texts, reading.vocabulary, reading.language)

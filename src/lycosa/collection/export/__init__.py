@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from lycosa.collection.export import csv, graphml, jsonl, parquet, text, wacz, warc
+from lycosa.collection.export import csv, graphml, jsonl, parquet, records, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Told, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
@@ -47,6 +47,7 @@ FORMATS = {
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", archive=True),
         Format("wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", archive=True),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
+        Format("records", records.write, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True),
     )
 }
 

@@ -75,8 +75,10 @@ def _start(line: str) -> int:
 def seed_lines(text: str) -> list[str]:
     """The lines of a seed file that say something; `#` begins a comment, in a line only after a space.
 
-    >>> seed_lines("# reefs\\n\\nexample.org/reefs # mine\\nhttps://example.org/#top\\n")
+    Of a table the first column counts: what stands before a tab.
+
+    >>> seed_lines("# reefs\\n\\nexample.org/reefs # mine\\nhttps://example.org/#top\\tReefs\\n")
     ['example.org/reefs', 'https://example.org/#top']
     """
-    lines = [line.split(" #")[0].strip() for line in text.split("\n")]
+    lines = [line.split(" #")[0].strip().split("\t")[0].strip() for line in text.split("\n")]
     return [line for line in lines if line and not line.startswith("#")]
