@@ -6,17 +6,17 @@ The pages are those of a WARC file, in order, made alike: texts are joined until
 of the links the first so many are kept. The time is the CPU's for `judge` alone: the page is read and its words are
 numbered by then, as `vector` needs that, too. *First 50* is the beginning of a crawl, when every word is new; *after*
 are all other pages. *Naive* looks every word of the page up again: likenesses by `between`, no memory, no arrays; it is
-timed on a few pages only. Each judge runs in a process of its own.
+timed on a few pages only. Each judge runs in a process of its own, where garbage is collected as in a hunt.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from lycosa.core.types import Links, Page, Visit
 from lycosa.replay.captures import RESPONSE
@@ -33,8 +33,8 @@ TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"
 JUDGES = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
 NAIVE: dict[str, Measure] = {"ehrig": "ehrig", "ssrm": "li"}
 FIRST, FEW = 50, 3
-SHARED: list[Any] = []
-"""The ontology and the pages, for processes that begin with a copy of this one."""
+MOST = 5.0
+"""Milliseconds that a page may cost."""
 
 
 def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
@@ -59,10 +59,12 @@ def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
     return found
 
 
-def cost(name: str) -> tuple[float, float, float]:
-    """Milliseconds a page: the first ones, all others, and the slowest of the others."""
-    known, given = SHARED
+def cost(name: str, place: str, given: list[Page]) -> list[float]:
+    """Milliseconds of each page."""
+    known = ontology(place)
     topic = maker(name)(TOPIC) if name == "vector" else maker(name)(TOPIC, ontology=known)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     vocabulary, spent = Vocabulary(), []
     for page in given:
         reading = vocabulary.read(page)
@@ -70,8 +72,7 @@ def cost(name: str) -> tuple[float, float, float]:
         topic.judge(page, reading)
         spent.append(1000 * (time.process_time() - begun))
         vocabulary.learn(Visit("n", "page", "ok", 1, terms=reading.terms))
-    rest = spent[FIRST:] or [0.0]
-    return sum(spent[:FIRST]) / len(spent[:FIRST]), sum(rest) / len(rest), max(rest)
+    return spent
 
 
 def naive(measure: Measure, known: Ontology, given: list[Page]) -> float:
@@ -102,16 +103,22 @@ def main() -> None:
     begun = time.process_time()
     known = ontology(told.ontology)
     print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
-    SHARED[:] = known, given
     begun = time.process_time()
     maker("ssrm")(TOPIC, ontology=known)
     print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
-    print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | naive |\n|---|---|---|---|---|")
+    print(
+        f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms: first, after | naive |"
+    )
+    print("|---|---|---|---|---|---|")
     for name in JUDGES:
-        with get_context("fork").Pool(1) as process:  # a heap of its own, as in a crawl
-            first, rest, most = process.apply(cost, (name,))
+        with get_context("spawn").Pool(1) as process:  # a heap of its own, as in a crawl
+            spent = process.apply(cost, (name, told.ontology, given))
+        first, rest = spent[:FIRST], spent[FIRST:] or [0.0]
+        slow_ones = f"{sum(some > MOST for some in first)}, {sum(some > MOST for some in rest)}"
         slow = naive(NAIVE[name], known, list(islice(given, FEW))) if name in NAIVE else 0.0
-        print(f"| `{name}` | {first:.2f} | {rest:.2f} | {most:.1f} | {f'{slow:,.0f}' if slow else ''} |", flush=True)
+        means = f"{sum(first) / len(first):.2f} | {sum(rest) / len(rest):.2f}"
+        row = f"| `{name}` | {means} | {max(rest):.1f} | {slow_ones} |"
+        print(f"{row} {f'{slow:,.0f}' if slow else ''} |", flush=True)
 
 
 if __name__ == "__main__":

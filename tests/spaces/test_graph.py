@@ -1,6 +1,7 @@
 """Graphs in memory and from files."""
 
 import asyncio
+import os
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,12 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_bytes(b"\xff\xfe\x00\x81\t\x00")
     with pytest.raises(InputError, match="not text in UTF-8"):
         GraphSpace(file=str(tmp_path / "links.tsv"))
+    os.mkfifo(tmp_path / "pipe")
+    for endless in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(InputError, match=r"cannot read the graph in .*: it is a pipe or a device"):
+            GraphSpace(file=endless)
+        with pytest.raises(InputError, match=r"cannot read the graph in .*: it is a pipe or a device"):
+            GraphSpace({"a": ["b"]}, scores=endless)
     with pytest.raises(InputError, match=r"cannot read the graph in .*: No such file"):
         GraphSpace(file=str(tmp_path / "none.tsv"))
     with pytest.raises(InputError, match="graph: it needs a file of links"):

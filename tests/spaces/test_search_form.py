@@ -302,9 +302,9 @@ def test_a_keyword_in_the_path() -> None:
     assert "große riffe" == space.place(node).keyword
 
 
-@pytest.mark.parametrize("text", ["", "  ", "http://books.localhost/"])
+@pytest.mark.parametrize("text", ["", "  ", "http://books.localhost/", "\udcff"])
 def test_what_can_not_be_a_keyword(text: str) -> None:
-    """Nothing, and addresses."""
+    """Nothing, addresses, and bytes that are no text."""
     assert form_space(Site(shelf)).node(text) is None
 
 

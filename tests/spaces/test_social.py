@@ -169,7 +169,10 @@ def test_bad_parameters() -> None:
 
 
 def test_a_seed_that_is_none() -> None:
-    """A crawl says what a seed has to be."""
+    """A crawl says what a seed has to be; bytes that are no text are none, and no crash."""
+    for typed in ("\udcff", "#\udcff", "search:\udcff", "https://social.example/@\udcff"):
+        node = space("social.example").node(typed)
+        assert node is None or "%EF%BF%BD" in node
     with pytest.raises(InputError, match=r"it has to be an account .*, #tag or search:WORDS"):
         lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
 

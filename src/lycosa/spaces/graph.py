@@ -4,6 +4,8 @@ space.
 
 from __future__ import annotations
 
+import os
+import stat
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -151,6 +153,9 @@ def _rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, 
 
 def _lines(file: str) -> Iterator[str]:
     try:
+        mode = os.stat(file).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # it may never say anything, or never end
+            raise InputError(f"cannot read the graph in {file}: it is a pipe or a device; save it as a file first")
         with open(file, encoding="utf-8-sig") as text:
             yield from text
     except OSError as error:

@@ -106,6 +106,7 @@ class Glossary:
                 f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words"
             )
         self.likeness = Likeness(ontology, self.topic, measure, **parameters)
+        self.near = self.likeness.near(floor - _SLACK)
 
     def words(self, language: str = ENGLISH) -> Words:
         """The words of pages in a language, those met so far."""
@@ -136,7 +137,8 @@ class Words:
         self.stems: list[tuple[str, ...]] = []
         """The stems of each: one of a word, some of a phrase."""
         self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)
-        self._new: list[int] = []
+        self._new: dict[int, tuple[tuple[str, ...], tuple[int, ...]]] = {}
+        """Base forms and senses of terms that have no row yet."""
         self._ids = np.zeros((0, _WORDS), np.int64)
         self._vocabulary: Vocabulary | None = None
         self._number: dict[tuple[tuple[str, ...], tuple[int, ...]], int] = {}
@@ -180,12 +182,12 @@ class Words:
         """For each term a row: how much it is like each term of the topic; less than the floor is taken for 0."""
         self._rows = fit(self._rows, len(self.terms))
         if self._new:
-            least = self.glossary.floor - _SLACK
-            rows = self.glossary.likeness.rows([self.terms[number] for number in self._new], least)
-            rows[rows < least] = 0.0
-            self._rows[self._new] = rows
+            rows = self.glossary.likeness.rows(list(self._new.values()), self.glossary.near)
+            rows[rows < self.glossary.floor - _SLACK] = 0.0
+            self._rows[list(self._new)] = rows
             self._new.clear()
-        return self._rows[terms].astype(np.float64)
+        found: Numbers = self._rows[terms].astype(np.float64)
+        return found
 
     def pages(self, terms: NDArray[Any], vocabulary: Vocabulary) -> NDArray[np.int64]:
         """In how many pages a vocabulary has met each term; a phrase is as rare as the rarest of its first words."""
@@ -226,17 +228,17 @@ class Words:
 
     def _add(self, texts: Sequence[str], stems: Sequence[tuple[str, ...]]) -> list[int]:
         """The numbers of terms; none of what has no stem."""
-        concepts = self.glossary.ontology.concepts
+        look_up = self.glossary.ontology.look_up
         numbers: list[int] = []
         for text, own in zip(texts, stems, strict=True):
-            senses = concepts(text) if own and self.known and not text.isdigit() else ()
-            number = self._number.setdefault((own, senses), len(self.terms)) if own else _NONE
+            known = look_up(text) if own and self.known and not text.isdigit() else ((), ())
+            number = self._number.setdefault((own, known[1]), len(self.terms)) if own else _NONE
             numbers.append(number)
             if number == len(self.terms):
                 self.terms.append(text)
                 self.stems.append(own)
-                if senses:
-                    self._new.append(number)
+                if known[1]:
+                    self._new[number] = known
                 elif own in self._topic:
                     self._rows = fit(self._rows, len(self.terms))
                     self._rows[number, self._topic[own]] = 1.0

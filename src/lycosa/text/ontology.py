@@ -93,7 +93,7 @@ class Dictionary(Protocol):
     def __len__(self) -> int:
         """How many there are."""
 
-    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+    def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The entries that a folded word may be a form of, and what they mean: the most usual first, each once."""
 
     def words(self, concept: int) -> Sequence[str]:
@@ -105,7 +105,7 @@ class Labels:
 
     >>> labels = Labels([["Coral reefs", "Reefs"], ["Atolls"]])
     >>> labels.look_up("atolls"), labels.look_up("coral_reef"), labels.look_up("unicorn")
-    ((['atolls'], [1]), (['coral_reefs'], [0]), ((), []))
+    ((('atolls',), (1,)), (('coral_reefs',), (0,)), ((), ()))
     """
 
     def __init__(self, labels: Sequence[Sequence[str]]) -> None:
@@ -119,10 +119,10 @@ class Labels:
         for word in self._senses:
             self._stems.setdefault(_stem(word), []).append(word)
 
-    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+    def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The word itself if it is a label, else the labels of the same stem; and their concepts."""
-        bases = [word] if word in self._senses else self._stems.get(_stem(word), ())
-        return bases, list(dict.fromkeys(concept for base in bases for concept in self._senses[base]))
+        bases = (word,) if word in self._senses else tuple(self._stems.get(_stem(word), ()))
+        return bases, tuple(dict.fromkeys(concept for base in bases for concept in self._senses[base]))
 
     def words(self, concept: int) -> Sequence[str]:
         """The labels of a concept."""
@@ -233,8 +233,7 @@ class Ontology:
                 return (), ()
             if len(self._known) >= MOST_MEMORIES:
                 self._known.clear()
-            bases, senses = self.dictionary.look_up(fold(word))
-            known = self._known[word] = tuple(bases), tuple(senses)
+            known = self._known[word] = self.dictionary.look_up(fold(word))
         return known
 
     def is_word(self, text: str) -> bool:

@@ -110,7 +110,6 @@ class Likeness:
             for form in dict.fromkeys([fold(word), *ontology.bases(word)]):
                 self._same.setdefault(form, []).append(number)
         self._alike = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
-        self._most = self._alike.max(axis=1, initial=0.0)
         self._none = np.zeros(len(self.words))
         self._none.setflags(write=False)
         self._known: dict[str, Numbers] = {}
@@ -126,19 +125,21 @@ class Likeness:
                 self._known[word] = known
         return known
 
-    def rows(self, words: Sequence[str], floor: float = 0.0) -> Numbers:
-        """The same for many words, a row for each; not remembered. Likenesses below a floor may be 0."""
+    def near(self, floor: float) -> set[int]:
+        """The concepts that are like any of the given words by so much."""
+        return set(np.flatnonzero(self._alike.max(axis=1, initial=0.0) >= floor).tolist())
+
+    def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near: set[int]) -> Numbers:
+        """The same for many words, given by base forms and senses, a row for each; of no sense that is near, 0."""
         found = np.zeros((len(words), len(self.words)))
-        looked_up = [self.ontology.look_up(word) for word in words]
-        senses = np.array([sense for _, some in looked_up for sense in some], np.intp)
-        near = np.flatnonzero(self._most[senses] >= floor)  # most senses of most words are not
-        if len(near):
-            of = np.repeat(np.arange(len(words)), [len(some) for _, some in looked_up])[near]
-            starts = np.flatnonzero(np.diff(of, prepend=-1))
-            found[of[starts]] = np.maximum.reduceat(self._alike[senses[near]], starts, axis=0)
+        some = [number for number, (_, senses) in enumerate(words) if not near.isdisjoint(senses)]
+        if some:
+            lengths = np.array([len(words[number][1]) for number in some])
+            at = [sense for number in some for sense in words[number][1]]
+            found[some] = np.maximum.reduceat(self._alike[at], np.cumsum(lengths) - lengths, axis=0)
         same = self._same
-        for number, (bases, _) in enumerate(looked_up):
-            for form in bases or (fold(words[number]),):  # a known word is among its own base forms
+        for number, (bases, _) in enumerate(words):
+            for form in bases:
                 if form in same:
                     found[number, same[form]] = 1.0
         return found

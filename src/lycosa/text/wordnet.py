@@ -146,7 +146,7 @@ class Lemmas:
         self._entries = rows
         """Of each part of speech: the words of its index, and which row of `senses` they have."""
         # Views: a few numbers at a time are taken from them in a third of the time that arrays need.
-        self._starts, self._targets = memoryview(senses.starts), memoryview(senses.targets)
+        self._starts, self._targets = senses.starts.data, senses.targets.data
         self._text, self._at, self._first = text, at, first
         """Word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on."""
 
@@ -170,7 +170,7 @@ class Lemmas:
                 found[entries[base]] = base
         return found
 
-    def look_up(self, word: str) -> tuple[Sequence[str], Sequence[int]]:
+    def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The entries that a word may be a form of, and their synsets: nouns, verbs, adjectives, adverbs."""
         found = self._forms(word)
         if not found:
@@ -184,10 +184,11 @@ class Lemmas:
             ):
                 if other != word and (found := self._forms(other)):
                     break
-        senses: list[int] = []
-        for row in found:
-            senses += self._of_row(row)
-        return list(dict.fromkeys(found.values())), list(dict.fromkeys(senses))
+        if len(found) == 1:
+            [(row, base)] = found.items()
+            return (base,), tuple(self._of_row(row))
+        senses = dict.fromkeys([sense for row in found for sense in self._of_row(row)])
+        return tuple(dict.fromkeys(found.values())), tuple(senses)
 
     def _of_row(self, row: int) -> list[int]:
         return self._targets[self._starts[row] : self._starts[row + 1]].tolist()
@@ -208,11 +209,11 @@ class Lemmas:
         return f"{word}.{KINDS[kind]}.{senses.index(concept) + 1 if concept in senses else 0:02}"
 
 
-def _base(
-    word: str, kind: str, entries: dict[str, int], exceptions: dict[str, list[str]], rules: _Rules
-) -> str:
+def _base(word: str, kind: str, entries: dict[str, int], exceptions: dict[str, list[str]], rules: _Rules) -> str:
     """A word of a phrase in its base form; as it is, if it has no other."""
-    return exceptions[word][0] if word in exceptions else _detached(word, kind, entries, rules) or word
+    if word in exceptions:
+        return exceptions[word][0]
+    return (_detached(word, kind, entries, rules) if word[-1:] in rules else "") or word
 
 
 def _detached(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str:
