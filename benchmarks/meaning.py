@@ -106,9 +106,7 @@ def main() -> None:
     begun = time.process_time()
     maker("ssrm")(TOPIC, ontology=known)
     print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
-    print(
-        f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms: first, after | naive |"
-    )
+    print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms, both | naive |")
     print("|---|---|---|---|---|---|")
     for name in JUDGES:
         with get_context("spawn").Pool(1) as process:  # a heap of its own, as in a crawl

@@ -9,6 +9,7 @@ from lycosa.core.errors import InputError
 from lycosa.text import glossary as module
 from lycosa.text.glossary import Glossary, stems_of
 from lycosa.text.ontology import Ontology
+from lycosa.text.vocabulary import Vocabulary
 
 LAND = Ontology.build(
     {
@@ -88,6 +89,13 @@ def test_unknown_words_are_like_themselves() -> None:
     words = Glossary(LAND, "zooxanthellae reef", "ehrig").words()
     bags = words.bags(["Zooxanthellae", "bleaching"])
     assert [[1.0, 0.0], [0.0, 0.0]] == words.alike(bags.columns).tolist()
+
+
+def test_a_term_of_the_topic_that_is_a_stop_word_elsewhere() -> None:
+    """German pages are not about 'die': the other words of the topic count there, and it has no frequency."""
+    words = Glossary(LAND, "die reef", "ehrig").words("de")
+    assert [0, 0] == words.pages(words.topic, Vocabulary()).tolist()
+    assert [[0.0, 1.0]] == words.alike(words.bags(["die reef"]).columns).tolist()
 
 
 def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> None:
