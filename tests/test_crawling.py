@@ -153,3 +153,53 @@ async def _visited(space: Any, task: Task) -> Page:
     assert isinstance(page, Page)
     assert isinstance(page.links, Links)
     return page
+
+
+def test_another_judge_of_the_same_crawl_is_told(tmp_path: Path) -> None:
+    """Where the ontology has changed since the last run, a note says that the pages so far were judged otherwise."""
+    (tmp_path / "reefs.tsv").write_text("atoll\tis-a\treef\n")
+    web = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": ["e"]})
+    options = {"judge": "ehrig", "ontology": str(tmp_path / "reefs.tsv"), "archive": False}
+    assert 2 == len(pages(lycosa.crawl("reef", ["a"], space=web, out=tmp_path / "crawl", budget=2, **options)))
+    same = lycosa.resume(tmp_path / "crawl", space=web, budget=3)
+    assert (1, []) == (len(pages(same)), same.notes)
+    (tmp_path / "crawl" / "ontology").write_text("atoll\tis-a\treef\nlagoon\trelated\treef\n")
+    other = lycosa.resume(tmp_path / "crawl", space=web, budget=4)
+    assert 1 == len(pages(other))
+    assert ["the pages so far were judged by another topic, judge, model or ontology"] == other.notes
+
+
+class Unmade(GraphSpace):
+    """A space of a user's own that can't be made."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("no map")
+
+
+class Lost(GraphSpace):
+    """One that does not know its nodes."""
+
+    def __init__(self) -> None:
+        super().__init__({"a": ["b"]})
+
+    def node(self, text: str) -> str:
+        raise KeyError(text)
+
+
+class Half:
+    """One that can't be visited."""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Unmade", "cannot load the space .*Unmade.*: RuntimeError: no map"),
+        ("Lost", r"Lost\.node\('a'\) failed: KeyError"),
+        ("Half", "has no visit and no lane"),
+        ("TOPIC", "cannot load the space"),
+    ],
+)
+def test_a_space_of_ones_own_that_fails(name: str, told: str) -> None:
+    """What goes wrong in a user's class is told in a line that names it."""
+    with pytest.raises(InputError, match=told):
+        lycosa.crawl(Given(), ["a"], space=f"{__name__}:{name}")

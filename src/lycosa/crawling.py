@@ -131,6 +131,8 @@ class Crawl:
         self._clock = clock or wall_clock()
         self._topic = self._own_topic = topic
         self._directory: Directory | None = None
+        self._judged_by = ""
+        """The judge of the last page of an earlier run."""
         self._stopping = False
         self._running: AsyncGenerator[Visit, None] | None = None
         # What can be wrong with the request is found here, before anything is written or sent.
@@ -228,7 +230,8 @@ class Crawl:
             learned = log.setting("learned", {}) or await self._learned(space, news)
         topic = self._topic or make_topic(self._located(), learned)
         guide = self._strategy(topic.threshold)
-        self.notes += getattr(getattr(guide, "estimator", guide), "notes", [])
+        for part in (topic, getattr(guide, "estimator", guide)):
+            self.notes += [note for note in getattr(part, "notes", []) if note not in self.notes]
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
         judge_name = _fingerprint(options, topic)
@@ -253,6 +256,8 @@ class Crawl:
         )
         if self.resuming:
             engine.replay(self._remembered(log, archive))
+            if self._judged_by not in ("", judge_name):
+                self.notes.append("the pages so far were judged by another topic, judge, model or ontology")
         now = self._clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         seeds: list[Event] = [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
@@ -332,7 +337,7 @@ class Crawl:
         """The seeds of a space that is not the web, as its nodes."""
         nodes: dict[str, Kind] = {}
         for text in self.options.seeds:
-            node = space.node(text) if hasattr(space, "node") else text
+            node = _node(space, text)
             if node is None:
                 entry = SPACES.get(parse(self.options.space)[0])
                 wanted = f": it has to be {entry.seeds}" if entry is not None else ""
@@ -374,12 +379,13 @@ class Crawl:
             self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         return log, archive
 
-    @staticmethod
-    def _remembered(log: Log, archive: WarcArchive | None) -> Iterator[Event]:
-        """The log's events, shown to the archive in passing: it has to know which payloads it holds."""
+    def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
+        """The log's events; in passing it is noted who judged, and which payloads the archive holds."""
         for event in log:
-            if archive is not None and isinstance(event, Visit):
-                archive.remember(event)
+            if isinstance(event, Visit):
+                self._judged_by = event.judge or self._judged_by
+                if archive is not None:
+                    archive.remember(event)
             yield event
 
     def _lost(self, why: str) -> None:
@@ -464,6 +470,18 @@ class Crawl:
             if part is not None:
                 part.close()
         self._archive = self._log = self._directory = None
+
+
+def _node(space: Space, text: str) -> str | None:
+    """The node that a seed means."""
+    if not hasattr(space, "node"):
+        return text
+    try:
+        return space.node(text)
+    except InputError:
+        raise
+    except Exception as error:  # of the user's own code
+        raise InputError(f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}") from error
 
 
 def _fingerprint(options: Options, topic: Topic) -> str:

@@ -53,7 +53,7 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ssrm", "ssrm,measure=depth,merge=mean", "ssrm,idf=background,floor=0", "ssrm,idf=none,measure=ehrig"]
+    "name", ["ssrm,measure=depth,merge=mean", "ssrm,idf=background,floor=.8", "ssrm,idf=none,measure=ehrig"]
 )
 def test_it_passes_the_checks(name: str) -> None:
     """All that is asked of estimators holds, resuming from the log included."""

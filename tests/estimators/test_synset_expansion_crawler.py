@@ -46,7 +46,7 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
     assert pytest.approx(1 / (sqrt(2) * sqrt(2)) / 2) == scores["a"]
 
 
-@pytest.mark.parametrize("name", ["synset-expansion", "synset-expansion,idf=none,merge=sum"])
+@pytest.mark.parametrize("name", ["synset-expansion,idf=none,merge=sum"])
 def test_it_passes_the_checks(name: str) -> None:
     """All that is asked of estimators holds, resuming from the log included."""
     assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

@@ -169,3 +169,20 @@ def test_a_topic_needs_words(topic: str) -> None:
 def test_stems_of_phrases() -> None:
     """Stop words are left out, and each text keeps its own."""
     assert [("head", "state"), (), ("reef",)] == stems_of(["heads of state", "the", "Reefs"], "en")
+
+
+def test_a_topic_of_too_many_terms() -> None:
+    """Each term is compared with the whole ontology: two hundred have to do."""
+    topic = {f"word{number}": 1.0 for number in range(module.MOST_TERMS + 1)}
+    with pytest.raises(InputError, match=r"has 201 terms, .* keep the 200 that matter most, or judge by vector"):
+        Glossary(Ontology.build({"reef": ["reef"]}, broader=[], source="a thesaurus"), topic)
+
+
+def test_a_topic_that_the_ontology_does_not_know() -> None:
+    """A note says so, since nothing but the same words can count then."""
+    reefs = Ontology.build({"reef": ["reef"]}, broader=[("reef", "reef")], source="reefs.tsv")
+    assert ["reefs.tsv has no word of the topic (xqzzy): only the same words count"] == Glossary(reefs, "xqzzy").notes[
+        1:
+    ]
+    assert reefs.notes == Glossary(reefs, "reef").notes
+    assert "closes a cycle" in reefs.notes[0]

@@ -56,6 +56,11 @@ class Ehrig:
         self.glossary_ = glossary_of("ehrig", self.words, self.ontology, self.measure, floor=self.floor, **settings)
         self.priority_ = Parents(self.merge)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the crawl starts."""
+        return self.glossary_.notes
+
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what the anchors of this page say into what others said."""
         words = self.glossary_.words(language_of(step))

@@ -67,6 +67,11 @@ class Ssrm:
         self.glossary_ = glossary_of("ssrm", self.words, self.ontology, self.measure, floor=self.floor, **settings)
         self.priority_, self.rarity_ = Parents(self.merge), Rarity(self.idf)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the crawl starts."""
+        return self.glossary_.notes
+
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what the anchors of this page say into what others said, by the idf of now."""
         self.vocabulary_.follow(table.stems)  # probes, which it does not see, number words too

@@ -54,6 +54,11 @@ class SynsetExpansion:
         glossary = glossary_of("synset-expansion", self.words, self.ontology, "path")
         self.expansion_, self.priority_ = Expansion(glossary, Rarity(self.idf)), Parents(self.merge)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the crawl starts."""
+        return self.expansion_.glossary.notes
+
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this page and its anchors say into what others said, by the idf of now."""
         self.vocabulary_.follow(table.stems)  # probes, which it does not see, number words too

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.spec import build, parse, spell
+from lycosa.core.spec import build, check_parts, parse, spell
 from lycosa.spaces import SPACES, maker
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
@@ -35,8 +35,17 @@ def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lam
             raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
         return web_space(options, clock, lost)
     entry = SPACES.get(name)
-    web = web_space(options, clock, lost, entry.accept if entry else ())
-    space: Space = build(made, given, name, web=web, clock=clock, **known)
+    known |= {"web": web_space(options, clock, lost, entry.accept if entry else ()), "clock": clock}
+    if entry is not None:
+        space: Space = build(made, given, name, **known)
+        return space
+    try:
+        space = build(made, given, name, **known)
+    except LycosaError:
+        raise
+    except Exception as error:  # of the user's own code
+        raise InputError(f"cannot load the space {name!r}: {type(error).__name__}: {error}") from error
+    check_parts(space, ("visit", "lane", "ready", "errand", "learn"), name)
     return space
 
 

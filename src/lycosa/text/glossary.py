@@ -30,6 +30,9 @@ LANGUAGES = 8
 MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000
 """Words that are kept of a language, and numbers in their rows of likenesses: then it is begun anew."""
 
+MOST_TERMS = 200
+"""Terms of a topic: each is compared with the whole ontology, which takes a megabyte of WordNet's."""
+
 _BITS = 20
 _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
@@ -104,6 +107,17 @@ class Glossary:
         if not self.weights.any():
             raise InputError(
                 f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words"
+            )
+        if len(self.topic) > MOST_TERMS:
+            raise InputError(
+                f"the topic has {len(self.topic):,} terms, and each would be compared with all of {ontology.source}: "
+                f"keep the {MOST_TERMS} that matter most, or judge by vector"
+            )
+        self.notes = list(ontology.notes)
+        """What a person should know before the crawl starts."""
+        if not any(map(ontology.is_word, self.topic)):
+            self.notes.append(
+                f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only the same words count"
             )
         self.likeness = Likeness(ontology, self.topic, measure, **parameters)
         self.near = self.likeness.near(floor - _SLACK)

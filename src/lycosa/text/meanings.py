@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from lycosa.text.ontology import Ontology
@@ -11,10 +11,10 @@ from lycosa.text.ontology import Ontology
 def ontology(place: str = "") -> Ontology:
     """WordNet where it is found; of a directory, WordNet's files there; of a file, a thesaurus (SKOS or TSV).
 
-    It is read once in a process. `lycosa wordnet --fetch` gets WordNet where there is none.
+    It is read once in a process, a file again when it has changed. `lycosa wordnet --fetch` gets WordNet.
     """
     if place and not Path(place).is_dir():
-        return _thesaurus(str(Path(place).absolute()))
+        return _thesaurus(str(Path(place).absolute()), _changed(Path(place)))
     from lycosa.text.wordnet import find_wordnet
 
     return wordnet(str(find_wordnet(place).absolute()))
@@ -30,10 +30,20 @@ def wordnet(directory: str) -> Ontology:
     return found
 
 
-@cache
-def _thesaurus(file: str) -> Ontology:
+@lru_cache(maxsize=8)
+def _thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
+    """One of the user's own, read again when its file has changed."""
     from lycosa.text.thesaurus import read_thesaurus
 
     found = read_thesaurus(Path(file))
-    found.again = (_thesaurus, (file,))
+    found.again = (_thesaurus, (file, changed))
     return found
+
+
+def _changed(path: Path) -> tuple[int, int]:
+    """When a file was written, and how long it is; what can't be told will be told by its reader."""
+    try:
+        about = path.stat()
+    except OSError:
+        return 0, 0
+    return about.st_mtime_ns, about.st_size

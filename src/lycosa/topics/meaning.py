@@ -41,6 +41,11 @@ class Meaning:
         self.glossary = Glossary(self.ontology, words, measure, floor, **parameters)
 
     @property
+    def notes(self) -> list[str]:
+        """What a person should know before the crawl starts."""
+        return self.glossary.notes
+
+    @property
     def weights(self) -> dict[str, float]:
         """The terms of the topic."""
         return dict(zip(self.glossary.topic, self.glossary.weights.tolist(), strict=True))
