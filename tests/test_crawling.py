@@ -203,3 +203,17 @@ def test_a_space_of_ones_own_that_fails(name: str, told: str) -> None:
     """What goes wrong in a user's class is told in a line that names it."""
     with pytest.raises(InputError, match=told):
         lycosa.crawl(Given(), ["a"], space=f"{__name__}:{name}")
+
+
+def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
+    """One node a line; when the crawl is resumed the file is not needed again."""
+    (tmp_path / "nodes.txt").write_text("# mine\nb\n\nc\n")
+    web = GraphSpace({"a": ["d"], "b": ["e"], "c": []})
+    options = {"seed_files": [str(tmp_path / "nodes.txt")], "strategy": "breadth-first", "archive": False}
+    first = lycosa.crawl(Given(), ["a"], space=web, out=tmp_path / "crawl", budget=3, **options)
+    assert ["a", "b", "c"] == [visit.node for visit in pages(first)]
+    (tmp_path / "nodes.txt").unlink()
+    second = lycosa.resume(tmp_path / "crawl", topic=Given(), space=web, budget=5)
+    assert ["d", "e"] == [visit.node for visit in pages(second)]
+    with pytest.raises(InputError, match="cannot read the seeds in"):
+        lycosa.crawl(Given(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])

@@ -39,7 +39,7 @@ from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.html import extract, plain
 from lycosa.web.scope import Scope
-from lycosa.web.sources.files import read_seed_file
+from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import is_http
 
@@ -333,10 +333,11 @@ class Crawl:
         entry = SPACES.get(parse(self.options.space)[0])
         return entry.judge if entry is not None and not any(getattr(self.options, name) for name in SOURCES) else ""
 
-    def _nodes(self, space: Space) -> dict[str, Kind]:
-        """The seeds of a space that is not the web, as its nodes."""
+    def _nodes(self, space: Space, files: bool = True) -> dict[str, Kind]:
+        """The seeds of a space that is not the web, as its nodes; a file has one a line."""
         nodes: dict[str, Kind] = {}
-        for text in self.options.seeds:
+        read = [line for name in self.options.seed_files if files for line in read_lines(Path(name))]
+        for text in (*self.options.seeds, *read):
             node = _node(space, text)
             if node is None:
                 entry = SPACES.get(parse(self.options.space)[0])
@@ -351,7 +352,7 @@ class Crawl:
         if self.resuming and isinstance(self._space, WebSpace):
             seeds = self._read_seeds(files=not table.is_seed.any())
         elif self.resuming and self._space is not None:
-            seeds = self._nodes(self._space)
+            seeds = self._nodes(self._space, files=not table.is_seed.any())
         rows = {node: table.row_of.get(node) for node in seeds}
         return {
             node: seeds[node]

@@ -36,8 +36,9 @@ MOST_VISITS = 2_000_000
 SHOWN = 5
 """Broken lines whose numbers are told."""
 
-YES = frozenset(("yes", "y", "true", "1", "relevant", "+"))
-NO = frozenset(("no", "n", "false", "0", "irrelevant", "-"))
+YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
+NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
+UNSAID = frozenset(("null", "none", "?", "unknown", "unlabelled", "unlabeled"))
 
 _URL = ("url", "uri", "address", "href", "link", "page_url")
 _REFERRER = ("referrer", "referer", "from_url", "referring_url")
@@ -278,7 +279,7 @@ def _label(value: Any) -> bool | None:
         said = str(value).strip().casefold()
     if said in YES or said in NO:
         return said in YES
-    if said in ("null", "none", "?", "unknown"):
+    if said in UNSAID:
         return None
     raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
 

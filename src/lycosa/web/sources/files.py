@@ -20,17 +20,28 @@ def read_seed_file(path: Path) -> Source:
     A plain list (one URL a line, `#` for comments) is given back as written, in `lines`: a person may have typed bare
     host names, and a line that is no address is worth an error.
     """
-    try:
-        with open(path, "rb") as file:
-            body = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot read the seeds in {path}: {error.strerror}") from error
-    source = _read(path, body)
+    source = _read(path, _body(path))
     if not (source.lines or source.nested or len(source.links)):
         left = f" ({source.skipped} entries are {', '.join(source.left_out)})" if source.skipped else ""
         told = f", but is {source.note}" if source.note else ""
         raise InputError(f"{path} names no seeds{left}{told}: write one URL a line")
     return source
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file of seeds that are no addresses but nodes of another space; `#` for comments."""
+    lines = _plain(path, _body(path))
+    if not lines:
+        raise InputError(f"{path} names no seeds: write one a line")
+    return lines
+
+
+def _body(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read the seeds in {path}: {error.strerror}") from error
 
 
 def _read(path: Path, body: bytes) -> Source:
