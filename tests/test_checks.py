@@ -28,6 +28,7 @@ from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web, serve
 from lycosa.text.bags import Bags
 from lycosa.text.ontology import Ontology
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.corley_mihalcea import CorleyMihalcea
 from lycosa.topics.ehrig import Ehrig
 from lycosa.topics.given import Given
@@ -713,3 +714,17 @@ def test_broken_spaces_fail(make: Callable[[], Space], check: str) -> None:
 def test_a_space_may_say_that_it_changes() -> None:
     """Links may differ from visit to visit where the space says so."""
     assert list(CHECKS["space"]) == check_space(Honest(), "a")
+
+
+class Deaf(BestFirst):
+    """Numbers words by the visits that it sees, and forgets that probes have words, too."""
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        self.__dict__.setdefault("words_", Vocabulary()).learn(step.visit)
+        return super().learn(step, table)
+
+
+def test_words_of_probes_are_part_of_the_trials() -> None:
+    """An estimator that numbers words by itself gets lost: `table.stems` has those of all visits."""
+    with pytest.raises(IndexError):
+        check_estimator(Deaf)

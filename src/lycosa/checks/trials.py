@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Links, Page, Step, Task, Visit
+from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
 from lycosa.spaces.graph import GraphSpace
 from lycosa.topics.given import Given
 
@@ -102,12 +102,28 @@ def visits() -> Iterator[Visit]:
 
 
 def steps(table: Table) -> Iterator[Step]:
-    """The same as an estimator sees them, while the table fills."""
+    """The same as an estimator sees them, while the table fills; of a probe it sees the words in `table.stems` only."""
     table.add_seed(START)
+    id_of: dict[str, int] = {}
     for visit in visits():
+        if visit.pick == 15 and PROBED not in id_of:
+            table.absorb(Visit(PROBED, "probe", "ok", 15, terms=_worded(id_of, [PROBED, *map(str, range(5000))])))
+        if visit.is_page:
+            visit.terms = _worded(id_of, ["coral", "reef", visit.node])
         step = table.absorb(visit)
         assert step is not None
         yield step
+
+
+def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
+    """The words of a page, as a vocabulary numbers them that has met those in `id_of`."""
+    known = len(id_of)
+    ids = sorted(id_of.setdefault(stem, len(id_of)) for stem in stems)
+    return Terms(np.array(ids, np.uint32), np.ones(len(ids), np.uint16), list(id_of)[known:])
+
+
+PROBED = "no-such-page"
+"""What was asked for to see what a host says to nonsense."""
 
 
 class Shuffled(GraphSpace):
