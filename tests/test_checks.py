@@ -726,5 +726,5 @@ class Deaf(BestFirst):
 
 def test_words_of_probes_are_part_of_the_trials() -> None:
     """An estimator that numbers words by itself gets lost: `table.stems` has those of all visits."""
-    with pytest.raises(IndexError):
+    with pytest.raises(CheckFailed, match="it raised IndexError"):
         check_estimator(Deaf)
