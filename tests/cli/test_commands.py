@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.cli import main
+from commands import run
 from lycosa.estimators import STRATEGIES
 from lycosa.store.log import Lock
 from lycosa.testing import Server, Web, serve
@@ -25,16 +25,6 @@ TOPIC = "marine biology/coral reefs"
 def server() -> Iterator[Server]:
     with serve(Web(slowness=0.01)) as running:
         yield running
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run a command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
 
 
 def crawl_words(server: Server, out: Path, *more: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.cli import main
+from commands import run
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import Directory
@@ -23,16 +22,6 @@ from lycosa.training.pages import train
 
 SUBJECT, TOPIC = "marine biology", "marine biology/coral reefs"
 LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run the command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")

@@ -7,25 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.cli import main
+from commands import run
 from lycosa.cli.main import _spaces
-from lycosa.core.errors import InputError
 from lycosa.spaces import SPACES
 from lycosa.testing import Web, serve
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int = 0) -> int:
-    """Run a command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    if width:
-        monkeypatch.setenv("COLUMNS", str(width))
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    except InputError:
-        return 2
-    return 0
 
 
 def test_everything_is_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

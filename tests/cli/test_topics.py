@@ -7,25 +7,10 @@ import sys
 
 import pytest
 
-from lycosa.cli import main
+from commands import run
 from lycosa.cli.topics import strategies
-from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.topics import TOPICS
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int = 0) -> int:
-    """Run a command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    if width:
-        monkeypatch.setenv("COLUMNS", str(width))
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    except InputError:
-        return 2
-    return 0
 
 
 @pytest.mark.parametrize(("command", "names"), [("topics", TOPICS), ("strategies", STRATEGIES)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,7 +12,7 @@ from random import Random
 import pytest
 
 import lycosa
-from lycosa.cli import main
+from commands import run
 from lycosa.estimators.browsing import Browsing
 from lycosa.testing import Server, Web, serve
 from lycosa.training.wandering import sessions
@@ -21,16 +20,6 @@ from lycosa.web.html import extract
 
 TOPIC = "marine biology/coral reefs"
 LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run the command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.cli import main
+from commands import run
 from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
@@ -24,16 +24,6 @@ from lycosa.topics.model import Model
 
 TOPIC = "marine biology/coral reefs"
 LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run the command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
 
 
 def write(root: Path, per_class: int = 8) -> Path:

@@ -45,8 +45,7 @@ def test_a_file_is_a_thesaurus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         asked.append(path)
         return made
 
-    thesaurus = pytest.importorskip("lycosa.text.thesaurus")
-    monkeypatch.setattr(thesaurus, "read_thesaurus", read)
+    monkeypatch.setattr("lycosa.text.thesaurus.read_thesaurus", read)
     (tmp_path / "fruit").write_text("apple\n")
     assert made is ontology(str(tmp_path / "fruit")) is ontology(str(tmp_path / "fruit"))
     assert [tmp_path / "fruit"] == asked

@@ -10,6 +10,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, TypeVar
 
 from lycosa.core.errors import InputError
@@ -93,6 +94,15 @@ def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **kno
         return maker(**arguments)
     except ValueError as error:
         raise InputError(f"{what}: {error}") from error
+
+
+def imported(name: str, what: str) -> Any:
+    """A class of the user's own by its name, `module:Class`; `what` it is, for the message if it can't be had."""
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:  # whatever happens while a module of the user's own is read
+        raise InputError(f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH") from error
 
 
 def check_parts(made: Any, needs: Sequence[str], name: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.spec import build, check_parts, parameters, parse, spell
+from lycosa.core.spec import build, check_parts, imported, parameters, parse, spell
 from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"
@@ -319,14 +319,10 @@ def maker(name: str) -> Any:
     entry = STRATEGIES.get(name)
     if entry is not None:
         return getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         near = difflib.get_close_matches(name, STRATEGIES, 4, 0.4)
         hint = f"do you mean {' or '.join(near)}? " if near else ""
         raise InputError(
             f"unknown strategy {name!r}: {hint}'lycosa strategies' lists all; your own is named as module:Class"
         )
-    try:
-        return getattr(import_module(module), attribute)
-    except Exception as error:  # whatever happens while a module of the user's own is read
-        raise InputError(f"cannot load strategy {name!r}: {error}; is the module on PYTHONPATH?") from error
+    return imported(name, "strategy")

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import parameters
+from lycosa.core.spec import imported, parameters
 
 
 class Entry(NamedTuple):
@@ -82,15 +82,11 @@ def maker(name: str) -> Any:
     entry = TOPICS.get(name)
     if entry is not None:
         return getattr(import_module(f"lycosa.topics.{entry.module}"), entry.attribute)
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         raise InputError(
             f"there is no judge {name!r}: choose one of {', '.join(TOPICS)}, or name your own as module:Class"
         )
-    try:
-        return getattr(import_module(module), attribute)
-    except Exception as error:  # whatever happens while a module of the user's own is read
-        raise InputError(f"cannot load the topic {name!r}: {error}; write module:Class, on PYTHONPATH") from error
+    return imported(name, "the topic")
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
