@@ -27,6 +27,11 @@ NEEDS = {
 collect_ignore = [path for path, package in NEEDS.items() if find_spec(package) is None]
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case: packed bytes have the time in them, and all workers have to give a test the same name."""
+    return f"packed {argname}" if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
+
+
 @pytest.fixture(scope="session")
 def wordnet() -> Ontology:
     """The real WordNet. Where there is none the test is skipped by name; in CI that is a failure."""

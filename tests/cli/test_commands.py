@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny_wordnet
 from commands import run
 from lycosa.estimators import STRATEGIES
 from lycosa.store.log import Lock
@@ -267,3 +268,14 @@ def test_one_interrupt_stops_cleanly(server: Server, tmp_path: Path) -> None:
         [sys.executable, "-m", "lycosa", "show", str(out), "--json"], capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout)["ending"] == "stopped"
+
+
+def test_an_ontology_is_found_from_elsewhere(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WordNet's files are no part of a crawl: it remembers where they are, not how they were named from here."""
+    tiny_wordnet.write(tmp_path / "tiny")
+    monkeypatch.chdir(tmp_path)
+    seed = next(iter(server.web.urls()))
+    words = ["dog", "--judge", "ehrig", "--ontology", "tiny", "--seed", seed, "--allow-network", "127.0.0.0/8"]
+    assert 0 == run(monkeypatch, "crawl", *words, "--delay", "0", "--budget", "2", "--out", "dogs", "--quiet")
+    monkeypatch.chdir("/")
+    assert 0 == run(monkeypatch, "resume", str(tmp_path / "dogs"), "--budget", "3", "--quiet")

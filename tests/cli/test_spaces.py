@@ -103,6 +103,6 @@ def test_a_search_form_from_the_command_line(
     found = [line.split("\t") for line in (tmp_path / "records.tsv").read_text("utf-8").splitlines()]
     assert sum(row["score"] for row in rows) == len(found) == len({url for url, _ in found})
     assert all("/record/" in url and title for url, title in found)
-    capsys.readouterr()
+    assert f"records.tsv: {len(found)} records, " in capsys.readouterr().err
     assert 0 == run(monkeypatch, "seeds", str(tmp_path / "records.tsv"), "--json")
     assert found[0][0] in capsys.readouterr().out

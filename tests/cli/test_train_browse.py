@@ -84,6 +84,22 @@ def test_what_was_learned_is_told(
     (here / "a, b.browsing").unlink()
 
 
+def test_names_of_files_do_nothing_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record may come from elsewhere, and its name with it."""
+    record = tmp_path / "a\x1b[31mb.jsonl"
+    said = [("reef", True), ("coral reef", True), ("cars", False), ("engines", False)]
+    lines = [
+        json.dumps({"url": f"http://a/{n}", "text": text, "relevant": good}) for n, (text, good) in enumerate(said)
+    ]
+    record.write_text("\n".join([*lines, "{broken", ""]))
+    assert 0 == run(monkeypatch, "train", "browse", str(record), "--out", str(tmp_path / "my.browsing"))
+    told = capsys.readouterr().out
+    assert "a?[31mb.jsonl: broken line" in told
+    assert "\x1b" not in told
+
+
 def test_the_facts_as_json(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """They fit what is in the file; fetched and recorded pages give the same."""
     words = ("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL, "--json")

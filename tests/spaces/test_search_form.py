@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import mean
 from types import ModuleType
@@ -16,7 +16,7 @@ from lycosa.checks import check_space
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task, Visit
-from lycosa.spaces.search_form import SearchFormSpace, letters, records
+from lycosa.spaces.search_form import SearchFormSpace, letters
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.testing import Response, Server, Web, gaps, most_at_once, serve
@@ -94,6 +94,15 @@ def crawled_space(
     return run_virtual(run())
 
 
+def records(visits: Iterable[Any]) -> dict[str, str]:
+    """The records that visits have found, each with the title it was first seen with."""
+    found: dict[str, str] = {}
+    for visit in visits:
+        for url, title in visit.data.get("records", ()):
+            found.setdefault(url, title)
+    return found
+
+
 def form_space(site: Any, form: str = FORM, per_host: int = 1, **parameters: Any) -> SearchFormSpace:
     politeness = Politeness(clock, delay=0.0, at_once=per_host, free=lambda address: True)
     transport = SimTransport(site, seed=1, latency=(0.01, 0.05), politeness=politeness if per_host > 1 else None)
@@ -141,6 +150,22 @@ def test_the_records_of_a_crawl() -> None:
     assert {f"http://books.localhost/book/{n}" for n in (1, 2, 3)} == set(found)
     assert found == space.seen
     assert [f"3 records found by {space.queries} requests"] == space.notes
+
+
+def test_sitemaps_and_made_up_pages_are_not_asked_for() -> None:
+    """They are no results: not read although the options want them, not even where nonsense may not be asked for."""
+    site = Site(shelf, "User-agent: *\nDisallow: /search?q=zq\nSitemap: http://books.localhost/map.xml\n")
+
+    async def run() -> list[Visit]:
+        politeness = Politeness(clock, delay=0.0, free=lambda address: True)
+        web = WebSpace(SimTransport(site, seed=1), politeness, clock, probe_after=1, sitemaps=True)
+        space = SearchFormSpace(web, FORM, words=keywords)
+        return [visit async for visit in lycosa.crawl("", ["reef"], space=space, clock=clock, judge="given", budget=3)]
+
+    visits = run_virtual(run())
+    assert {"robots", "page"} == {visit.kind for visit in visits}
+    assert not any("sources" in visit.data for visit in visits)
+    assert all(path.startswith("/search?q=") for path in site.asked)
 
 
 def test_only_what_matches_is_a_record() -> None:

@@ -50,7 +50,8 @@ def test_a_line_has_a_page_its_label_and_where_it_came_from(tmp_path: Path) -> N
     ("said", "means"),
     [
         (True, True), (False, False), (None, None), (1, True), (0, False), (1.0, True), ("yes", True), ("No", False),
-        ("relevant", True), ("irrelevant", False), ("1", True), ("0", False), ("", None), ("unknown", None),
+        ("relevant", True), ("irrelevant", False), ("1", True), ("0", False), ("", None), (" ", None),
+        ("unknown", None),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("key", ["relevant", "label"])

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lycosa.cli.manners import output
+from lycosa.cli.manners import one_line, output
 from lycosa.cli.training import progress
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
@@ -58,7 +58,7 @@ def report(done: Browsed) -> None:
     console, browsing = output(), done.browsing
     good = int(browsing.relevant.sum())
     console.print(
-        f"[bold]{escape(str(done.out))}[/]: {len(browsing):,} pages, {good:,} of them relevant, "
+        f"[bold]{escape(one_line(str(done.out)))}[/]: {len(browsing):,} pages, {good:,} of them relevant, "
         f"{len(browsing.steps):,} steps between them, {len(browsing.terms):,} terms",
         highlight=False,
     )
@@ -76,7 +76,7 @@ def report(done: Browsed) -> None:
     if left:
         console.print(f"Left out: {escape(left)}.", highlight=False)
     for note in done.notes:
-        console.print(f"note: {escape(note)}", highlight=False)
+        console.print(f"note: {escape(one_line(note))}", highlight=False)
     strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
     print(f"Crawl with it: lycosa crawl TOPIC --strategy {strategy} --seed URL")
 

@@ -40,9 +40,10 @@ def run(directory: Path, form: str, out: Path | str | None, *, everything: bool,
 def told(done: Exported) -> str:
     """What was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
+    written = count(done.pages, "record" if done.form == "records" else "page")
     if done.path is None:
-        return f"{count(done.pages, 'page')}{remarks}."
-    return f"{done.path}: {count(done.pages, 'page')}, {_size(done.size)}{remarks}. Open it with {done.opened_by}"
+        return f"{written}{remarks}."
+    return f"{done.path}: {written}, {_size(done.size)}{remarks}. Open it with {done.opened_by}"
 
 
 def _size(size: int) -> str:

@@ -36,7 +36,7 @@ def start(given: dict[str, Any]) -> None:
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
     options.space = with_whole_paths(options.space)
-    for name in ("terms", "proxy_ca"):
+    for name in ("terms", "proxy_ca", "ontology"):
         if path := getattr(options, name):
             setattr(options, name, os.path.abspath(path))
     hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)

@@ -204,16 +204,4 @@ class Neighbours:
             known = np.where(columns >= 0, self.centroid[columns], 0.0)
             products = np.bincount(owners, worth * known, minlength=len(alike))
             alike = np.minimum(1.0, products / np.sqrt(np.where(squares > 0, squares, 1.0)))
-        return _by_child(step, alike)
-
-
-def _by_child(step: Step, of_link: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each child the largest number among the links to it."""
-    if len(step.of_link) == len(step.children):
-        return of_link
-    found = np.zeros(len(step.children))
-    kept = step.of_link >= 0
-    order = np.argsort(step.children)
-    at = order[np.searchsorted(step.children, step.of_link[kept], sorter=order)]
-    np.maximum.at(found, at, of_link[kept])
-    return found
+        return step.strongest(alike)

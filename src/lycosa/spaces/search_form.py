@@ -12,14 +12,15 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote
 
 import numpy as np
 
-from lycosa.core.protocols import NEVER, Space
+from lycosa.core.protocols import NEVER
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
+from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web import WebSpace
 from lycosa.web.html import CLOSE, OPEN, read_body
 from lycosa.web.inflate import BadEncoding, inflate
@@ -65,7 +66,7 @@ class Place(NamedTuple):
     """The records of the page before it."""
 
 
-class SearchFormSpace(Space):
+class SearchFormSpace(OverWeb):
     """Ask a search form for one keyword after the other; the words of what it returns are what can be asked next.
 
     A seed is a keyword. Each request is a visit of its own: the second page of results is a node like any other, that
@@ -116,7 +117,8 @@ class SearchFormSpace(Space):
             self.record = re.compile(record)
         except re.error as error:
             raise ValueError(f"record is {record!r}, which is no regular expression: {error}") from error
-        self.web, self.url, self.pages, self.count, self.most, self.words = web, url, pages, count, most, words
+        super().__init__(web)
+        self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
         self.seen: dict[str, str] = {}
         """The records found so far, with their titles."""
         self.queries = 0
@@ -171,39 +173,23 @@ class SearchFormSpace(Space):
 
     # -- as the web --------------------------------------------------------------------------------------------
 
-    def lane(self, node: str) -> str:
-        """The host."""
-        return self.web.lane(node)
-
     def ready(self, lane: str) -> tuple[float, str]:
         """When the host may be asked next; not before it is known what it says to nonsense."""
-        return (NEVER, "its answer to nonsense") if self._probing else self.web.ready(lane)
-
-    def expect(self, lanes: Iterable[str]) -> None:
-        """Resolve names ahead."""
-        self.web.expect(lanes)
-
-    def resumed(self) -> None:
-        """An earlier run may have asked the host a moment ago."""
-        self.web.resumed()
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self.web.close()
+        return (NEVER, "its answer to nonsense") if self._probing else super().ready(lane)
 
     def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
         """robots.txt first, then nonsense, once."""
         if self._template is None:
-            errand = self.web.errand(self._asked)
+            errand = super().errand(self._asked)
             if errand is None:
                 return Task(self._asked, "probe", origin=node, attempt=self._attempts + 1)
             if isinstance(errand, Task):
                 return errand
-        return self.web.errand(node)
+        return super().errand(node)
 
     def learn(self, visit: Visit) -> None:
         """The answer to nonsense, records, and what the addresses of further pages are."""
-        self.web.learn(visit)
+        super().learn(visit)
         data = visit.data
         if visit.kind == "probe":
             self._probing = False
@@ -343,19 +329,6 @@ class SearchFormSpace(Space):
         page.marked = text
         n = len(urls)
         page.links = Links(urls, anchors, contexts, [""] * n, list(range(n)), np.zeros(n, np.float32))
-
-
-def records(visits: Iterable[Any]) -> dict[str, str]:
-    """The records that the visits of a crawl have found: addresses, each once and in order, and titles.
-
-    >>> records([Visit("a", "page", "ok", 1, data={"records": [["http://a.test/1", "Reefs"]]})])
-    {'http://a.test/1': 'Reefs'}
-    """
-    found: dict[str, str] = {}
-    for visit in visits:
-        for url, title in visit.data.get("records", ()):
-            found.setdefault(url, title)
-    return found
 
 
 def _blank(url: str, keyword: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 
-from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces.mastodon import (
     MOST_BYTES,
@@ -19,6 +18,7 @@ from lycosa.spaces.mastodon import (
     read_answer,
     resets_in,
 )
+from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web import LONGEST_REST, WebSpace
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of
@@ -37,7 +37,7 @@ MOST_PEOPLE = 1_000
 OPTED_OUT = "the account asks not to be indexed"
 
 
-class SocialSpace(Space):
+class SocialSpace(OverWeb):
     """A graph of people: (u, v) is a link if u mentions v, and a page is what u wrote last.
 
     A node is an address of the server's API, so that robots.txt, pauses, archive and log are those of the `web` that
@@ -67,45 +67,17 @@ class SocialSpace(Space):
             raise ValueError(f"server={server} is not the address of a server: write it like https://social.example")
         if pages < 1:
             raise ValueError(f"pages={pages}: at least one page of statuses is read of each person")
-        self.web = web
+        super().__init__(web)
         self.server = server
         self.boosts = boosts
         self.replies = replies
         self.pages = pages
         self.api = Api(origin(url), boosts, replies)
-        # Made-up addresses and sitemaps are for sites with pages.
-        web.probe_after, web.sitemaps = 0, False
         self._token = os.environ.get(TOKEN, "").strip()
         if self._token:
             web.transport = Authorised(web.transport, self.api.server, self._token)
         self._number: dict[str, int] = {}
         """Nodes that are someone's second, third, ... page of statuses."""
-
-    # -- as the web does it ------------------------------------------------------------------------------------
-
-    def lane(self, node: str) -> str:
-        """The host."""
-        return self.web.lane(node)
-
-    def ready(self, lane: str) -> tuple[float, str]:
-        """When the server may be asked next."""
-        return self.web.ready(lane)
-
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """The server's robots.txt applies to its API."""
-        return self.web.errand(node)
-
-    def expect(self, lanes: Iterable[str]) -> None:
-        """Resolve names."""
-        self.web.expect(lanes)
-
-    def resumed(self) -> None:
-        """The server may have been asked a moment ago."""
-        self.web.resumed()
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self.web.close()
 
     # -- people ------------------------------------------------------------------------------------------------
 
@@ -139,7 +111,7 @@ class SocialSpace(Space):
             self.web.politeness.hold(self.lane(visit.node), visit.data["rest"], "the server's rate limit")
         if "older" in visit.data:
             self._number[visit.data["older"]] = visit.data["page"] + 1
-        self.web.learn(visit)
+        super().learn(visit)
 
     # -- what is not as hoped ----------------------------------------------------------------------------------
 
@@ -237,8 +209,7 @@ class SocialSpace(Space):
         else:
             self._found(kind, name, answer, page)
         self._language(answer, page)
-        if self.pages > 1 and kind != "search":
-            self._older(task.node, link, answer, page)
+        self._older(task.node, link, answer, page)
 
     def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
         """Whether this account is not to be read: it is elsewhere now, was shut, or does not want to be."""

@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 
 from lycosa.training.wandering import sessions
-from lycosa.web.html import extract
+from lycosa.web.html import CLOSE, OPEN, extract
 
 from .web import Web
 
@@ -29,7 +29,7 @@ def browse(web: Web, topic: str, count: int = SESSIONS) -> Iterator[str]:
     def read(url: str) -> tuple[str, str, list[str]]:
         document = extract(web.response(url).body, url)
         known = [target for target in document.links.urls if web.canonical(target) == target]
-        return document.title, document.marked.replace("\x01", "").replace("\x02", ""), known
+        return document.title, document.marked.replace(OPEN, "").replace(CLOSE, ""), known
 
     relevant = set(web.relevant(topic))
     starts = Random(web.seed).sample([url for url in web.urls() if url not in relevant], count)

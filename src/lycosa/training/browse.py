@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,6 @@ SMALL = 100
 
 FEW = 10
 """Fewer relevant pages get a word of warning."""
-
-Unlabelled = Literal["path", "no"]
 
 
 @dataclass

@@ -38,7 +38,7 @@ SHOWN = 5
 
 YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
 NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
-UNSAID = frozenset(("null", "none", "?", "unknown", "unlabelled", "unlabeled"))
+UNSAID = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
 
 _URL = ("url", "uri", "address", "href", "link", "page_url")
 _REFERRER = ("referrer", "referer", "from_url", "referring_url")
@@ -271,8 +271,8 @@ def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> N
 
 
 def _label(value: Any) -> bool | None:
-    if value is None or isinstance(value, bool) or value == "":
-        return None if value == "" else value
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, int | float):
         said = "1" if value == 1 else "0" if value == 0 else "a number"
     else:

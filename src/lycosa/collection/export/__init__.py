@@ -100,7 +100,7 @@ def export(
         else:
             with whole_file(path) as file:
                 done = _write(kind, pages, path, file)
-        if not done.pages and not everything:
+        if not pages.total and not everything:
             done.remarks.append(f"no page scores {at_least(collection.threshold)}: --all takes all pages")
     size = 0 if path is None else _size(path)
     opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
+from lycosa.collection.export.cleaning import line
 from lycosa.collection.export.selection import Selection, Written
 
 
@@ -14,6 +15,6 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         for url, title in visit.data.get("records", ()):
             if url not in found:
                 found.add(url)
-                out.write(f"{url}\t{' '.join(str(title).split())}\n".encode("utf-8", "replace"))
+                out.write(f"{url}\t{line(str(title))}\n".encode("utf-8", "replace"))
     told = [] if found else ["no page has records: they are what a crawl with --space search-form finds"]
     return Written(len(found), told)

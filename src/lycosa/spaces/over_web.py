@@ -1,0 +1,48 @@
+"""What spaces have in common whose nodes are addresses that the web fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lycosa.core.protocols import Space
+from lycosa.core.types import Outcome, Task, Visit
+from lycosa.spaces.web import WebSpace
+
+
+class OverWeb(Space):
+    """A space that is visited over the web: robots.txt, pauses, archive and log are the web's.
+
+    Made-up addresses and sitemaps are for sites with pages, and so left out.
+    """
+
+    def __init__(self, web: WebSpace) -> None:
+        self.web = web
+        web.probe_after, web.sitemaps = 0, False
+
+    def lane(self, node: str) -> str:
+        """The host."""
+        return self.web.lane(node)
+
+    def ready(self, lane: str) -> tuple[float, str]:
+        """When the host may be asked next."""
+        return self.web.ready(lane)
+
+    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+        """robots.txt has to be known, and to allow the node."""
+        return self.web.errand(node)
+
+    def learn(self, visit: Visit) -> None:
+        """See what the web learns."""
+        self.web.learn(visit)
+
+    def expect(self, lanes: Iterable[str]) -> None:
+        """Resolve names ahead."""
+        self.web.expect(lanes)
+
+    def resumed(self) -> None:
+        """An earlier run may have asked the host a moment ago."""
+        self.web.resumed()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.web.close()

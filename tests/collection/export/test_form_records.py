@@ -1,0 +1,21 @@
+"""The records of a search form as a table."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+from lycosa.collection.export.records import write
+
+
+def test_titles_are_harmless() -> None:
+    """One line a record, each once, an address and a title without tabs, line ends and escapes."""
+    told = [["http://a.test/1", "Reefs\x1b[31m of\tthe\nsea\x07"], ["http://a.test/2", "Atolls"]]
+    visits = [SimpleNamespace(data={"records": told}), SimpleNamespace(data={"records": told[:1]})]
+    out = io.BytesIO()
+    done = write(SimpleNamespace(pages=lambda: enumerate(visits)), out)  # type: ignore[arg-type]  # all it asks for
+    assert (2, []) == (done.pages, done.remarks)
+    lines = out.getvalue().decode().splitlines()
+    assert ["http://a.test/1", "http://a.test/2"] == [line.split("\t")[0] for line in lines]
+    assert [2, 2] == [len(line.split("\t")) for line in lines]
+    assert out.getvalue().decode().replace("\n", "").replace("\t", "").isprintable()
