@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lycosa.cli.laboratory import lab
 from lycosa.cli.learning import training
 from lycosa.cli.manners import Commands, one_line
 from lycosa.cli.parameters import AllowNetwork, Delay, Dir, Json, ProxyCa, ProxyUrl, Quiet
@@ -317,6 +318,7 @@ def seeds(
 
 
 app.add_typer(training, name="train")
+app.add_typer(lab, name="lab")
 
 
 @app.command()

@@ -167,23 +167,26 @@ class Table:
         children = np.fromiter(best.keys(), np.intp, len(best))
         strongest = np.fromiter(best.values(), np.float32, len(best))
         if len(best):
-            beta = visit.beta
-            self.in_degree[children] += 1
-            self.depth[children] = np.minimum(self.depth[children], depth)
-            if beta > 0:
-                self.beta_sum[children] += beta
-                self.beta_max[children] = np.maximum(self.beta_max[children], beta)
-            promising = strongest.nonzero()[0]
-            if len(promising):  # most links say nothing of the topic: only the others need their sums brought up
-                rows, alpha = children[promising], strongest[promising]
-                self.alpha_sum[rows] += alpha
-                self.alpha_max[rows] = np.maximum(self.alpha_max[rows], alpha)
-                if beta > 0:
-                    product = alpha * np.float64(beta)
-                    self.product_sum[rows] += product
-                    self.product_max[rows] = np.maximum(self.product_max[rows], product)
-            self.edges.add(row, children, strongest)
+            self._sum_up(row, children, strongest, visit.beta)
         return Step(visit, row, children, strongest, np.array(of_link, np.int32))
+
+    def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], beta: float) -> None:
+        """The children have one parent more: counts, sums and maxima over parents, and the edges to them."""
+        self.in_degree[children] += 1
+        self.depth[children] = np.minimum(self.depth[children], self.depth[row] + 1)
+        if beta > 0:
+            self.beta_sum[children] += beta
+            self.beta_max[children] = np.maximum(self.beta_max[children], beta)
+        promising = strongest.nonzero()[0]
+        if len(promising):  # most links say nothing of the topic: only the others need their sums brought up
+            rows, alpha = children[promising], strongest[promising]
+            self.alpha_sum[rows] += alpha
+            self.alpha_max[rows] = np.maximum(self.alpha_max[rows], alpha)
+            if beta > 0:
+                product = alpha * np.float64(beta)
+                self.product_sum[rows] += product
+                self.product_max[rows] = np.maximum(self.product_max[rows], product)
+        self.edges.add(row, children, strongest)
 
     def _inherit(self, visit: Visit, row: int) -> Step:
         """A redirect's target stands in for its source: same depth, same parents' sums, one hop further."""

@@ -1,0 +1,3 @@
+"""`lycosa lab evaluate: the thesis's evaluator for any crawl`."""
+
+from __future__ import annotations

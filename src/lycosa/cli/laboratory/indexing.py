@@ -1,0 +1,3 @@
+"""`lycosa lab index, lycosa lab fetch: corpora`."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""`lycosa lab paper: the experiments of five papers`."""
+
+from __future__ import annotations

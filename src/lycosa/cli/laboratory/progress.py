@@ -1,0 +1,56 @@
+"""How far something is that takes long: a bar with the time left in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from lycosa.cli.manners import lively
+
+EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+Tell = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and of how many (0: unknown)."""
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Tell]:
+    """Something to tell how far one is."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet:
+        yield lambda what, done, total: None
+    elif lively(console):
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True),
+        )  # fmt: skip
+        with Progress(*columns, console=console, transient=True) as bars:
+            tasks = {}
+
+            def draw(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total or None)
+                bars.update(tasks[what], completed=done, total=total or None)
+
+            yield draw
+    else:
+        shown: dict[str, float] = {}
+        began: dict[str, float] = {}
+
+        def say(what: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            began.setdefault(what, now)
+            if now - shown.get(what, now - (0 if total != done else EVERY)) < EVERY and what in shown:
+                return
+            shown[what] = now
+            spent = now - began[what]
+            left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1 else ""
+            print(f"{what}: {done:,}" + (f" of {total:,}" if total else "") + left, file=sys.stderr)
+
+        yield say

@@ -1,0 +1,3 @@
+"""`lycosa lab leaderboard, lycosa lab gate`."""
+
+from __future__ import annotations

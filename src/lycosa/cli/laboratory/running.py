@@ -1,0 +1,3 @@
+"""`lycosa lab run: an experiment`."""
+
+from __future__ import annotations

@@ -1,0 +1,98 @@
+"""What an experiment found, in a form that can be printed, drawn, stored and compared: tables, figures, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+AS_PUBLISHED = "as-published"
+INDEPENDENT = "independent"
+Mode = Literal["independent", "as-published"]
+"""Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
+
+Verdict = Literal["holds", "does not hold", "cannot be tested here"]
+
+Cell = str | float | int | None
+
+
+@dataclass
+class Table:
+    """Rows of cells under titles. A cell is a text, a number (drawn with `digits` places) or None (nothing to tell)."""
+
+    key: str
+    """Short and unique in its report: gouriten-table-7. Files are named by it."""
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    mode: Mode = INDEPENDENT
+    digits: int = 3
+    note: str = ""
+    """What a reader has to know to read it right: units, what intervals are, what was left out."""
+    timed: bool = False
+    """Whether it has times in it, which differ from run to run: such a table is not compared."""
+
+
+@dataclass
+class Curve:
+    """A line with its uncertainty: low and high are a confidence band, or empty."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+
+@dataclass
+class Figure:
+    """Curves over the same axes; with `bars` the y of each curve are bars over the labels in `ticks`."""
+
+    key: str
+    title: str
+    x_label: str
+    y_label: str
+    curves: Sequence[Curve]
+    mode: Mode = INDEPENDENT
+    log_x: bool = False
+    log_y: bool = False
+    bars: bool = False
+    ticks: Sequence[str] = ()
+    note: str = ""
+    timed: bool = False
+
+
+@dataclass
+class Claim:
+    """Something that a paper says, and whether it is so here. `evidence` has the figures that decide it."""
+
+    text: str
+    source: str
+    """Where it is said: Gouriten et al. 2014, 8.2."""
+    verdict: Verdict
+    evidence: str
+
+
+@dataclass
+class Findings:
+    """All of one experiment. `parts` are in the order in which they are to be read."""
+
+    key: str
+    """otie, gouriten, leaderboard, an experiment's name: names the directory."""
+    title: str
+    parts: list[Table | Figure] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    summary: str = ""
+    """A paragraph of plain words: what was done, what came out."""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    """All that has to be known to do it again."""
+    corpus: Mapping[str, Any] = field(default_factory=dict)
+    """Facts of the corpora: source, fingerprint, pages, links ..."""
+    remarks: list[str] = field(default_factory=list)
+    """What was left out and why, where a strategy beat the oracle, what went wrong."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON; each part says what it is."""
+        told = asdict(self)
+        told["parts"] = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
+        return told

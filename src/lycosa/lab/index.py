@@ -1,0 +1,241 @@
+"""A corpus that was read once: columns in files, mapped into memory, so that a simulated visit is a few slices.
+
+Nodes are numbered from 0. Of each node: its name, its links in page order (those that lead to a node of the corpus;
+dead links and links to the page itself are counted and left out), the children that they lead to (each once), its
+words, its text, its classes. A graph without text has scores of nodes and links instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page, Terms
+
+FORMAT = 1
+FACTS = "index.json"
+
+COLUMNS: dict[str, str] = {
+    "name_start": "<i8",  # n + 1: where each node's name begins in names.bin
+    "link_start": "<i8",  # n + 1
+    "link_slot": "<i4",  # of each link the place of its child among the children of its page; empty: each its own
+    "link_at": "<i4",  # of each link its place among all links of its page, dead ones too; empty for a graph
+    "child_start": "<i8",  # n + 1
+    "child": "<i4",  # the nodes that each node links to, each once, in page order
+    "text_start": "<i8",  # n + 1: where each node's text begins in texts.bin; empty for a graph
+    "term_start": "<i8",  # n + 1; empty for a graph
+    "term": "<u4",
+    "count": "<u2",
+    "simhash": "<u8",
+    "score": "<f4",  # true scores of nodes; empty where the corpus has none
+    "alpha": "<f4",  # scores of links, child by child; empty where the corpus has none
+    "class_start": "<i8",  # n + 1; empty where there are no classes
+    "class_of": "<i4",  # numbers of the classes of each node
+}
+"""Columns of an index, each in a file NAME.npy. Those that a corpus has nothing for have no entries."""
+
+NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
+
+
+@dataclass(frozen=True)
+class Index:
+    """A corpus in a directory. Its columns are attributes, as named in COLUMNS.
+
+    >>> index = Index.of({"a": ["b", "c"], "c": ["a"]}, score={"c": 1.0})
+    >>> len(index), index.names[2], index.children(0).tolist(), index.score.tolist()
+    (3, 'c', [1, 2], [0.0, 0.0, 1.0])
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    facts: Mapping[str, Any]
+    """What was read: source, fingerprint, pages, links, dead, classes ... See indexing.py."""
+    names_: NDArray[np.uint8]
+    texts_: NDArray[np.uint8]
+    stems_: bytes = b""
+    path: Path | None = None
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name in COLUMNS:
+            return self.columns[name]
+        raise AttributeError(name)
+
+    def __len__(self) -> int:
+        return len(self.columns["child_start"]) - 1
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when anything does that a run could depend on."""
+        return str(self.facts.get("fingerprint", ""))
+
+    @property
+    def has_text(self) -> bool:
+        """Whether its nodes are pages with words, rather than nodes with scores."""
+        return len(self.columns["text_start"]) > 0
+
+    @cached_property
+    def names(self) -> Names:
+        """Addresses of pages, names of nodes."""
+        return Names(self.columns["name_start"], self.names_)
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The node of a name; made when it is first asked for."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """All words of the corpus, by number."""
+        return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """The names of the classes: paths of a taxonomy, perhaps of one level only."""
+        return list(self.facts.get("classes", []))
+
+    def children(self, node: int) -> NDArray[np.int32]:
+        """The nodes that a node links to, each once."""
+        start = self.columns["child_start"]
+        found: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
+        return found
+
+    def terms(self, node: int) -> Terms:
+        """The node's words, as numbers of `stems`, and how often it has them."""
+        start = self.columns["term_start"]
+        if not len(start):
+            return Terms()
+        here = slice(start[node], start[node + 1])
+        return Terms(np.array(self.columns["term"][here]), np.array(self.columns["count"][here]))
+
+    def page(self, node: int) -> Page:
+        """The page as a space would give it, with the links that lead to nodes of the corpus."""
+        start = self.columns["text_start"]
+        children = self.children(node)
+        slots = self.columns["link_slot"]
+        here = slice(self.columns["link_start"][node], self.columns["link_start"][node + 1])
+        targets = children[slots[here]] if len(slots) else children
+        urls = [self.names[target] for target in targets.tolist()]
+        if not len(start):
+            data: dict[str, Any] = {"beta": float(self.columns["score"][node]) if len(self.columns["score"]) else 0.0}
+            first = slice(self.columns["child_start"][node], self.columns["child_start"][node + 1])
+            alphas = self.columns["alpha"]
+            data["alpha"] = alphas[first].tolist() if len(alphas) else [0.0] * len(urls)
+            return Page("ok", links=Links.to(*urls), data=data)
+        packed = self.texts_[start[node] : start[node + 1]].tobytes()
+        title, marked, language, guessed, anchors, contexts, rels, positions = msgpack.unpackb(
+            zstandard.ZstdDecompressor().decompress(packed)
+        )
+        at = self.columns["link_at"][here].tolist()
+        kept = ([column[place] for place in at] for column in (anchors, contexts, rels, positions))
+        links = Links(urls, *kept, np.zeros(len(urls), np.float32))
+        return Page(
+            "ok", 200, title=title, marked=marked, language=language, guessed=guessed, links=links, size=len(marked)
+        )
+
+    def of_class(self, name: str) -> NDArray[np.bool_]:
+        """Which nodes are of a class, or of one below it.
+
+        Names of classes are paths: Science has the pages of Science/Physics, too.
+        """
+        wanted = [number for number, known in enumerate(self.classes) if known == name or known.startswith(f"{name}/")]
+        found = np.zeros(len(self), np.bool_)
+        if len(self.columns["class_start"]) and wanted:
+            node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
+            found[node[np.isin(self.columns["class_of"], wanted)]] = True
+        return found
+
+    def branches(self) -> list[str]:
+        """All classes and the branches above them, in alphabetical order."""
+        return sorted(
+            {"/".join(name.split("/")[:depth]) for name in self.classes for depth in range(1, 1 + name.count("/") + 1)}
+        )
+
+    @classmethod
+    def open(cls, path: str | Path) -> Index:
+        """An index that `lycosa lab index` made."""
+        path = Path(path)
+        try:
+            facts = json.loads((path / FACTS).read_text(encoding="utf-8"))
+            if facts.get("format") != FORMAT:
+                raise InputError(f"{path} is an index of another version: make it again with 'lycosa lab index'")
+            columns = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in COLUMNS}
+            return cls(
+                {name: column.view(np.ndarray) for name, column in columns.items()},
+                facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{path} is no index ({error.filename} is missing): make one with 'lycosa lab index'"
+            ) from error
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"the index {path} can't be read ({error}): make it again with 'lycosa lab index'"
+            ) from error
+
+    @classmethod
+    def of(
+        cls,
+        links: Mapping[str, Sequence[str]],
+        score: Mapping[str, float] | None = None,
+        alpha: Mapping[tuple[str, str], float] | None = None,
+    ) -> Index:
+        """A small graph in memory; nodes are numbered in the order in which they are named."""
+        number: dict[str, int] = {}
+        for source, targets in links.items():
+            for name in (source, *targets):
+                number.setdefault(name, len(number))
+        for name in score or {}:
+            number.setdefault(name, len(number))
+        known = {source: [t for t in dict.fromkeys(targets) if t != source] for source, targets in links.items()}
+        names = list(number)
+        degree = [len(known.get(name, ())) for name in names]
+        start = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
+        encoded = [name.encode() for name in names]
+        columns = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()} | {
+            "name_start": np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64),
+            "link_start": start,
+            "child_start": start,
+            "child": np.array([number[t] for name in names for t in known.get(name, ())], np.int32),
+        }
+        if score is not None:
+            columns["score"] = np.array([score.get(name, 0.0) for name in names], np.float32)
+        if alpha is not None:
+            columns["alpha"] = np.array(
+                [alpha.get((name, t), 0.0) for name in names for t in known.get(name, ())], np.float32
+            )
+        facts = {"source": "a graph in memory", "pages": len(names)}
+        return cls(columns, facts, np.frombuffer(b"".join(encoded), np.uint8), np.zeros(0, np.uint8))
+
+
+class Names(Sequence[str]):
+    """The names of all nodes, as text only when asked for; nodes without a name are called by their number."""
+
+    def __init__(self, start: NDArray[np.int64], packed: NDArray[np.uint8]) -> None:
+        self._start, self._packed = start, packed
+
+    def __len__(self) -> int:
+        return max(0, len(self._start) - 1)
+
+    def __getitem__(self, node: Any) -> Any:
+        if not len(self._start):
+            return str(node)
+        return self._packed[self._start[node] : self._start[node + 1]].tobytes().decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self._packed.tobytes()
+        ends = self._start.tolist()
+        for first, last in zip(ends, ends[1:], strict=False):
+            yield whole[first:last].decode("utf-8", "replace")
+
+
+def _mapped(path: Path) -> NDArray[np.uint8]:
+    return np.memmap(path, np.uint8, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, np.uint8)

@@ -1,0 +1,40 @@
+"""The experiments of the five papers: each module has `findings(bench)`, which makes its tables, figures and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from lycosa.lab.findings import Findings
+from lycosa.lab.index import Index
+
+PAPERS = {
+    "otie": "Guan et al. 2008: link context and importance (OTIE)",
+    "batsakis": "Batsakis 2007: ten focused crawlers and two of HMM",
+    "personalized": "Trivedi et al. 2014: a personalised crawler with change detection",
+    "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
+    "rules": "Altingovde, Ulusoy 2004: rules between classes",
+}
+
+
+@dataclass
+class Bench:
+    """What an experiment is made with."""
+
+    index: Index
+    out: Path
+    """Where runs and what was prepared are kept, so that a second call finishes what the first began."""
+    quick: bool = False
+    """Smaller budgets, fewer topics and repetitions: minutes in place of hours."""
+    random_seed: int = 0
+    workers: int = 0
+    """Processes; 0: as many as there are cores."""
+    tell: Callable[[str, int, int], None] = lambda what, done, total: None
+
+
+def findings(paper: str, bench: Bench) -> Findings:
+    """Make the tables, figures and claims of a paper on a corpus."""
+    made: Findings = import_module(f"lycosa.lab.papers.{paper}").findings(bench)
+    return made

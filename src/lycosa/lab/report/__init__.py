@@ -1,0 +1,1 @@
+"""Findings as pages, pictures and tables for LaTeX."""

@@ -1,0 +1,136 @@
+"""The loop on an index: the same strategies, frontiers and columns as a real crawl, and nothing that waits.
+
+`simulate` looks up what a guide has said of all pages. `crawl` runs the engine itself on the recorded pages, for judges
+that learn as the crawl goes. With a judge that does not, both give the same picks (a test says so).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, Budget, Engine
+from lycosa.core.protocols import Space, Strategy, Topic
+from lycosa.core.types import Page, Seed, Step, Task
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.table import IndexedTable
+from lycosa.store.log import NullLog
+from lycosa.text.vocabulary import Vocabulary
+
+Watch = Callable[[Step, IndexedTable], None]
+
+
+@dataclass
+class Trace:
+    """What a run fetched, in order: nodes of the index, the seeds first. What is measured is measured on this."""
+
+    nodes: NDArray[np.int32]
+    seeds: int
+    """How many of them are seeds: fetched first, never counted."""
+    ending: str = ""
+    seconds: float = 0.0
+    """What the loop took, all steps together. Not part of the result: it differs from run to run."""
+    arms: list[str] = field(default_factory=list)
+    """For a bandit, the arm that chose each node."""
+
+    @property
+    def found(self) -> NDArray[np.int32]:
+        """The nodes without the seeds."""
+        return self.nodes[self.seeds :]
+
+
+def simulate(
+    guide: Guide,
+    strategy: Strategy,
+    seeds: Sequence[int],
+    budget: int,
+    *,
+    seen: NDArray[np.bool_] | None = None,
+    watch: Watch | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> Trace:
+    """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
+
+    Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
+    `watch` sees every step before the strategy learns from it.
+
+    >>> from lycosa.estimators import strategy
+    >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
+    >>> trace = simulate(Guide.given(index), strategy("fl_e"), [0], budget=2)
+    >>> [index.names[node] for node in trace.found]
+    ['c', 'b']
+    """
+    table = IndexedTable(guide.index)
+    frontier = strategy.frontier(table, _ready, 0, 300.0, 0.0)
+    for node in seeds:
+        strategy.admit(table.seed(node), table, frontier)
+    fetched: list[int] = []
+    arms: list[str] = []
+    left, ending = budget + len(set(seeds)), PAGES_SPENT
+    node_at, pages, named = table.node_at, frontier.lane(0), hasattr(strategy, "arms")
+    began = perf_counter()
+    while left > 0:
+        row, arm, score = strategy.pick(len(fetched) + 1, frontier, 0.0)
+        if row < 0:
+            ending = EXHAUSTED
+            break
+        node_at = table.node_at
+        node = int(node_at[row])
+        step = table.visited(guide.visit(node, len(fetched) + 1, arm, score), row, guide.alphas(node))
+        pages.pages += 1
+        if watch is not None:
+            watch(step, table)
+        strategy.learn(step, table, frontier)
+        frontier.untake(row)
+        fetched.append(node)
+        if named:
+            arms.append(arm)
+        if seen is None or not seen[node] or len(fetched) <= len(seeds):
+            left -= 1
+        if tell is not None and not len(fetched) & 1023:
+            tell(len(fetched))
+    return Trace(np.array(fetched, np.int32), len(set(seeds)), ending, perf_counter() - began, arms)
+
+
+def _ready(lane: str) -> tuple[float, str]:
+    return 0.0, ""
+
+
+class RecordedSpace(Space):
+    """The pages of an index, for the engine."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    async def visit(self, task: Task) -> Page:
+        """The page as it was recorded, with the links that lead to pages of the corpus."""
+        node = self.index.number_of.get(task.node)
+        return Page("gone") if node is None else self.index.page(node)
+
+
+def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int, **options: Any) -> Trace:
+    """The engine on the recorded pages, one at a time: for judges that learn as the crawl goes."""
+    if hasattr(topic, "facets"):
+        topic.facets = strategy.wants
+    engine = Engine(
+        RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
+        budget=Budget(pages=budget + len(set(seeds))), **options,
+    )  # fmt: skip
+    for node in seeds:
+        engine.fold(Seed(index.names[node]))
+    fetched: list[int] = []
+
+    async def run() -> None:
+        async for visit in engine.run():
+            fetched.append(index.number_of[visit.node])
+
+    began = perf_counter()
+    asyncio.run(run())
+    return Trace(np.array(fetched, np.int32), len(set(seeds)), engine.ending, perf_counter() - began)

@@ -1,0 +1,124 @@
+"""The table of a simulated crawl: rows in order of discovery, as in any crawl, but named by nodes of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Rows, Step, Visit
+from lycosa.lab.index import Index
+
+
+class IndexedTable(Table):
+    """A table whose nodes are numbers of an index: looking a link up is an array access, not a dictionary's.
+
+    >>> table = IndexedTable(Index.of({"a": ["b", "c"], "c": ["b"]}))
+    >>> row = table.seed(0)
+    >>> step = table.visited(Visit("a", "page", "ok", pick=1, beta=.5), row, np.zeros(2, np.float32))
+    >>> step.children.tolist(), table.nodes[2], table.beta_sum[step.children].tolist()
+    ([1, 2], 'c', [0.5, 0.5])
+    """
+
+    def __init__(self, index: Index) -> None:
+        super().__init__()
+        self.index = index
+        self.row_at: NDArray[np.int32] = np.full(len(index), -1, np.int32)
+        """The row of each node of the index; -1: not seen yet."""
+        self.node_at: NDArray[np.int32] = np.zeros(1024, np.int32)
+        """The node of each row."""
+        self.size = 0
+        self.nodes = Nodes(self)  # type: ignore[assignment]
+        self.stems = index.stems
+        self.lanes, self.lane_number = [""], {"": 0}
+
+    def __len__(self) -> int:
+        return self.size
+
+    def seed(self, node: int) -> int:
+        """A node to start from."""
+        row = int(self.row_at[node])
+        if row < 0:
+            row = int(self._add(np.array([node], np.int32), 0, -1)[0])
+        if self.state[row] == OPEN:
+            self.is_seed[row] = True
+            self.depth[row] = 0
+        return row
+
+    def visited(self, visit: Visit, row: int, alphas: NDArray[np.float32]) -> Step:
+        """Fold a visit: close the row, let the node's children join; alphas are one for each child."""
+        node = int(self.node_at[row])
+        self.close(row)
+        targets = self.index.children(node)
+        children = self.row_at[targets]
+        if len(targets):
+            new = children < 0
+            if new.any():
+                children[new] = self._add(targets[new], int(self.depth[row]) + 1, row)
+            self._sum_up(row, children, alphas, visit.beta)
+        return IndexedStep(visit, row, children, alphas, node, self.index)
+
+    def _add(self, nodes: NDArray[np.int32], depth: int, parent: int) -> Rows:
+        """New rows for nodes that have none, each named once."""
+        begin, end = self.size, self.size + len(nodes)
+        while end > self._capacity:
+            self._grow()
+        self.node_at = fit(self.node_at, end)
+        rows = np.arange(begin, end, dtype=np.int32)
+        self.node_at[begin:end] = nodes
+        self.row_at[nodes] = rows
+        self.depth[begin:end] = depth
+        self.parent[begin:end] = parent
+        self.open_rows += len(nodes)
+        self.size = end
+        return rows
+
+
+class IndexedStep(Step):
+    """A step that works out which link leads to which child only when someone asks."""
+
+    __slots__ = ("_index", "_node")
+
+    def __init__(
+        self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: Index
+    ) -> None:
+        self.visit, self.row, self.children, self.alphas = visit, row, children, alphas
+        self._node, self._index = node, index
+
+    @property  # type: ignore[override]
+    def of_link(self) -> Rows:
+        """For each of the page's links its row."""
+        slots = self._index.link_slot
+        if not len(slots):
+            return self.children
+        start = self._index.link_start
+        return self.children[slots[start[self._node] : start[self._node + 1]]]
+
+    def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
+        """For each child the largest number among the page's links to it."""
+        slots = self._index.link_slot
+        if not len(slots) or len(column) == len(self.children):
+            return column
+        start = self._index.link_start
+        largest = np.full(len(self.children), -np.inf, column.dtype)
+        np.maximum.at(largest, slots[start[self._node] : start[self._node + 1]], column)
+        return largest
+
+
+class Nodes(Sequence[str]):
+    """The names of the rows."""
+
+    def __init__(self, table: IndexedTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return self._table.size
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return [self[at] for at in range(*row.indices(len(self)))]
+        return self._table.index.names[int(self._table.node_at[row])]
