@@ -113,7 +113,8 @@ def commands() -> Iterator[str]:
         own = [item for item in command.params if item.opts[0].startswith("-")]
         if name == "crawl":
             own = [item for item in own if item.opts[0] not in shared]
-        usage = " ".join([f"lycosa {name}", "[OPTIONS]", *(_metavar(item) for item in arguments)])
+        rest = ["COMMAND"] if _is_bare(command) else ["[OPTIONS]", *(_metavar(item) for item in arguments)]
+        usage = " ".join([f"lycosa {name}", *rest])
         yield from (f"### `{usage}`", "", command.help, "")
         if arguments:
             rows = ((f"`{_metavar(item)}`", item.help) for item in arguments)
@@ -128,19 +129,27 @@ def _all(group: Any) -> Iterator[tuple[str, Any]]:
     """Commands and commands of commands; the usual one of a group goes by the group's name and with its help."""
     for name, command in group.commands.items():
         usual = getattr(command, "usual", "")
-        if not usual:
-            yield name, command
-            continue
-        command.params = [*command.commands[usual].params, *command.params]
+        if usual:
+            command.params = [*command.commands[usual].params, *command.params]
         yield name, command
-        yield from ((f"{name} {inner}", each) for inner, each in command.commands.items() if inner != usual)
+        inside = getattr(command, "commands", {})
+        yield from ((f"{name} {inner}", each) for inner, each in inside.items() if inner != usual)
+
+
+def _is_bare(command: Any) -> bool:
+    """Whether it does nothing itself: a group of commands without a usual one."""
+    return hasattr(command, "commands") and not getattr(command, "usual", "")
 
 
 def _option(item: Any) -> tuple[str, str]:
     """An option's spellings, and its help with the default."""
     names = ", ".join(f"`{name}`" for name in [*item.opts, *item.secondary_opts])
     default = item.default
-    told = "" if default is None or isinstance(default, bool) or default == [] else f" Default: `{default}`."
+    told = (
+        ""
+        if default in (None, "", []) or isinstance(default, bool) or "efault:" in item.help
+        else f" Default: `{default}`."
+    )
     return names, f"{item.help}{told}"
 
 

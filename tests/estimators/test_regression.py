@@ -40,11 +40,22 @@ def test_three_pages_by_hand() -> None:
     or 5.5 w + 3 c = 2 and 3 w + 3.5 c = 1, so w = (2 * 3.5 - 3 * 1) / (5.5 * 3.5 - 3 * 3) = 4 / 10.25 and
     c = (5.5 * 1 - 3 * 2) / 10.25 = -.5 / 10.25. The other features are 0, and so are their weights.
     """
-    made = Regression("fl", smooth=False, ridge=0.5)
+    made = Regression("fl", smooth=False, ridge=0.5, literal=True)
     table = learned(made, ("a", 0.0, "bc"), ("b", 0.0, "c"), ("c", 1.0, "d"))
     assert [0, 1, 2] == table.in_degree[:3].tolist()
     assert [4 / 10.25, 0, 0, 0, -0.5 / 10.25] == pytest.approx(made.weights_.tolist(), abs=1e-12)
     assert [(4 * 1 - 0.5) / 10.25] == pytest.approx(made.score(np.array([3], np.int32), table).tolist(), rel=1e-6)
+
+
+def test_seeds_teach_nothing() -> None:
+    """They were chosen, not found: without `literal` only the page that a link led to is learned from."""
+    made, table = Spy("fl", smooth=False), Table()
+    table.add_seed("a")
+    for node, beta, links in (("a", 1.0, "b"), ("b", 0.5, "")):
+        step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links)))
+        assert step is not None
+        made.learn(step, table)
+    assert [([1, 1.0, 0, 0], 0.5)] == made.__dict__["seen"]
 
 
 def test_all_scores_are_0_at_first() -> None:
@@ -88,7 +99,7 @@ class Spy(Regression):
 
 def test_features_are_frozen_before_the_visit() -> None:
     """Neither the page's own relevance nor what its links lead back to is in what it is trained with."""
-    made = Spy("sl", smooth=False)
+    made = Spy("sl", smooth=False, literal=True)
     learned(made, ("u", 0.25, "vw"), ("w", 0.5, "uvw"), ("v", 1.0, "wv"))
     expected = [
         ([0, 0, 0, 0, 0, 0, 0], 0.25),

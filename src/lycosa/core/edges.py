@@ -53,25 +53,28 @@ class Edges:
         """The alpha of each edge."""
         return self._alpha[: self._size]
 
-    def add(self, parent: int, children: Rows, alphas: NDArray[np.float32]) -> None:
+    def add(self, parent: int, children: Rows, alphas: NDArray[np.float32], rows: int = 0) -> None:
         """The edges of a page, each child once. Those of an earlier visit of it stay, but are no longer its own.
 
-        A visit that brought no links changes nothing.
+        A visit that brought no links changes nothing. `rows`: how many there are, if that is known.
         """
-        if not len(children):
+        count = len(children)
+        if not count:
             return
-        begin, end = self._size, self._size + len(children)
-        for name in ("_parent", "_child", "_alpha", "_before"):
-            setattr(self, name, fit(getattr(self, name), end))
-        rows = 1 + max(parent, int(children.max()))
-        self._first, self._count = fit(self._first, rows), fit(self._count, rows)
-        self._last = fit(self._last, rows, _NONE)
+        begin, end = self._size, self._size + count
+        if end > len(self._child):
+            for name in ("_parent", "_child", "_alpha", "_before"):
+                setattr(self, name, fit(getattr(self, name), end))
+        rows = rows or 1 + max(parent, int(children.max()))
+        if rows > len(self._last):
+            self._first, self._count = fit(self._first, rows), fit(self._count, rows)
+            self._last = fit(self._last, rows, _NONE)
         self._parent[begin:end] = parent
         self._child[begin:end] = children
         self._alpha[begin:end] = alphas
         self._before[begin:end] = self._last[children]
         self._last[children] = np.arange(begin, end, dtype=np.int32)
-        self._first[parent], self._count[parent] = begin, len(children)
+        self._first[parent], self._count[parent] = begin, count
         self._size = end
 
     def children(self, row: int) -> Rows:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from heapq import heappop, heappush, heapreplace
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,7 @@ class Frontier:
         self.taken: dict[int, bool] = {}
         """The rows in flight, and whether each was free when it was picked."""
         self.lanes: list[Lane] = []
+        self._holding = False  # whether any row was ever held back
         self._free_taken = 0
         self._witness = -1  # a row that was left when `left` was last asked
         self._again = math.inf  # when to look again although nothing has happened
@@ -122,7 +124,9 @@ class Frontier:
         before = self.score[rows]
         self.score[rows] = scores
         # Only a row that got better needs a new entry: one that got worse still has an entry above it.
-        self._push_all(rows[scores > before])
+        better = (scores > before).nonzero()[0]
+        if len(better):
+            self._push_all(rows[better])
 
     def _seeds_first(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Scores:
         finite = np.isfinite(scores)
@@ -140,6 +144,7 @@ class Frontier:
         before = self.level[rows]
         if not levels.any() and not before.any():  # nearly always: new rows, and all of them free
             return
+        self._holding = True
         levels = np.where(self.table.is_seed[rows], FREE, levels)
         self.level[rows] = levels
         freed = rows[levels < before]
@@ -148,17 +153,42 @@ class Frontier:
     def _push_all(self, rows: Rows) -> None:
         """New entries for those of the rows that may be fetched."""
         table, taken = self.table, self.taken
-        if len(rows):
-            self.lane(len(table.lanes) - 1)  # so that all of them are there
+        if not len(rows):
+            return
+        lanes = self.lanes
+        self.lane(len(table.lanes) - 1)  # so that all of them are there
+        if len(lanes) == 1:
+            self._push_alone(rows)
+            return
         places = rows if self.order is None else self.order(rows)
         columns = (places, table.state[rows], self.level[rows], self.score[rows], table.lane[rows])
         for place, state, level, score, number in zip(*(column.tolist() for column in columns), strict=True):
             if state != OPEN or level == SHUT or score <= PRUNED or place & _ROW in taken:
                 continue
-            entry, lane = (level, -score, place), self.lanes[number]
+            entry, lane = (level, -score, place), lanes[number]
             heappush(lane.heap, entry)
             if lane.heap[0] is entry:
                 self._lead(lane, entry)
+
+    def _push_alone(self, rows: Rows) -> None:
+        """The same where there is but one lane, which graphs have: all rows are looked at before any is pushed."""
+        score, taken, lane = self.score[rows], self.taken, self.lanes[0]
+        wanted = (self.table.state[rows] == OPEN) & (score > PRUNED)
+        if self._holding:
+            wanted &= self.level[rows] != SHUT
+        if taken and not taken.keys().isdisjoint(rows.tolist()):
+            wanted &= np.array([row not in taken for row in rows.tolist()], np.bool_)
+        if np.count_nonzero(wanted) < len(rows):
+            rows, score = rows[wanted], score[wanted]
+        if not len(rows):
+            return
+        places = rows if self.order is None else self.order(rows)
+        levels = self.level[rows].tolist() if self._holding else repeat(FREE)
+        heap, before = lane.heap, lane.heap[0] if lane.heap else None
+        for entry in zip(levels, np.negative(score).tolist(), places.tolist(), strict=False):
+            heappush(heap, entry)
+        if heap[0] is not before:
+            self._lead(lane, heap[0])
 
     def _lead(self, lane: Lane, top: Entry) -> None:
         """The lane has a new best row."""
@@ -275,15 +305,15 @@ class Frontier:
 
     def lend(self, row: int, *, free: bool) -> None:
         """The row is in flight, whoever took it: from here, or from another frontier of the same rows."""
-        self.lane(int(self.table.lane[row])).in_flight += 1
+        self.lane(self.table.lane.item(row)).in_flight += 1
         self.taken[row] = free
         self._free_taken += free
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
-        self.lanes[self.table.lane[row]].in_flight -= 1
-        if self.table.state[row] == OPEN:
+        self.lanes[self.table.lane.item(row)].in_flight -= 1
+        if self.table.state.item(row) == OPEN:
             self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
@@ -404,9 +434,9 @@ class Frontier:
         while heap:
             entry = heap[0]
             row = entry[2] & _ROW
-            level = int(levels[row])
-            score = float(scores[row])
-            if state[row] != OPEN or row in self.taken or level == SHUT or score <= PRUNED:
+            level = levels.item(row)
+            score = scores.item(row)
+            if state.item(row) != OPEN or row in self.taken or level == SHUT or score <= PRUNED:
                 heappop(heap)
                 continue
             true = (level, -score, entry[2])

@@ -160,6 +160,27 @@ class Pool:
         if above.any():
             self.short = np.concatenate([self.short, rows[above]])
 
+    def keep(self, row: int, lane: int, features: NDArray[np.float32]) -> int:
+        """One row joins a pool that nothing is taken from; returns its slot."""
+        if self.size == len(self.rows):
+            return int(self.add(np.array([row], np.int32), np.array([lane], np.int32), features[:, np.newaxis]).start)
+        slot = self.size
+        self.rows[slot], self.lanes[slot], self.matrix[:, slot] = row, lane, features
+        self.size += 1
+        return slot
+
+    def drop_one(self, slot: int) -> int:
+        """One row leaves; returns the one that was moved into its place, -1 if none was."""
+        if self.crowds:
+            self._leave_crowds([slot])
+        self.size -= 1
+        last, moved = self.size, -1
+        if slot != last:
+            moved = self.rows.item(last)
+            self.rows[slot], self.lanes[slot] = moved, self.lanes[last]
+            self.matrix[:, slot] = self.matrix[:, last]
+        return moved
+
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
         """Rows leave; returns those that were moved into their places, and the places."""
         self._leave_crowds(slots)

@@ -103,7 +103,7 @@ class ScanFrontier(Frontier):
         super().lend(row, free=free)
         self._fit()
         self._lent[row] = True
-        self._push_all(np.array([row], np.int32))
+        self._set_aside(row)
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
@@ -232,7 +232,7 @@ class ScanFrontier(Frontier):
         """Rows join, or get other features where they are."""
         where = self._where[rows]
         for which in (ASIDE, FIRST, FREELY, BEHIND):
-            here = (where == which).nonzero()[0]
+            here = (where == which).nonzero()[0] if self.pools[which].size else ()
             if len(here):
                 everywhere = len(here) == len(rows)
                 old = rows if everywhere else rows[here]
@@ -244,8 +244,11 @@ class ScanFrontier(Frontier):
                     self._move(old)
         new = (where == NOWHERE).nonzero()[0]
         if len(new):
-            joining, last = np.unique(rows[new][::-1], return_index=True)  # a row that is named twice joins once
-            self._join(joining, self._pool_of(joining), features[:, new[len(new) - 1 - last]])
+            joining = rows[new]
+            if np.count_nonzero(joining[1:] > joining[:-1]) < len(new) - 1:  # a row that is named twice joins once
+                joining, last = np.unique(joining[::-1], return_index=True)
+                new = new[len(new) - 1 - last]
+            self._join(joining, self._pool_of(joining), features[:, new])
 
     def _pool_of(self, rows: Rows) -> NDArray[np.uint8]:
         """Which pool each row belongs to."""
@@ -274,6 +277,28 @@ class ScanFrontier(Frontier):
                 self._leave(which, slots)
         self._join(rows, to, features)
 
+    def _set_aside(self, row: int) -> None:
+        """What `_move` does, for the row that is taken: at every step."""
+        which = self._where.item(row)
+        if which == NOWHERE:
+            return
+        if which == ASIDE or self.table.state.item(row) != OPEN:
+            self._move(np.array([row], np.int32))
+            return
+        lane, features = self.table.lane.item(row), self.pools[which].matrix[:, self._slot.item(row)].copy()
+        self._leave_one(which, row)
+        self._where[row], self._slot[row] = ASIDE, self.pools[ASIDE].keep(row, lane, features)
+
+    def _leave_one(self, which: int, row: int) -> None:
+        """What `_leave` does, for one row."""
+        slot = self._slot.item(row)
+        self._where[row] = NOWHERE
+        if which != ASIDE:
+            self._have[int(which == BEHIND), self.table.lane.item(row)] -= 1
+        moved = self.pools[which].drop_one(slot)
+        if moved >= 0:
+            self._slot[moved] = slot
+
     def _join(self, rows: Rows, to: NDArray[np.uint8], features: Features) -> None:
         for which in (ASIDE, FIRST, FREELY, BEHIND):
             here = (to == which).nonzero()[0]
@@ -298,9 +323,15 @@ class ScanFrontier(Frontier):
         """Rows that have been closed leave."""
         if len(self.table.closed) == self._closed:
             return
+        self._fit()
+        if len(self.table.closed) == self._closed + 1:
+            self._closed += 1
+            row = self.table.closed[-1]
+            if which := self._where.item(row):
+                self._leave_one(which, row)
+            return
         rows = np.array(self.table.closed[self._closed :], np.int32)
         self._closed = len(self.table.closed)
-        self._fit()
         where = self._where[rows]
         for which in (ASIDE, FIRST, FREELY, BEHIND):
             here = rows[where == which]

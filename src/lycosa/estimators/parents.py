@@ -49,13 +49,14 @@ class Parents:
             value, parents = float(self.value_[step.row]), float(self.count_[step.row])
             if not parents:  # nobody has said anything of the source: a seed
                 return rows
+        count = self.count_[rows]
         if self.merge == "max":
-            self.value_[rows] = np.where(self.count_[rows] > 0, np.maximum(self.value_[rows], value), value)
+            self.value_[rows] = np.where(count > 0, np.maximum(self.value_[rows], value), value)
         elif self.merge == "last":
             self.value_[rows] = value
         else:
             self.value_[rows] += value
-        self.count_[rows] += parents
+        self.count_[rows] = count + parents
         return rows
 
     def score(self, rows: Rows, table: Table) -> Scores:

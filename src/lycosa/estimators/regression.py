@@ -33,7 +33,10 @@ class Regression:
         g = P x / (1 + x' P x),    w = w + g (y - w' x),    P = P - g (P x)'
 
     A page's features are those before its visit: nothing that its own links or its own relevance brought is in them.
-    Failures and redirects teach nothing. Before the first page all scores are 0.
+    Failures and redirects teach nothing. Neither do seeds, as no link found them: without features and mostly relevant,
+    they would teach that what nobody links to is best, which takes a crawl long to get over (score after 1,000 steps on
+    a graph of 2.2 million nodes, from fifty seeds: 169 with them, 3,139 without). `literal` learns from them, too.
+    Before the first other page all scores are 0.
 
     Every page changes every score, so `learn` returns the rows whose features changed, and the frontier multiplies
     weights and features itself (core/scan.py). Both are rounded to single precision first, here as there, and the
@@ -44,11 +47,11 @@ class Regression:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, lr = Table(), Regression("fl", smooth=False, ridge=1e-6)
+    >>> _ = table.add_seed("a")
     >>> for node, beta, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
-    ...     _ = table.add_seed(node)
     ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))), table)
-    >>> lr.score(np.arange(3, dtype=np.int32), table).round(2).tolist()
-    [1.0, 0.5, 0.9]
+    >>> lr.score(np.arange(1, 3, dtype=np.int32), table).round(2).tolist()
+    [0.5, 0.9]
     """
 
     sweeping: ClassVar[bool] = True
@@ -56,6 +59,7 @@ class Regression:
     level: Literal["fl", "sl"] = "fl"
     smooth: bool = True
     ridge: float = 1e-3
+    literal: bool = False
     weights_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
     """w, and c at the end."""
     inverse_: NDArray[np.float64] = field(
@@ -97,7 +101,7 @@ class Regression:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Train with the page, before what it changes is known."""
-        if step.visit.is_page:
+        if step.visit.is_page and (self.literal or not table.is_seed[step.row]):
             self._train(self.features(np.array([step.row], np.int32), table)[:, 0], step.visit.beta)
         if self.siblings_ is not None:
             return self.siblings_.learn(step, table)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-AS_PUBLISHED = "as-published"
-INDEPENDENT = "independent"
+AS_PUBLISHED: Final = "as-published"
+INDEPENDENT: Final = "independent"
 Mode = Literal["independent", "as-published"]
 """Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
 
@@ -42,6 +42,8 @@ class Curve:
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+    twin_of: int | None = None
+    """The place of the curve that it is set against: drawn in that one's colour, dashed."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ from its pages) have to judge during the crawl: see simulation.crawl.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ class Guide:
     """
 
     index: Index
-    beta: NDArray[np.float32]
+    beta: NDArray[np.floating[Any]]
     alpha: NDArray[np.float32]
     threshold: float = 1e-9
     name: str = "given"
@@ -60,7 +60,7 @@ class Guide:
         if hasattr(topic, "facets"):
             topic.facets = wants
         reader = Vocabulary()
-        beta = np.zeros(len(index), np.float32)
+        beta = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
         links = np.zeros(int(index.link_start[-1]), np.float32)
         facets: dict[str, NDArray[np.float32]] = {}
         data: list[bytes] = []
@@ -87,8 +87,8 @@ class Guide:
 
     def alphas(self, node: int) -> NDArray[np.float32]:
         """The alpha of each child of a node."""
-        start = self.index.child_start
-        return self.alpha[start[node] : start[node + 1]]
+        start = self.index.columns["child_start"]
+        return self.alpha[start.item(node) : start.item(node + 1)]
 
 
 def strongest(index: Index, links: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -102,7 +102,10 @@ def strongest(index: Index, links: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class RecordedVisit(Visit):
-    """A visit that looks its words and links up when someone asks for them."""
+    """A visit that looks its words and links up when someone asks for them.
+
+    What Visit has as slots that can be written are properties here, which no one writes: hence the remarks for mypy.
+    """
 
     __slots__ = ("_data", "_guide", "_links", "_node", "_terms")
 
@@ -113,29 +116,33 @@ class RecordedVisit(Visit):
         self._data: dict[str, Any] | None = None
         self.kind, self.outcome = "page", "ok"
         self.pick, self.arm, self.score = pick, arm, score
-        self.beta = float(guide.beta[node])
+        self.beta = guide.beta.item(node)
         self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
 
-    @property  # type: ignore[override]
-    def node(self) -> str:
+    def __getattr__(self, name: str) -> Any:
+        """What is not recorded is as in a visit of which nothing is known: no times, no address, no flags."""
+        return getattr(_PLAIN, name)
+
+    @property
+    def node(self) -> str:  # type: ignore[override]
         return str(self._guide.index.names[self._node])
 
-    @property  # type: ignore[override]
-    def language(self) -> str:
+    @property
+    def language(self) -> str:  # type: ignore[override]
         return self._guide.index.page(self._node).language
 
-    @property  # type: ignore[override]
-    def title(self) -> str:
+    @property
+    def title(self) -> str:  # type: ignore[override]
         return self._guide.index.page(self._node).title
 
-    @property  # type: ignore[override]
-    def terms(self) -> Terms:
+    @property
+    def terms(self) -> Terms:  # type: ignore[override]
         if self._terms is None:
             self._terms = self._guide.index.terms(self._node)
         return self._terms
 
-    @property  # type: ignore[override]
-    def links(self) -> Links:
+    @property
+    def links(self) -> Links:  # type: ignore[override]
         if self._links is None:
             guide = self._guide
             self._links = guide.index.page(self._node).links
@@ -144,9 +151,12 @@ class RecordedVisit(Visit):
             self._links.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
         return self._links
 
-    @property  # type: ignore[override]
-    def data(self) -> Mapping[str, Any]:
+    @property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
         if self._data is None:
             packed = self._guide.data[self._node] if self._guide.data else b""
             self._data = msgpack.unpackb(packed) if packed else {}
         return self._data
+
+
+_PLAIN = Visit("", "page", "ok", 0, status=200)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from lycosa.core.types import Links, Page, Terms
 
 FORMAT = 1
 FACTS = "index.json"
+AGAIN = "make it again with 'lycosa lab index'"
 
 COLUMNS: dict[str, str] = {
     "name_start": "<i8",  # n + 1: where each node's name begins in names.bin
@@ -85,7 +87,7 @@ class Index:
     @cached_property
     def names(self) -> Names:
         """Addresses of pages, names of nodes."""
-        return Names(self.columns["name_start"], self.names_)
+        return Names(self.columns["name_start"], self.names_, len(self))
 
     @cached_property
     def number_of(self) -> dict[str, int]:
@@ -95,7 +97,10 @@ class Index:
     @cached_property
     def stems(self) -> list[str]:
         """All words of the corpus, by number."""
-        return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
+        try:
+            return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
+        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            raise InputError(f"the words of the index {self.path} can't be read: {AGAIN}") from error
 
     @cached_property
     def classes(self) -> list[str]:
@@ -131,12 +136,17 @@ class Index:
             data["alpha"] = alphas[first].tolist() if len(alphas) else [0.0] * len(urls)
             return Page("ok", links=Links.to(*urls), data=data)
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
-        title, marked, language, guessed, anchors, contexts, rels, positions = msgpack.unpackb(
-            zstandard.ZstdDecompressor().decompress(packed)
-        )
+        try:
+            title, marked, language, guessed, anchors, contexts, rels, positions = msgpack.unpackb(
+                zstandard.ZstdDecompressor().decompress(packed)
+            )
+        except (zstandard.ZstdError, ValueError, TypeError, msgpack.UnpackException) as error:
+            raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
         at = self.columns["link_at"][here].tolist()
-        kept = ([column[place] for place in at] for column in (anchors, contexts, rels, positions))
-        links = Links(urls, *kept, np.zeros(len(urls), np.float32))
+        anchors, contexts, rels, positions = (
+            [column[place] for place in at] for column in (anchors, contexts, rels, positions)
+        )
+        links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32))
         return Page(
             "ok", 200, title=title, marked=marked, language=language, guessed=guessed, links=links, size=len(marked)
         )
@@ -164,22 +174,46 @@ class Index:
         """An index that `lycosa lab index` made."""
         path = Path(path)
         try:
-            facts = json.loads((path / FACTS).read_text(encoding="utf-8"))
+            facts = json.loads((path / FACTS).read_bytes())
+            if not isinstance(facts, dict):
+                raise ValueError(f"{FACTS} holds no facts")
             if facts.get("format") != FORMAT:
-                raise InputError(f"{path} is an index of another version: make it again with 'lycosa lab index'")
-            columns = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in COLUMNS}
-            return cls(
-                {name: column.view(np.ndarray) for name, column in columns.items()},
-                facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path,
-            )  # fmt: skip
-        except FileNotFoundError as error:
-            raise InputError(
-                f"{path} is no index ({error.filename} is missing): make one with 'lycosa lab index'"
-            ) from error
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"the index {path} can't be read ({error}): make it again with 'lycosa lab index'"
-            ) from error
+                raise InputError(f"{path} is an index of another version: {AGAIN}")
+            columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
+            made = cls(columns, facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
+            made._check()
+            return made
+        except (FileNotFoundError, NotADirectoryError) as error:
+            name = Path(error.filename or path).name
+            raise InputError(f"{path} is no index ({name} is missing): make one with 'lycosa lab index'") from error
+        except (OSError, EOFError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+            raise InputError(f"the index {path} can't be read ({error}): {AGAIN}") from error
+
+    def _check(self) -> None:
+        """Refuse columns that do not fit each other: what is cut off must not show as an empty page later."""
+        columns, nodes = self.columns, len(self)
+        inside = {
+            "link_start": "link_slot", "child_start": "child", "term_start": "term", "class_start": "class_of",
+        }  # fmt: skip
+        ends = {start: len(columns[name]) for start, name in inside.items()}
+        ends |= {"name_start": len(self.names_), "text_start": len(self.texts_)}
+        if not len(columns["link_slot"]):
+            ends["link_start"] = len(columns["child"])  # a graph: each link its own
+        for name, end in ends.items():
+            start = columns[name]
+            if len(start) == 0 and end == 0:
+                continue
+            if len(start) != nodes + 1 or start[0] != 0 or start[-1] != end:
+                raise ValueError(f"{name} does not fit the rest of it")
+        alike = {"count": "term", "alpha": "child", "link_at": "link_slot"}
+        for name, other in alike.items():
+            if len(columns[name]) not in (0, len(columns[other])):
+                raise ValueError(f"{name} and {other} differ in length")
+        for name in ("score", "simhash"):
+            if len(columns[name]) not in (0, nodes):
+                raise ValueError(f"{name} is not one for each of {nodes:,} nodes")
+        if not isinstance(self.facts.get("classes", []), list):
+            raise ValueError("its classes are no list")
 
     @classmethod
     def of(
@@ -219,22 +253,38 @@ class Index:
 class Names(Sequence[str]):
     """The names of all nodes, as text only when asked for; nodes without a name are called by their number."""
 
-    def __init__(self, start: NDArray[np.int64], packed: NDArray[np.uint8]) -> None:
-        self._start, self._packed = start, packed
+    def __init__(self, start: NDArray[np.int64], packed: NDArray[np.uint8], count: int) -> None:
+        self._start, self._packed, self._count = start, packed, count
 
     def __len__(self) -> int:
-        return max(0, len(self._start) - 1)
+        return self._count
 
     def __getitem__(self, node: Any) -> Any:
+        if isinstance(node, slice):
+            return [self[one] for one in range(*node.indices(self._count))]
+        if not 0 <= node < self._count:
+            if not -self._count <= node < 0:
+                raise IndexError(f"there is no node {node}: the corpus has {self._count:,}")
+            node += self._count
         if not len(self._start):
             return str(node)
         return self._packed[self._start[node] : self._start[node + 1]].tobytes().decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
+        if not len(self._start):
+            yield from map(str, range(self._count))
+            return
         whole = self._packed.tobytes()
         ends = self._start.tolist()
-        for first, last in zip(ends, ends[1:], strict=False):
+        for first, last in pairwise(ends):
             yield whole[first:last].decode("utf-8", "replace")
+
+
+def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
+    column: NDArray[Any] = np.load(path / f"{name}.npy", mmap_mode="r")
+    if column.dtype != np.dtype(kind) or column.ndim != 1:
+        raise ValueError(f"{name} is not a column of {kind}")
+    return column.view(np.ndarray)
 
 
 def _mapped(path: Path) -> NDArray[np.uint8]:

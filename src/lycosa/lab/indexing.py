@@ -1,4 +1,7 @@
-"""Make an index: read pages once, number them, resolve their links, count their words, write it all down."""
+"""Make an index: read pages once, number them, resolve their links, count their words, write it all down.
+
+While pages are read, memory holds their addresses, 8 bytes a link, and the vocabulary; words and texts go to disk.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import json
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -17,12 +21,16 @@ import xxhash
 import zstandard
 from numpy.typing import NDArray
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
 from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.text.vocabulary import Vocabulary
 
 Tell = Callable[[str, int, int], None]
+
+_UNKNOWN_LABELS = "labels of addresses that are no pages of the corpus"
+_SPOOLED = ("term", "count")
+"""Columns that are written while pages are read: they are larger than all others together."""
 
 
 @dataclass
@@ -42,6 +50,45 @@ class Account:
 
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    expected: int = 0
+    """Records that are going to be read, as far as the sources know."""
+    read: int = 0
+    """Records that were looked at, pages or not."""
+
+
+@contextmanager
+def unfinished(out: Path) -> Iterator[Path]:
+    """A directory beside the place of an index, to write it into; gone when something goes wrong.
+
+    What a killed process left there is removed. A place that holds something else than an index is refused before any
+    work is done.
+    """
+    beside, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
+    if (old / FACTS).is_file() and not out.exists():
+        old.rename(out)  # killed between two steps: the index that was to be replaced is still good
+    _refuse(out)
+    try:
+        if beside.is_symlink() or beside.is_file():
+            beside.unlink()
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+    except OSError as error:
+        raise StoreError(f"cannot write beside {out}: {error.strerror}; name another place with --out") from error
+    try:
+        yield beside
+    except OSError as error:  # sources turn theirs into errors that name the file: what is left is ours
+        shutil.rmtree(beside, ignore_errors=True)
+        raise StoreError(
+            f"cannot write the index {out}: {error.strerror or error}; make room, or name another --out"
+        ) from error
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+def _refuse(out: Path) -> None:
+    if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
+        raise InputError(f"{out} is there already and is no index: it is left as it is; name another place with --out")
 
 
 def write_index(
@@ -59,159 +106,171 @@ def write_index(
     """
     account = account or Account()
     out = Path(out)
-    beside = out.with_name(f".{out.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    try:
-        with open(beside / TEXTS, "wb") as texts:
-            read = _read(pages, texts, labels or {}, account, tell)
-        columns, links = _linked(read)
+    with unfinished(out) as beside:
+        with ExitStack() as files:
+            texts = files.enter_context(open(beside / TEXTS, "wb"))
+            spools = [files.enter_context(open(beside / f"{name}.spool", "wb")) for name in _SPOOLED]
+            read = _read(pages, texts, spools, labels or {}, account, tell)
+        columns, links = _linked(read, tell)
         columns |= {
-            "text_start": np.array(read.text_start, np.int64),
-            "term_start": np.array(read.term_start, np.int64),
-            "term": np.array(read.term, np.uint32),
-            "count": np.array(read.count, np.uint16),
-            "simhash": np.array(read.simhash, np.uint64),
+            "text_start": np.frombuffer(read.text_start, np.int64),
+            "term_start": np.frombuffer(read.term_start, np.int64),
+            "simhash": np.frombuffer(read.simhash, np.uint64),
         }
-        names = [read.names[known] for known in read.node_of]
+        for name in _SPOOLED:
+            spool = beside / f"{name}.spool"
+            kind = COLUMNS[name]
+            columns[name] = np.memmap(spool, kind, "r") if spool.stat().st_size else np.zeros(0, kind)
         classes = _classes(read, columns)
         facts = {
             "source": source,
-            "pages": len(names),
+            "pages": len(read.names),
             **links,
             "words": len(read.words.terms),
             "classes": classes,
             "left_out": dict(account.left_out),
             "notes": account.notes,
         }
-        return save_index(beside, out, columns, names, read.words.terms, facts)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
+        return save_index(beside, out, columns, read.names, read.words.terms, facts, read.digest.digest())
 
 
 class _Read:
-    """What has been read so far. Addresses get a number when they are first seen, as a page or as a link."""
+    """What has been read so far. Of links the hashes are kept: most lead out of the corpus, and are no node."""
 
     def __init__(self) -> None:
-        self.number: dict[str, int] = {}
         self.names: list[str] = []
         self.node_of: dict[int, int] = {}
-        """Numbers of addresses that are pages -> nodes, in order."""
+        """Hashes of addresses that are pages -> nodes, in order."""
         self.leads: dict[int, int] = {}
         """Redirects."""
         self.words = Vocabulary()
-        self.links: list[NDArray[np.int64]] = []
+        self.link, self.link_start = array("Q"), array("q", [0])
         self.text_start, self.term_start = array("q", [0]), array("q", [0])
-        self.term, self.count, self.simhash = array("I"), array("H"), array("Q")
+        self.simhash = array("Q")
+        self.digest = xxhash.xxh3_128()
+        """Of the texts, as they were before they were packed: the same whatever packs them."""
         self.classes: list[Sequence[str]] = []
-
-    def of(self, url: str) -> int:
-        number = self.number.get(url)
-        if number is None:
-            number = self.number[url] = len(self.names)
-            self.names.append(url)
-        return number
 
 
 def _read(
-    pages: Iterable[Recorded], texts: IO[bytes], labels: Mapping[str, Sequence[str]], account: Account, tell: Tell
+    pages: Iterable[Recorded],
+    texts: IO[bytes],
+    spools: Sequence[IO[bytes]],
+    labels: Mapping[str, Sequence[str]],
+    account: Account,
+    tell: Tell,
 ) -> _Read:
-    read, packer = _Read(), zstandard.ZstdCompressor(3)
+    read, packer, known = _Read(), zstandard.ZstdCompressor(3), 0
+    terms, counts = spools
     for recorded in pages:
-        number = read.of(recorded.url)
+        number = _hash(recorded.url)
         page = recorded.page
         if page is None:
-            read.leads.setdefault(number, read.of(recorded.target))
+            read.leads.setdefault(number, _hash(recorded.target))
             continue
         if number in read.node_of:
             account.left_out["pages recorded more than once"] += 1
             continue
-        read.node_of[number] = len(read.node_of)
+        read.node_of[number] = len(read.names)
+        read.names.append(recorded.url)
         links = page.links
-        read.links.append(np.array([read.of(url) for url in links.urls], np.int64))
-        packed = packer.compress(
-            msgpack.packb(
-                [
-                    page.title,
-                    page.marked,
-                    page.language,
-                    page.guessed,
-                    links.anchors,
-                    links.contexts,
-                    links.rels,
-                    links.positions,
-                ]
-            )
+        read.link.extend(map(_hash, links.urls))
+        read.link_start.append(len(read.link))
+        content = [page.title, page.marked, page.language, page.guessed]
+        plain = msgpack.packb(
+            [*content, links.anchors, links.contexts, links.rels, links.positions], unicode_errors="replace"
         )
+        read.digest.update(plain)
+        packed = packer.compress(plain)
         texts.write(packed)
         read.text_start.append(read.text_start[-1] + len(packed))
         reading = read.words.read(page)
-        read.term.extend(reading.terms.ids.tolist())
-        read.count.extend(reading.terms.counts.tolist())
-        read.term_start.append(len(read.term))
+        terms.write(reading.terms.ids.astype(COLUMNS["term"]).tobytes())
+        counts.write(reading.terms.counts.astype(COLUMNS["count"]).tobytes())
+        read.term_start.append(read.term_start[-1] + len(reading.terms.ids))
         read.simhash.append(reading.simhash)
-        read.classes.append([*recorded.classes, *labels.get(recorded.url, ())])
-        tell("reading pages", len(read.node_of), 0)
-    if not read.node_of:
+        given = labels.get(recorded.url, ())
+        known += bool(given)
+        read.classes.append([*recorded.classes, *given])
+        tell("reading pages", max(account.read, len(read.names)), account.expected)
+    if not read.names:
         why = ", ".join(f"{count:,} {reason}" for reason, count in account.left_out.most_common(3))
         raise InputError(f"the corpus has no pages: {why or 'nothing with a web address and HTML or text was found'}")
-    unknown = len([url for url in labels if read.number.get(url) not in read.node_of])
-    if unknown:
-        account.left_out["labels of addresses that are no pages of the corpus"] += unknown
-        if unknown == len(labels):
+    if len(labels) > known:
+        account.left_out[_UNKNOWN_LABELS] += len(labels) - known
+        if not known:
             raise InputError(
-                f"none of the {len(labels):,} labels is of a page of the corpus: are the addresses written the same way?"
+                f"none of the {len(labels):,} labels is of a page of the corpus: are addresses written the same way?"
             )
     return read
 
 
-def _linked(read: _Read) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+def _hash(url: str) -> int:
+    """64 bits: among ten million addresses, two share one in three of a million corpora."""
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
+
+
+def _linked(read: _Read, tell: Tell) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """Links as nodes: redirects followed, dead ones and those to the page itself left out; children each once."""
-    node = np.full(len(read.names), -1, np.int64)
-    for number, known in read.node_of.items():
-        node[number] = known
+    nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:
-        if node[number] < 0:
-            at, seen = number, set()
-            while at in read.leads and at not in seen:
-                seen.add(at)
-                at = read.leads[at]
-            node[number] = node[at] if at in read.node_of else -1
-    counts: Counter[str] = Counter()
-    slots, places, children, link_start, child_start = [], [], [], [0], [0]
-    for own, numbers in enumerate(read.links):
-        targets = node[numbers]
+        end = _end(number, read)
+        if end >= 0:
+            nodes.setdefault(number, end)
+    known = np.fromiter(nodes.keys(), np.uint64, len(nodes))
+    order = np.argsort(known)
+    known, node = known[order], np.fromiter(nodes.values(), np.int32, len(nodes))[order]
+    link = np.frombuffer(read.link, np.uint64)
+    counts = {"links": len(link), "dead": 0, "to_itself": 0}
+    slots, places, children = array("i"), array("i"), array("i")
+    link_start, child_start = array("q", [0]), array("q", [0])
+    for own, (first_link, last_link) in enumerate(zip(read.link_start, read.link_start[1:], strict=False)):
+        wanted = link[first_link:last_link]
+        place = np.minimum(known.searchsorted(wanted), len(known) - 1)
+        targets = np.where(known[place] == wanted, node[place], -1)
         at = np.flatnonzero((targets >= 0) & (targets != own))
-        counts["links"] += len(targets)
         counts["dead"] += int(np.count_nonzero(targets < 0))
         counts["to_itself"] += int(np.count_nonzero(targets == own))
         found, first, slot = np.unique(targets[at], return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        children.append(found[order].astype(np.int32))
-        slots.append(rank[slot])
-        places.append(at.astype(np.int32))
-        link_start.append(link_start[-1] + len(at))
-        child_start.append(child_start[-1] + len(found))
+        children.frombytes(found[order].astype(np.int32).tobytes())
+        slots.frombytes(rank[slot].tobytes())
+        places.frombytes(at.astype(np.int32).tobytes())
+        link_start.append(len(slots))
+        child_start.append(len(children))
+        if not own & 1023:
+            tell("resolving links", own, len(read.names))
     return {
-        "link_start": np.array(link_start, np.int64),
-        "link_slot": np.concatenate([np.zeros(0, np.int32), *slots]),
-        "link_at": np.concatenate([np.zeros(0, np.int32), *places]),
-        "child_start": np.array(child_start, np.int64),
-        "child": np.concatenate([np.zeros(0, np.int32), *children]),
-    }, dict(counts)
+        "link_start": np.frombuffer(link_start, np.int64),
+        "link_slot": np.frombuffer(slots, np.int32),
+        "link_at": np.frombuffer(places, np.int32),
+        "child_start": np.frombuffer(child_start, np.int64),
+        "child": np.frombuffer(children, np.int32),
+    }, counts
+
+
+def _end(number: int, read: _Read) -> int:
+    """The node where a redirect ends; -1: outside, or nowhere."""
+    seen: set[int] = set()
+    while number in read.leads and number not in seen and number not in read.node_of:
+        seen.add(number)
+        number = read.leads[number]
+    return read.node_of.get(number, -1)
 
 
 def _classes(read: _Read, columns: dict[str, NDArray[Any]]) -> list[str]:
     """The classes of each node as numbers; their names in alphabetical order."""
     names = sorted({name for told in read.classes for name in told})
     number = {name: place for place, name in enumerate(names)}
-    told = [sorted({number[name] for name in one}) for one in read.classes]
     if names:
-        columns["class_start"] = np.concatenate([[0], np.cumsum([len(one) for one in told])]).astype(np.int64)
-        columns["class_of"] = np.array([place for one in told for place in one], np.int32)
+        start, of = array("q", [0]), array("i")
+        for told in read.classes:
+            of.extend(sorted({number[name] for name in told}))
+            start.append(len(of))
+        columns["class_start"] = np.frombuffer(start, np.int64)
+        columns["class_of"] = np.frombuffer(of, np.int32)
     return names
 
 
@@ -222,33 +281,43 @@ def save_index(
     names: Iterable[str],
     stems: Sequence[str],
     facts: Mapping[str, Any],
+    texts: bytes = b"",
 ) -> Index:
-    """Write what is missing into the unfinished directory, and move it into its place."""
+    """Write what is missing into the unfinished directory, and move it into its place. No names: nodes are numbers.
+
+    `texts` is a digest of the texts. The fingerprint knows nothing of how they are packed, which differs from version
+    to version of the packer.
+    """
     start = array("q", [0])
     with open(beside / NAMES, "wb") as file:
         for name in names:
             start.append(start[-1] + file.write(name.encode("utf-8", "replace")))
     whole = {name: np.zeros(0, kind) for name, kind in COLUMNS.items()} | dict(columns)
     if len(start) > 1:
-        whole["name_start"] = np.array(start, np.int64)
+        whole["name_start"] = np.frombuffer(start, np.int64)
     (beside / TEXTS).touch()
     (beside / STEMS).write_bytes(msgpack.packb(list(stems)) if stems else b"")
     digest = xxhash.xxh3_128()
     for name in sorted(COLUMNS):
         column = np.ascontiguousarray(whole[name], COLUMNS[name])
         np.save(beside / f"{name}.npy", column)
-        digest.update(name.encode())
-        digest.update(column.view(np.uint8))
-    for file_name in (NAMES, TEXTS, STEMS):
+        if name != "text_start":
+            digest.update(name.encode())
+            digest.update(column.view(np.uint8).data)
+        (beside / f"{name}.spool").unlink(missing_ok=True)
+    digest.update(texts)
+    for file_name in (NAMES, STEMS):
         with open(beside / file_name, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
-    digest.update("\n".join(facts.get("classes", [])).encode())
+    digest.update("\n".join(facts.get("classes", [])).encode("utf-8", "replace"))
     told = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
     (beside / FACTS).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    _refuse(out)
+    old = out.with_name(f".{out.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
     if out.exists():
-        if not (out / FACTS).is_file():
-            raise InputError(f"{out} is there already and is no index: name another place with --out")
-        shutil.rmtree(out)
+        out.rename(old)  # whoever has it open goes on reading it
     beside.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
     return Index.open(out)

@@ -1,7 +1,8 @@
 """The loop on an index: the same strategies, frontiers and columns as a real crawl, and nothing that waits.
 
 `simulate` looks up what a guide has said of all pages. `crawl` runs the engine itself on the recorded pages, for judges
-that learn as the crawl goes. With a judge that does not, both give the same picks (a test says so).
+that learn as the crawl goes. With a judge that does not, both give the same picks (a test says so), as far as pages
+that score the same still do in the last digit: a judge adds words up in the order in which the crawl met them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, Budget, Engine
+from lycosa.core.errors import InputError
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Page, Seed, Step, Task
 from lycosa.lab.guides import Guide
@@ -67,22 +69,22 @@ def simulate(
     >>> [index.names[node] for node in trace.found]
     ['c', 'b']
     """
+    distinct = _distinct(guide.index, seeds)
     table = IndexedTable(guide.index)
     frontier = strategy.frontier(table, _ready, 0, 300.0, 0.0)
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []
     arms: list[str] = []
-    left, ending = budget + len(set(seeds)), PAGES_SPENT
-    node_at, pages, named = table.node_at, frontier.lane(0), hasattr(strategy, "arms")
+    left, ending = budget + distinct, PAGES_SPENT
+    pages, named = frontier.lane(0), hasattr(strategy, "arms")
     began = perf_counter()
     while left > 0:
         row, arm, score = strategy.pick(len(fetched) + 1, frontier, 0.0)
         if row < 0:
             ending = EXHAUSTED
             break
-        node_at = table.node_at
-        node = int(node_at[row])
+        node = table.node_at.item(row)
         step = table.visited(guide.visit(node, len(fetched) + 1, arm, score), row, guide.alphas(node))
         pages.pages += 1
         if watch is not None:
@@ -92,11 +94,19 @@ def simulate(
         fetched.append(node)
         if named:
             arms.append(arm)
-        if seen is None or not seen[node] or len(fetched) <= len(seeds):
+        if seen is None or not seen[node] or len(fetched) <= distinct:
             left -= 1
         if tell is not None and not len(fetched) & 1023:
             tell(len(fetched))
-    return Trace(np.array(fetched, np.int32), len(set(seeds)), ending, perf_counter() - began, arms)
+    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), ending, perf_counter() - began, arms)
+
+
+def _distinct(index: Index, seeds: Sequence[int]) -> int:
+    """How many seeds there are, each counted once."""
+    for node in seeds:
+        if not 0 <= node < len(index):
+            raise InputError(f"the seed {node} is no node of the corpus, which has nodes 0 to {len(index) - 1}")
+    return len(set(seeds))
 
 
 def _ready(lane: str) -> tuple[float, str]:
@@ -117,11 +127,12 @@ class RecordedSpace(Space):
 
 def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int, **options: Any) -> Trace:
     """The engine on the recorded pages, one at a time: for judges that learn as the crawl goes."""
+    distinct = _distinct(index, seeds)
     if hasattr(topic, "facets"):
         topic.facets = strategy.wants
     engine = Engine(
         RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
-        budget=Budget(pages=budget + len(set(seeds))), **options,
+        budget=Budget(pages=budget + distinct), **options,
     )  # fmt: skip
     for node in seeds:
         engine.fold(Seed(index.names[node]))
@@ -133,4 +144,4 @@ def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], 
 
     began = perf_counter()
     asyncio.run(run())
-    return Trace(np.array(fetched, np.int32), len(set(seeds)), engine.ending, perf_counter() - began)
+    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), engine.ending, perf_counter() - began)

@@ -1,12 +1,46 @@
-"""What is hunted in a corpus: which nodes are truly relevant, and what a crawler is told of it. Two different things."""
+"""What is hunted in a corpus: which nodes are truly relevant, and what a crawler is told of it. Not the same thing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import difflib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.lab.index import Index
+from lycosa.text.keywords import keywords
+from lycosa.text.tokens import stems
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.taxonomy import WANTED
+from lycosa.training.record import NO
+
+if TYPE_CHECKING:
+    from lycosa.lab.guides import Guide
+
+Tell = Callable[[str, int, int], None]
+
+EXAMPLES = 10
+"""Pages that a person would point at; never more than a quarter of those that are relevant."""
+
+STANDING_OUT = 4
+"""Words of the example pages that are added to the name of a class, to make a query of it."""
+
+LABELLED = 0.5
+"""Share of pages with a class below which the rest counts as not looked at, rather than as irrelevant."""
+
+LISTED = 12
+
+SCORE = "score"
+AS_PUBLISHED = "as-published"
 
 
 @dataclass
@@ -36,7 +70,279 @@ class Subject:
     """What `lycosa train browse` makes of simulated browsing that ends at relevant pages."""
     rules: Path | None = None
     """Rules between classes (`lycosa train rules`), learned from seen pages."""
+    learnable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Labelled nodes that a guide may learn from; empty: any. The others have taught the model that gives the truth."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of results should know."""
 
     def counted(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of the nodes that count: all but the seen ones, in their order."""
         return nodes[~self.seen[nodes]] if len(self.seen) else nodes
+
+    def note(self, text: str) -> None:
+        """Say something once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def subjects_of(
+    index: Index,
+    names: Sequence[str] = (),
+    *,
+    count: int = 0,
+    least: int = 20,
+    most: int = 0,
+    random_seed: int = 0,
+    truth: str = "auto",
+    tell: Tell = lambda what, done, total: None,
+) -> list[Subject]:
+    """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
+
+    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). `truth` says who decides what
+    is relevant: the `labels`, a `model` for pages that have none (see truth_by_model), or, with `auto`, the model where
+    fewer than half of the pages have a class. A graph with scores and no classes has one subject, its scores.
+    """
+    if truth not in ("auto", "labels", "model"):
+        raise InputError(f"truth is {truth!r}: it is auto, labels or model")
+    if not index.classes:
+        return [_of_scores(index, names)]
+    chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
+    modelled = truth == "model" or (truth == "auto" and partly_labelled(index))
+    found = []
+    for number, name in enumerate(chosen, 1):
+        tell("choosing subjects", number, len(chosen))
+        subject = _of_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
+        found.append(_told(index, subject, random_seed))
+    return found
+
+
+def subjects_from_query(index: Index, words: str) -> Subject:
+    """A subject of a few words and nothing else: what the guide says of a page is all there is to go by.
+
+    `as_published` fills in its truth when the guide has judged the pages. That is not an independent judgement, and
+    results say so.
+    """
+    if not index.has_text:
+        raise InputError(f"the corpus has no text: nothing in it can be about {words!r}; hunt its scores instead")
+    if not stems(words):
+        raise InputError(f"the query {words!r} has no words to look for: give it nouns, not only short or common words")
+    truth = np.zeros(len(index), np.float32)
+    return Subject(words, truth, words, seen=np.zeros(len(index), np.bool_), truth_by=AS_PUBLISHED)
+
+
+def as_published(subject: Subject, guide: Guide) -> Subject:
+    """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
+    return replace(subject, truth=np.asarray(guide.beta, np.float32), truth_by=AS_PUBLISHED)
+
+
+def partly_labelled(index: Index) -> bool:
+    """Whether so few pages have a class that the others are rather unknown than irrelevant."""
+    return bool(index.classes) and float(labelled(index).mean()) < LABELLED
+
+
+def labelled(index: Index) -> NDArray[np.bool_]:
+    """Which nodes have a class."""
+    if not len(index.class_start):
+        return np.zeros(len(index), np.bool_)
+    found: NDArray[np.bool_] = np.diff(index.class_start) > 0
+    return found
+
+
+def chance(random_seed: int, *names: object) -> np.random.Generator:
+    """Chance that depends on a number and some names, and is the same in every process."""
+    return np.random.default_rng([random_seed, *(zlib.crc32(str(name).encode()) for name in names)])
+
+
+# -- which -----------------------------------------------------------------------------------------------------
+
+
+def _of_scores(index: Index, names: Sequence[str]) -> Subject:
+    if not len(index.score):
+        raise InputError(
+            "nobody says which pages of the corpus are relevant: give a table of addresses and classes with --labels, "
+            "label pages of the crawl with 'lycosa label', or hunt a query as-published, where the guide's own "
+            "judgement counts"
+        )
+    wrong = [name for name in names if name != SCORE]
+    if wrong:
+        raise InputError(f"there is no subject {wrong[0]!r}: the graph has no classes; its one subject is {SCORE!r}")
+    truth = np.asarray(index.score, np.float32)
+    if not (truth > 0).any():
+        raise InputError("no node of the graph has a score above 0: there is nothing to find in it")
+    seen = np.zeros(len(index), np.bool_)
+    return Subject(SCORE, truth, seen=seen, truth_by="scores of the graph")
+
+
+def _known(index: Index, name: str) -> str:
+    """A class or branch as the corpus spells it."""
+    branches = index.branches()
+    spelt = {branch.casefold(): branch for branch in branches}
+    found = spelt.get(name.strip("/ ").casefold())
+    if found is None:
+        near = difflib.get_close_matches(name.casefold(), spelt, 4, 0.5)
+        near += [folded for folded in spelt if folded.rpartition("/")[2] == name.casefold() and folded not in near]
+        hint = " or ".join(spelt[each] for each in near) if near else ""
+        raise InputError(
+            f"the corpus has no class {name!r}: {f'do you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
+        )
+    if not index.of_class(found).any():
+        raise InputError(f"no page of the corpus is of class {found}: choose another of {_listed(branches)}")
+    return found
+
+
+def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) -> list[str]:
+    """Classes of a fitting size, by chance, in alphabetical order."""
+    sizes = {name: int(index.of_class(name).sum()) for name in index.branches()}
+    wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
+    highest = most or max(len(index) // 5, 1)
+    fitting = [name for name, size in wanted.items() if least <= size <= highest]
+    if not fitting and not most and wanted:  # a corpus of one topic and little else, or of labels yes and no
+        fitting = [name for name, size in wanted.items() if least <= size < len(index)]
+    if not fitting:
+        told = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
+        raise InputError(
+            f"no class of the corpus has {least:,} to {highest:,} pages: it has {told}. Change least or most, or name "
+            "subjects"
+        )
+    if count and count < len(fitting):
+        order = chance(random_seed, "subjects").permutation(len(fitting))[:count]
+        fitting = [fitting[place] for place in order.tolist()]
+    return sorted(fitting)
+
+
+def _labels(index: Index, name: str) -> NDArray[np.float32]:
+    return index.of_class(name).astype(np.float32)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+# -- truth by a model ------------------------------------------------------------------------------------------
+
+
+def truth_by_model(
+    index: Index, name: str, random_seed: int = 0
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], str, str]:
+    """What is relevant where only a part of the pages has a class: labels, and a model for all others.
+
+    The labelled pages are dealt into halves. Naive Bayes (`lycosa train`) learns from one of them to tell the class
+    from all others, and says of each page without a class whether it is of it (probability .5 or more). Guides may
+    learn from the other half only, so that the two know different pages. Returned are the truth, that other half, the
+    name of the judge, and how often it is right on the half that it has not seen.
+    """
+    from lycosa.lab.preparing import classified, model_of
+
+    known, member = labelled(index), index.of_class(name)
+    if not index.has_text:
+        raise InputError("a model can't give the truth of a graph without text: label all of its nodes")
+    halves = np.zeros(len(index), np.bool_)
+    for part in (known & member, known & ~member):
+        nodes = chance(random_seed, "halves", name).permutation(np.flatnonzero(part))
+        halves[nodes[: (len(nodes) + 1) // 2]] = True
+    labels = {int(node): "relevant" if member[node] else "other" for node in np.flatnonzero(halves)}
+    least = min(list(labels.values()).count(label) for label in ("relevant", "other"))
+    if least < 3:
+        raise InputError(
+            f"{int((known & member).sum())} of {int(known.sum()):,} labelled pages are of class {name}: for a model "
+            "that judges pages without a label there have to be 6 or more that are, and 6 that are not"
+        )
+    with TemporaryDirectory() as folder:
+        model = model_of(index, labels, Path(folder), random_seed).model
+    said = classified(index, model, "relevant", ~halves) >= 0.5
+    others = known & ~halves
+    agreed = float((said == member)[others].mean()) if others.any() else float("nan")
+    truth = np.where(known, member, said).astype(np.float32)
+    quality = (
+        f"pages without a label ({int((~known).sum()):,}) are judged by a model trained on {len(labels):,} labelled "
+        f"pages that no guide has seen; it agrees with {agreed:.0%} of the other {int(others.sum()):,} labels"
+    )
+    return truth, others, f"labels, and a model of {len(labels):,} labelled pages for the rest", quality
+
+
+def _of_model(index: Index, name: str, random_seed: int) -> Subject:
+    known = labelled(index)
+    if index.of_class(name)[known].all():  # nobody has said what is irrelevant
+        subject = Subject(name, _labels(index, name))
+        subject.note("all labels are of the subject: pages without one count as irrelevant")
+        return subject
+    truth, learnable, judge, quality = truth_by_model(index, name, random_seed)
+    subject = Subject(name, truth, truth_by=judge, learnable=learnable)
+    subject.note(quality)
+    return subject
+
+
+# -- what is told of it ----------------------------------------------------------------------------------------
+
+
+def _told(index: Index, subject: Subject, random_seed: int) -> Subject:
+    """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
+    member = index.of_class(subject.name)
+    worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
+    free = member & worded & (subject.learnable if len(subject.learnable) else True)
+    nodes = np.flatnonzero(free)
+    number = min(EXAMPLES, max(1, int(member.sum()) // 4), len(nodes))
+    chosen = np.sort(chance(random_seed, "examples", subject.name).permutation(nodes)[:number])
+    subject.examples = tuple(chosen.tolist())
+    subject.seen = np.zeros(len(index), np.bool_)
+    subject.seen[chosen] = True
+    subject.words = _typed(index, subject.name) or " ".join(
+        dict.fromkeys([*_name_words(subject.name), *standing_out(index, subject.examples, subject.name)])
+    )
+    return subject
+
+
+def _typed(index: Index, name: str) -> str:
+    """What a user would type for a topic of the embedded web."""
+    if not str(index.facts.get("source", "")).startswith("embedded"):
+        return ""
+    from lycosa.testing.prose import TOPICS, query
+
+    return query(TOPICS.index(name)) if name in TOPICS else ""
+
+
+def _name_words(name: str) -> list[str]:
+    """The words of a class's name: of the last part of a path, whatever holds them together.
+
+    >>> _name_words("Science/NaturalHistory/Mammals_of_AsiaMinor")
+    ['mammals', 'of', 'asia', 'minor']
+    """
+    last = name.rpartition("/")[2]
+    if last.casefold() in WANTED:  # says nothing of the topic
+        return []
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", last)
+    return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
+
+
+def standing_out(index: Index, nodes: Sequence[int], name: str = "", count: int = STANDING_OUT) -> list[str]:
+    """Words that some pages have in common and others have not, as they are most often written there.
+
+    The mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1, the heaviest first, without
+    those of the name.
+    """
+    if not index.has_text or not nodes:
+        return []
+    frequency = np.bincount(index.term, minlength=len(index.stems))
+    idf = np.log((len(index) + 1) / (frequency + 0.5)) + 1.0
+    weight = np.zeros(len(index.stems))
+    written: dict[str, Counter[str]] = {}
+    reader = Vocabulary()
+    for node in nodes:
+        terms = index.terms(node)
+        vector = 1.0 + np.log(terms.counts)
+        weight[terms.ids] += vector / (np.sqrt(vector @ vector) or 1.0)
+        page = index.page(node)
+        language = reader.read(page).language
+        for word in keywords(f"{page.title} {page.text}", language):
+            for stem in stems(word, language)[:1]:
+                written.setdefault(stem, Counter())[word] += 1
+    named = set(stems(" ".join(_name_words(name))))
+    found: list[str] = []
+    for term in np.argsort(-weight * idf, kind="stable").tolist():
+        stem = index.stems[term]
+        if len(found) == count or not weight[term]:
+            break
+        if stem in written and stem not in named:
+            found.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])
+    return found

@@ -27,10 +27,11 @@ class IndexedTable(Table):
     def __init__(self, index: Index) -> None:
         super().__init__()
         self.index = index
-        self.row_at: NDArray[np.int32] = np.full(len(index), -1, np.int32)
+        self.row_at: NDArray[np.intp] = np.full(len(index), -1, np.intp)
         """The row of each node of the index; -1: not seen yet."""
         self.node_at: NDArray[np.int32] = np.zeros(1024, np.int32)
         """The node of each row."""
+        self._start, self._child = index.columns["child_start"], index.columns["child"]
         self.size = 0
         self.nodes = Nodes(self)  # type: ignore[assignment]
         self.stems = index.stems
@@ -43,7 +44,7 @@ class IndexedTable(Table):
         """A node to start from."""
         row = int(self.row_at[node])
         if row < 0:
-            row = int(self._add(np.array([node], np.int32), 0, -1)[0])
+            row = int(self._add(np.array([node]), 0, -1)[0])
         if self.state[row] == OPEN:
             self.is_seed[row] = True
             self.depth[row] = 0
@@ -51,24 +52,24 @@ class IndexedTable(Table):
 
     def visited(self, visit: Visit, row: int, alphas: NDArray[np.float32]) -> Step:
         """Fold a visit: close the row, let the node's children join; alphas are one for each child."""
-        node = int(self.node_at[row])
+        node = self.node_at.item(row)
         self.close(row)
-        targets = self.index.children(node)
+        targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
         children = self.row_at[targets]
         if len(targets):
-            new = children < 0
-            if new.any():
-                children[new] = self._add(targets[new], int(self.depth[row]) + 1, row)
+            new = (children < 0).nonzero()[0]
+            if len(new):
+                children[new] = self._add(targets[new], self.depth.item(row) + 1, row)
             self._sum_up(row, children, alphas, visit.beta)
         return IndexedStep(visit, row, children, alphas, node, self.index)
 
-    def _add(self, nodes: NDArray[np.int32], depth: int, parent: int) -> Rows:
+    def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
         """New rows for nodes that have none, each named once."""
         begin, end = self.size, self.size + len(nodes)
         while end > self._capacity:
             self._grow()
-        self.node_at = fit(self.node_at, end)
-        rows = np.arange(begin, end, dtype=np.int32)
+            self.node_at = fit(self.node_at, self._capacity)
+        rows = np.arange(begin, end)
         self.node_at[begin:end] = nodes
         self.row_at[nodes] = rows
         self.depth[begin:end] = depth
@@ -89,14 +90,15 @@ class IndexedStep(Step):
         self.visit, self.row, self.children, self.alphas = visit, row, children, alphas
         self._node, self._index = node, index
 
-    @property  # type: ignore[override]
-    def of_link(self) -> Rows:
+    @property
+    def of_link(self) -> Rows:  # type: ignore[override]
         """For each of the page's links its row."""
         slots = self._index.link_slot
         if not len(slots):
             return self.children
         start = self._index.link_start
-        return self.children[slots[start[self._node] : start[self._node + 1]]]
+        rows: Rows = self.children[slots[start[self._node] : start[self._node + 1]]]
+        return rows
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
         """For each child the largest number among the page's links to it."""

@@ -81,7 +81,7 @@ def page_of(document: Document, declared: str = "") -> Page:
 def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
     """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
     found = 0
-    for directory, file in _files(root, corpus):
+    for directory, file in files_below(root, corpus):
         label = path_of("/".join(directory.relative_to(root).parts))
         if not label:
             corpus.left_out["files beside the classes' directories"] += 1
@@ -110,7 +110,7 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
         )
 
 
-def _files(root: Path, corpus: Corpus) -> Iterator[tuple[Path, Path]]:
+def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
     """Files and the directories they are in, in alphabetical order; each directory once, however links lead to it."""
     seen: set[tuple[int, int]] = set()
     waiting = [root]
@@ -144,15 +144,25 @@ def _files(root: Path, corpus: Corpus) -> Iterator[tuple[Path, Path]]:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def read_table(path: Path, corpus: Corpus, column: str = "") -> Rows:
+def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     """Addresses and classes of a table: a row a line, its columns between tabs, the address in the first.
 
     The class is in the second column, or in that which `column` names by its title or its number. The first line may be
     titles. An address that has several classes counts for the first of them.
     """
     found: dict[str, str] = {}
+    again = 0
+    for url, label in labelled(path, corpus, column):
+        again += found.setdefault(url, label) != label
+    if again:
+        corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
+    return list(found.items())
+
+
+def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
+    """All rows of a table that have an address and a class, as `read_table` describes it."""
     names: dict[str, str] = {}  # as they are written: few, and often repeated
-    at = again = bad = long = 0
+    at = good = bad = long = 0
     for row in _rows(path):
         web = is_http(row[0].strip())
         if not at:  # the first row
@@ -169,18 +179,16 @@ def read_table(path: Path, corpus: Corpus, column: str = "") -> Rows:
         elif len(label) > LONGEST:
             long += 1
         else:
-            again += found.setdefault(url, label) != label
+            good += 1
+            yield url, label
     if bad:
         corpus.left_out["rows without an address or a class"] += bad
     if long:
         corpus.left_out[f"rows with a class of more than {LONGEST:,} characters"] += long
-    if again:
-        corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
-    if not found:
+    if not good:
         where = f" (the class is looked for in column {at + 1})" if column and at else ""
         where = f" of {LONGEST:,} characters or fewer" if long else where
         raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
-    return list(found.items())
 
 
 def _rows(path: Path) -> Iterator[list[str]]:

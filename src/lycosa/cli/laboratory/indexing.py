@@ -1,3 +1,113 @@
 """`lycosa lab index, lycosa lab fetch: corpora`."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lycosa.cli.laboratory.app import lab
+from lycosa.cli.parameters import AllowNetwork, Contact, Json, Quiet
+
+if TYPE_CHECKING:
+    from lycosa.lab.index import Index
+
+
+@lab.command("index")
+def lab_index(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="WARC files or a directory of them, a crawl's directory, a directory of HTML files (directories are "
+            "classes), a table of links (.tsv, .tsv.gz or .parquet: node, node), or embedded:pages=3000,seed=7.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index.")],
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Classes of pages: an address, a tab and a class or its path a line."),
+    ] = None,
+    column: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The labels' column of classes, by title or number. Default: the second."),
+    ] = "",
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Leave out pages with this in their address, or that match it with *, ?."),
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Scores of a graph's nodes (.tsv or .parquet: node, score).")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Read a corpus once, so that simulated crawls of it are quick, and say what it is like."""
+    from lycosa.cli.laboratory.progress import progress
+    from lycosa.lab.corpora.opening import make_index
+
+    with progress(quiet or json) as tell:
+        made = make_index(
+            sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, tell=tell
+        )  # fmt: skip
+    _say(made, out, quiet=quiet, json=json)
+
+
+@lab.command("fetch")
+def lab_fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which corpus; without a name: what there is.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index. Default: NAME.index.")
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where downloads are kept, with their checksums. Default: Lycosa's cache."),
+    ] = None,
+    mirror: Annotated[
+        str, typer.Option("--from", metavar="URL", help="Another place that has the same files, under the same names.")
+    ] = "",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Also pages that make every topic trivial, such as lists of all articles.")
+    ] = False,
+    allow_network: AllowNetwork = None,
+    contact: Contact = "",
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Download a public corpus, check it, and make an index of it. A broken download goes on where it broke off."""
+    from lycosa.cli.laboratory.progress import progress
+    from lycosa.core.options import Options
+    from lycosa.lab.corpora.public import CORPORA, fetch
+
+    if not name:
+        if json:
+            from json import dumps
+
+            print(dumps([one.as_dict() for one in CORPORA.values()]))
+            return
+        for one in CORPORA.values():
+            print(f"{one.name:<15} {one.about}")
+        print("Get one: lycosa lab fetch NAME")
+        return
+    options = Options(allow_network=allow_network or [], contact=contact)
+    options.check()
+    out = out or Path(f"{name}.index")
+    with progress(quiet or json) as tell:
+        made = fetch(name, out, options, keep=keep, mirror=mirror, whole=whole, tell=tell)
+    _say(made, out, quiet=quiet, json=json)
+
+
+def _say(made: Index, out: Path, *, quiet: bool, json: bool) -> None:
+    from lycosa.lab.anatomy import anatomy
+
+    if json:
+        from json import dumps
+
+        print(dumps({"index": str(out), **anatomy(made).as_dict()}))
+    elif not quiet:
+        from lycosa.cli.manners import one_line
+
+        for line in anatomy(made).lines():
+            print(line[: len(line) - len(line.lstrip())] + one_line(line.lstrip()))
+        print(f"use it with: lycosa lab run --corpus {one_line(str(out))}")

@@ -1,3 +1,98 @@
 """`lycosa lab paper: the experiments of five papers`."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lycosa.cli.laboratory.app import lab
+from lycosa.cli.parameters import Json, Quiet
+
+if TYPE_CHECKING:
+    from lycosa.lab.report.fronting import Paper
+
+ALL = "all"
+
+
+@lab.command("paper")
+def repeat_papers(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; or all of them: all."),
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="An index of 'lycosa lab index'. Default: the embedded web, 3,000 pages."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Smaller budgets, fewer topics and repetitions: minutes, not hours.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
+    ] = Path("papers"),
+    random_seed: Annotated[int, typer.Option(help="Which topics and seeds are drawn: another number, others.")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat what a paper measured, on your corpus, and say which of its claims hold there.
+
+    Each paper gets a page with all its tables and figures: DIR/PAPER/index.html. A second call goes on where the
+    first stopped.
+    """
+    from lycosa.cli.laboratory.progress import progress
+    from lycosa.lab.papers import PAPERS
+    from lycosa.lab.report import write_front
+    from lycosa.lab.report.publishing import command, publish
+
+    names = list(PAPERS) if name == ALL else [name]
+    with progress(quiet or json) as tell:
+        made = publish(
+            names, out, corpus=corpus, quick=quick, random_seed=random_seed, workers=workers, tell=tell
+        )  # fmt: skip
+    front = write_front(made, out, command(ALL, out, corpus, quick, random_seed)) if name == ALL else None
+    if json:
+        _print_json(made, out, front)
+    else:
+        _print(made, out, front, quiet=quiet)
+    if any(paper.failure for paper in made):
+        raise typer.Exit(2)
+
+
+def _print_json(made: list[Paper], out: Path, front: Path | None) -> None:
+    from dataclasses import asdict
+
+    from lycosa.lab.report.storing import dumped, plain
+
+    told = [
+        {
+            "paper": paper.key,
+            "failure": paper.failure or None,
+            "page": str(out / paper.href) if paper.findings else None,
+            "verdicts": paper.verdicts if paper.findings else None,
+            "claims": [asdict(claim) for claim in paper.findings.claims] if paper.findings else [],
+        }
+        for paper in made
+    ]
+    print(dumped(plain({"papers": told, "page": str(front) if front else None})), end="")
+
+
+def _print(made: list[Paper], out: Path, front: Path | None, *, quiet: bool) -> None:
+    import sys
+
+    from lycosa.cli.manners import one_line
+    from lycosa.collection.report.page import many
+    from lycosa.lab.report.page import tally
+
+    for paper in made:
+        if paper.failure:
+            print(f"lycosa: {paper.key} failed: {one_line(paper.failure)}", file=sys.stderr)
+        elif not quiet:
+            claims = paper.findings.claims if paper.findings else []
+            fare = f"of {many(len(claims), 'claim')} {tally(claims)}" if claims else "no claims"
+            print(f"{paper.key}: {fare}; {out / paper.href}")
+    if not quiet and (front or any(paper.findings for paper in made)):
+        page = front or out / next(paper.href for paper in made if paper.findings)
+        print(f"{page}: open it in a browser, {page.resolve().as_uri()}")

@@ -27,30 +27,34 @@ def progress(quiet: bool = False) -> Iterator[Tell]:
     elif lively(console):
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True),
-        )  # fmt: skip
+        left = TimeRemainingColumn(elapsed_when_finished=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), left)
         with Progress(*columns, console=console, transient=True) as bars:
             tasks = {}
 
             def draw(what: str, done: int, total: int) -> None:
                 if what not in tasks:
                     tasks[what] = bars.add_task(what, total=total or None)
+                elif done < bars.tasks[tasks[what]].completed:  # it has begun anew, on the next corpus
+                    bars.reset(tasks[what])
                 bars.update(tasks[what], completed=done, total=total or None)
 
             yield draw
     else:
-        shown: dict[str, float] = {}
         began: dict[str, float] = {}
+        shown: dict[str, float] = {}
+        before: dict[str, int] = {}
 
         def say(what: str, done: int, total: int) -> None:
             now = time.monotonic()
-            began.setdefault(what, now)
-            if now - shown.get(what, now - (0 if total != done else EVERY)) < EVERY and what in shown:
+            if done < before.get(what, 0):  # it has begun anew, on the next corpus
+                began[what] = shown[what] = now
+            before[what] = done
+            spent = now - began.setdefault(what, now)
+            if now - shown.setdefault(what, now) < EVERY:
                 return
             shown[what] = now
-            spent = now - began[what]
-            left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1 else ""
+            left = f", about {(total - done) * spent / done:,.0f} s left" if total and done else ""
             print(f"{what}: {done:,}" + (f" of {total:,}" if total else "") + left, file=sys.stderr)
 
         yield say

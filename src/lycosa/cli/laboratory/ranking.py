@@ -1,3 +1,165 @@
-"""`lycosa lab leaderboard, lycosa lab gate`."""
+"""`lycosa lab leaderboard` and `lycosa lab gate`: who is best, and whether anyone has got worse."""
 
 from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lycosa.cli.laboratory.app import lab
+from lycosa.cli.parameters import Json, Quiet
+
+Workers = Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")]
+
+
+@lab.command("leaderboard")
+def leaderboard(
+    board: Annotated[
+        str, typer.Option("--board", metavar="NAME", help="embedded, quick, or a TOML file of your own.")
+    ] = "embedded",
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option("--corpus", metavar="DIR", help="Hunt in this index in place of the board's corpora."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option("--strategy", metavar="NAME", help="Only these; your own as module:Class. Default: all."),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--also", metavar="NAME", help="These beside all others: your own, as module:Class."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs and the report are kept.")] = Path(
+        "leaderboard"
+    ),
+    workers: Workers = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Rank all strategies on a set of corpora and topics, grouped by what they are given.
+
+    Finished runs are kept in the directory: a second call goes on where the first stopped.
+    """
+    from dataclasses import replace
+
+    from lycosa.cli.laboratory.progress import progress
+    from lycosa.core.errors import InputError
+    from lycosa.estimators import STRATEGIES, maker
+    from lycosa.lab.leaderboard import BOARDS, Board, Place
+    from lycosa.lab.leaderboard import leaderboard as make
+    from lycosa.lab.report import write_report
+
+    if board not in BOARDS and not Path(board).is_file():
+        raise InputError(f"there is no board {board!r}: it is one of {', '.join(BOARDS)}, or a TOML file of your own")
+    chosen = BOARDS.get(board) or Board.load(Path(board))
+    if corpus:
+        chosen = replace(chosen, name=", ".join(corpus), places=[Place(place) for place in corpus])
+    names = list(strategy or [name for name in STRATEGIES if name != "oracle"]) + list(also or [])
+    for name in names:
+        maker(name.partition(",")[0])
+    with progress(quiet) as tell:
+        found = make(chosen, out / "work", names, workers=workers, tell=tell)
+    page = write_report(found, out, command=shlex.join(["lycosa", *sys.argv[1:]]))
+    _show(found.as_dict() if json else found, page, json=json)
+
+
+def _show(found: object, page: Path, *, json: bool) -> None:
+    if json:
+        from json import dumps
+
+        print(dumps(found, indent=1))
+        return
+    from rich.table import Table as Drawn
+
+    from lycosa.cli.manners import output
+    from lycosa.lab.findings import Findings, Table
+
+    assert isinstance(found, Findings)
+    console = output()
+    for part in found.parts:
+        if isinstance(part, Table):
+            drawn = Drawn(title=part.title, title_justify="left", box=None)
+            for number, title in enumerate(part.columns):
+                drawn.add_column(title, justify="left" if number == 1 else "right")
+            for row in part.rows:
+                drawn.add_row(*(_cell(cell) for cell in row))
+            console.print(drawn)
+    for remark in found.remarks:
+        console.print(f"- {remark}", markup=False)
+    console.print(f"{found.summary}\nThe whole of it: {page}", markup=False)
+
+
+def _cell(cell: object) -> str:
+    return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+
+
+@lab.command("gate")
+def gate(
+    floors: Annotated[
+        Path, typer.Argument(metavar="FLOORS", help="A TOML file of floors, such as benchmarks/floors.toml.")
+    ],
+    corpora: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where corpora lie that are not made here; sections without theirs are passed over."
+        ),
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="SECTION", help="Only these sections.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs are kept.")] = Path("gate"),
+    pin: Annotated[bool, typer.Option("--raise", help="Pin floors to what is reached now; none is lowered.")] = False,
+    lower: Annotated[bool, typer.Option("--lower", help="With --raise: floors may fall, too.")] = False,
+    workers: Workers = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fail if a strategy finds less than its pinned floor.
+
+    Floors stand beside the fingerprint of their corpus; if that has changed they say nothing, and the gate fails.
+    """
+    from dataclasses import asdict
+
+    from lycosa.cli.laboratory.progress import progress
+    from lycosa.core.errors import InputError
+    from lycosa.lab.gate import check_fingerprint, measure, pinned, read_gates, write_gates
+
+    if lower and not pin:
+        raise InputError("--lower says that --raise may lower floors, too: give both")
+    gates = read_gates(floors)
+    if unknown := [name for name in only or [] if name not in {gate.name for gate in gates}]:
+        raise InputError(f"{floors} has no section {unknown[0]!r}: it has {', '.join(gate.name for gate in gates)}")
+    told, missing, pins = [], [], []
+    with progress(quiet) as tell:
+        for gate in gates:
+            absent = gate.needs and (corpora is None or not (corpora / gate.needs).exists())
+            if absent or (only and gate.name not in only):
+                missing.append(gate.name)
+                pins.append(gate)
+                continue
+            fingerprint, passed = measure(gate, out, corpora, workers=workers, tell=tell)
+            if pin:
+                gate = pinned(gate, fingerprint, passed, lower=lower)
+                for one in passed:
+                    one.floor = gate.floors[one.strategy]
+            else:
+                check_fingerprint(gate, fingerprint)
+            pins.append(gate)
+            told += passed
+    if pin:
+        write_gates(floors, pins)
+    if json:
+        from json import dumps
+
+        print(dumps({"floors": [asdict(one) | {"holds": one.holds} for one in told], "passed over": missing}, indent=1))
+    else:
+        for one in told:
+            mark = "ok  " if one.holds else "FELL"
+            print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
+        for name in missing:
+            print(f"passed over: {name}")
+    if not told:
+        raise InputError("no section could be measured: name the directory of the corpora with --corpora")
+    if not all(one.holds for one in told):
+        raise typer.Exit(1)

@@ -1,0 +1,368 @@
+"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import save_index
+
+Like = Literal["bretagne", "france", "happy", "jazz", "weird"]
+Tell = Callable[[str, int, int], None]
+
+CHUNK = 1 << 21
+"""Links that are made at a time."""
+
+POPULAR = 0.9
+"""In-degree falls with the rank as rank to minus this power: the tail of its distribution has the exponent 1 / .9."""
+
+LOCAL = 0.55
+"""Share of links that stay in the community of their page."""
+
+SAMPLED = 50_000
+"""Pages whose links are looked at to find out how many links must get a score."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the paper's graphs: nodes, links, and the shares of both whose score is not zero."""
+
+    nodes: int
+    edges: int
+    share: float
+    edge_share: float
+    tail: float
+    """Of the out-degree: the smaller, the heavier."""
+    longest: int
+    """Links that a page has at most."""
+
+
+KINDS: dict[str, Kind] = {
+    "bretagne": Kind(2_200_000, 35_600_000, 0.020, 0.005, 2.5, 5_000),
+    "france": Kind(2_200_000, 35_600_000, 0.192, 0.068, 2.5, 5_000),
+    "happy": Kind(16_900_000, 78_000_000, 0.110, 0.024, 1.6, 20_000),
+    "jazz": Kind(16_900_000, 78_000_000, 0.006, 0.001, 1.6, 20_000),
+    "weird": Kind(16_900_000, 78_000_000, 0.032, 0.004, 1.6, 20_000),
+}
+"""Gouriten et al. 2014, table 1."""
+
+
+def generate(
+    out: Path,
+    like: str = "bretagne",
+    *,
+    nodes: int | None = None,
+    edges: int | None = None,
+    share: float | None = None,
+    random_seed: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Index:
+    """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
+
+    What is as in the paper's table 1: the number of nodes, that of links (a percent less at most, where the same were
+    drawn too often), the share of nodes with a score (to the node) and that of links with one (within about a tenth).
+    What is as link graphs are, without any figure to match:
+
+    - In- and out-degree have heavy tails: few nodes get very many links, some pages have hundreds.
+    - Nodes live in communities of all sizes, and about half of the links stay there. Whether a node has a score depends
+      on its community, on its number of links (long pages say more), and on chance: so nodes with a score link to
+      others with one more often than chance would have it, and scores of linked nodes are alike.
+    - A score is log(1 + x), where x counts a word: many nodes have the same few scores, and some a high one.
+    - A link has a score only if its page has the word, never more of it than the page; the likelier and the higher,
+      the higher the scores of its page and of its target are.
+
+    What is not matched: links that go both ways, triangles, the paths of the two real graphs, words (there are none),
+    order of links on a page, and the numbers of nodes, which are drawn by lot, so that neighbours are not near in
+    memory, either. Whether a strategy that wins here wins elsewhere is not known: these graphs are to try how
+    experiments scale. Nodes have no names; they are called by their numbers.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 2.3.
+
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     index = generate(Path(place) / "small.index", "france", nodes=1000, edges=8000)
+    ...     len(index), len(index.child), int((index.score > 0).sum()), index.names[7]
+    (1000, 8000, 192, '7')
+    """
+    kind = _kind(like, nodes, edges, share)
+    out = Path(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    _check_room(out.parent, kind)
+    beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.parent))
+    try:
+        made = _Made(kind, random_seed)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as place:
+            columns, facts = made.write(Path(place), tell)
+            source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
+            return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+def needs(nodes: int, edges: int) -> tuple[int, int]:
+    """Bytes of memory and of disk that making a graph takes, about; the index itself takes half of that disk."""
+    return 300_000_000 + 60 * nodes + 8 * edges, 2 * (8 * edges + 20 * nodes)
+
+
+def size_of(
+    like: str, nodes: int | None = None, edges: int | None = None, share: float | None = None
+) -> tuple[int, int]:
+    """Nodes and links that a graph will have.
+
+    >>> size_of("jazz"), size_of("france", nodes=1000)
+    ((16900000, 78000000), (1000, 16182))
+    """
+    kind = _kind(like, nodes, edges, share)
+    return kind.nodes, kind.edges
+
+
+def _kind(like: str, nodes: int | None, edges: int | None, share: float | None) -> Kind:
+    if like not in KINDS:
+        raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
+    told = KINDS[like]
+    n = told.nodes if nodes is None else nodes
+    e = round(told.edges / told.nodes * n) if edges is None else edges
+    part = told.share if share is None else share
+    if not 10 <= n < 2**31:
+        raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
+    if not 0 <= e <= n * (n - 1) // 10:
+        raise InputError(
+            f"{e:,} links between {n:,} nodes: give 0 to {n * (n - 1) // 10:,}, a tenth of all there can be"
+        )
+    if not 0 < part <= 1:
+        raise InputError(f"share is {part:g}: it is the share of nodes with a score, above 0 and at most 1")
+    return Kind(n, e, part, min(1.0, told.edge_share * part / told.share), told.tail, told.longest)
+
+
+def _check_room(place: Path, kind: Kind) -> None:
+    memory, disk = needs(kind.nodes, kind.edges)
+    free = shutil.disk_usage(place).free
+    if disk > free:
+        raise InputError(
+            f"a graph of {kind.nodes:,} nodes and {kind.edges:,} links needs {disk / 1e9:,.1f} GB of disk, and {place} "
+            f"has {free / 1e9:,.1f} GB left: name another place with --out, or make it smaller with --nodes"
+        )
+    there = _memory()
+    if there and memory > there:
+        raise InputError(
+            f"a graph of {kind.nodes:,} nodes and {kind.edges:,} links needs {memory / 1e9:,.1f} GB of memory, and "
+            f"{there / 1e9:,.1f} GB are free: make it smaller with --nodes"
+        )
+
+
+def _memory() -> int:
+    """Bytes that are free, or could be; 0 where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            told = dict(line.split(":", 1) for line in lines)
+        return 1024 * int(told["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
+
+
+class _Made:
+    """A graph in the making. A node has a place: those of a community are side by side there, its most popular first.
+
+    Everything is drawn from generators that are named by the random seed, a purpose and a chunk's number.
+    """
+
+    def __init__(self, kind: Kind, random_seed: int) -> None:
+        self.kind, self._seed = kind, random_seed % 2**63
+        n = kind.nodes
+        self.start = self._communities()
+        size = np.diff(self.start)
+        self.community = np.repeat(np.arange(len(size), dtype=np.int32), size)
+        self.degree = self._degrees()
+        self.by_rank = self._popularity(size)
+        self.node_of = self._chance(2).permutation(n).astype(np.int32)
+        self.place_of = np.empty(n, np.int32)
+        self.place_of[self.node_of] = np.arange(n, dtype=np.int32)
+        self.score = self._scores(len(size))
+
+    def _chance(self, *purpose: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, *purpose))
+
+    def _communities(self) -> NDArray[np.int64]:
+        """Where each community begins: sizes from 20 up, with a heavy tail, at most a twentieth of all."""
+        n = self.kind.nodes
+        chance, most = self._chance(0), max(5, n // 20)
+        sizes: list[NDArray[np.int64]] = []
+        total = 0
+        while total < n:
+            drawn = np.minimum(20 * chance.random(4096) ** (-1 / 1.2), most).astype(np.int64)
+            sizes.append(drawn)
+            total += int(drawn.sum())
+        ends = np.cumsum(np.concatenate(sizes))
+        return np.concatenate([[0], ends[: np.searchsorted(ends, n)], [n]]).astype(np.int64)
+
+    def _degrees(self) -> NDArray[np.int64]:
+        """Links of each place: with a heavy tail, as many in total as there shall be."""
+        n, tail = self.kind.nodes, self.kind.tail
+        drawn = self._chance(1).random(n) ** (-1 / tail) - 1
+        most = min(self.kind.longest, n // 4) * drawn.mean() * n / max(1, self.kind.edges)
+        drawn = np.minimum(drawn, max(most, drawn.mean()))
+        ends = np.cumsum(drawn)
+        degree: NDArray[np.int64] = np.diff(
+            np.floor(ends * (self.kind.edges / ends[-1]) + 0.5).astype(np.int64), prepend=0
+        )
+        return degree
+
+    def _popularity(self, size: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The places in order of their popularity with everyone: the first of large communities come first."""
+        rank = np.arange(self.kind.nodes) - self.start[self.community]
+        known = np.log(size[self.community]) - np.log(rank + 2.0)
+        known += self._chance(3).standard_normal(self.kind.nodes)
+        return np.argsort(-known, kind="stable").astype(np.int32)
+
+    def _scores(self, communities: int) -> NDArray[np.float32]:
+        """The score of each node: so many as shall be have one."""
+        n = self.kind.nodes
+        chance = self._chance(4)
+        topical = 1.5 * chance.standard_normal(communities)[self.community]
+        topical += chance.standard_normal(n) + 0.3 * np.log1p(self.degree)
+        count = min(n, max(1, round(self.kind.share * n)))
+        best = np.argpartition(-topical, count - 1)[:count]
+        excess = topical[best] - topical[best].min()
+        score = np.zeros(n, np.float32)
+        score[self.node_of[best]] = np.log1p(1 + np.floor(np.expm1(1.2 * excess)))
+        return score
+
+    # -- links -------------------------------------------------------------------------------------------------
+
+    def write(
+        self, place: Path, tell: Tell = lambda what, done, total: None
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Write links and their scores into a directory; the columns of the index, these two mapped."""
+        n = self.kind.nodes
+        degree = self.degree[self.place_of]
+        before = np.concatenate([[0], np.cumsum(degree)])
+        bounds = np.searchsorted(before, np.arange(0, before[-1] + CHUNK, CHUNK)).clip(0, n)
+        bounds[-1] = n
+        bounds = np.unique(np.concatenate([[0], bounds]))
+        scale = self._scale()
+        found = np.zeros(n, np.int64)
+        scored = 0
+        with open(place / "child", "wb") as children, open(place / "alpha", "wb") as alphas:
+            for chunk, (first, last) in enumerate(pairwise(bounds.tolist())):
+                nodes = np.arange(first, last)
+                chance = self._chance(6, chunk)
+                source, target = self._links(nodes, degree[first:last], chance)
+                alpha = self._alphas(nodes[source], target, scale, chance)
+                found[first:last] = np.bincount(source, minlength=last - first)
+                scored += int(np.count_nonzero(alpha))
+                target.tofile(children)
+                alpha.tofile(alphas)
+                tell("making links", int(before[last]), int(before[-1]))
+        total = int(found.sum())
+        start = np.concatenate([[0], np.cumsum(found)]).astype(np.int64)
+        columns = {
+            "link_start": start,
+            "child_start": start,
+            "child": _mapped(place / "child", np.int32),
+            "score": self.score,
+            "alpha": _mapped(place / "alpha", np.float32),
+        }
+        facts = {
+            "links": total,
+            "dead": 0,
+            "non_zero_nodes": int(np.count_nonzero(self.score)),
+            "non_zero_links": scored,
+        }
+        return columns, facts
+
+    def _links(
+        self, nodes: NDArray[np.int64], degree: NDArray[np.int64], chance: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Links of some nodes: which of these each leaves, and the node it leads to. None twice, none to itself.
+
+        More are drawn than needed, as popular nodes are drawn more than once: those beyond seven sixths of the degree
+        lead anywhere. A page whose draws were nearly all alike still has fewer links than it should.
+        """
+        popular = degree + degree // 6 + 2
+        drawn = np.where(degree > 0, popular + degree // 3 + 2, 0)
+        source = np.repeat(np.arange(len(nodes)), drawn)
+        anywhere = np.arange(len(source)) - np.repeat(np.cumsum(drawn) - drawn, drawn) >= popular[source]
+        from_place = self.place_of[nodes][source]
+        u = chance.random(len(source))
+        room = np.minimum(1, np.diff(self.start)[self.community[self.place_of[nodes]]] / (4 * degree + 1))
+        local = (chance.random(len(source), np.float32) < LOCAL * room[source]) & ~anywhere
+        target = np.empty(len(source), np.int32)
+        community = self.community[from_place[local]]
+        begin = self.start[community]
+        target[local] = begin + _rank(u[local], self.start[community + 1] - begin, 2.0)
+        target[~local] = self.by_rank[_rank(u[~local], self.kind.nodes, 10.0)]
+        target[anywhere] = (u[anywhere] * self.kind.nodes).astype(np.int32)
+        good = target != from_place
+        source, target = source[good], self.node_of[target[good]]
+        order = np.argsort(source * self.kind.nodes + target, kind="stable")
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (np.diff(source[order]) != 0) | (np.diff(target[order]) != 0)
+        kept = np.zeros(len(order), np.bool_)
+        kept[order[first]] = True
+        source, target = source[kept], target[kept]
+        count = np.bincount(source, minlength=len(nodes))
+        place = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
+        enough = place < degree[source]
+        return source[enough], target[enough]
+
+    def _promise(self, source: NDArray[np.int64], target: NDArray[np.int32]) -> NDArray[np.float32]:
+        """How likely a link is to have a score, before scaling."""
+        likely: NDArray[np.float32] = self.score[source] * (1 + 6 * self.score[target])
+        return likely
+
+    def _scale(self) -> float:
+        """What to multiply with, so that as many links get a score as shall: found on the links of some nodes."""
+        chance = self._chance(5)
+        n = self.kind.nodes
+        nodes = np.arange(n) if n <= 4 * SAMPLED else np.sort(chance.integers(0, n, SAMPLED))
+        degree = self.degree[self.place_of[nodes]]
+        drawn = np.cumsum(degree) <= 2 * CHUNK  # a few long pages are enough, too
+        source, target = self._links(nodes[drawn], degree[drawn], chance)
+        promise = self._promise(nodes[drawn][source], target)
+        low, high = 0.0, 1e6
+        for _ in range(100):
+            middle = (low + high) / 2
+            if len(promise) and np.minimum(1, middle * promise).mean() < self.kind.edge_share:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _alphas(
+        self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, chance: np.random.Generator
+    ) -> NDArray[np.float32]:
+        """The score of each link: log(1 + y), y the count of a word around it, which its page has at least as often."""
+        chosen = np.flatnonzero(chance.random(len(source), np.float32) < scale * self._promise(source, target))
+        more = chance.standard_exponential(len(chosen), np.float32) * (0.2 + 0.4 * self.score[target[chosen]])
+        alpha = np.zeros(len(source), np.float32)
+        alpha[chosen] = np.minimum(np.log1p(1 + np.floor(more)), self.score[source[chosen]])
+        return alpha
+
+
+def _rank(u: NDArray[np.float64], size: NDArray[np.int64] | int, shift: float) -> NDArray[np.int64]:
+    """Ranks below `size`, drawn with weights (rank + shift) to the power of -POPULAR, by inversion."""
+    power = 1 - POPULAR
+    low = shift**power
+    high = np.power(np.asarray(size, np.float64) + shift, power)
+    drawn = np.power(low + u * (high - low), 1 / power) - shift
+    rank: NDArray[np.int64] = np.minimum(drawn.astype(np.int64), np.asarray(size) - 1)
+    return rank
+
+
+def _mapped(path: Path, kind: type) -> NDArray[Any]:
+    return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)

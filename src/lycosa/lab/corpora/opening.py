@@ -1,0 +1,124 @@
+"""From what a user names to an index: which kind of source it is, what is left out, which labels there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+
+from lycosa.core.errors import InputError
+from lycosa.core.spec import build, parse
+from lycosa.lab.corpora.archive import Keep, archive
+from lycosa.lab.corpora.crawl import crawl
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
+from lycosa.lab.corpora.tree import tree
+from lycosa.lab.index import FACTS, Index
+from lycosa.lab.indexing import Account, Recorded, Tell, write_index
+from lycosa.lab.labels import read_labels
+from lycosa.replay.places import ENDINGS
+from lycosa.store.directory import CONFIG
+
+EMBEDDED = "embedded"
+
+KINDS = (
+    "a WARC file or a directory of them, a crawl's directory, a directory of HTML files, a table of links (.tsv, "
+    ".parquet), or embedded:pages=3000,seed=7 for the embedded web"
+)
+
+
+def make_index(
+    sources: Sequence[str],
+    out: Path,
+    *,
+    labels: Path | None = None,
+    column: str = "",
+    exclude: Sequence[str] = (),
+    scores: Path | None = None,
+    tell: Tell = lambda what, done, total: None,
+) -> Index:
+    """Read some sources, whatever they are, into one index."""
+    if not sources:
+        raise InputError(f"there is nothing to read: name {KINDS}")
+    kinds = [kind_of(source) for source in sources]
+    told = ", ".join(
+        source if kind == EMBEDDED else Path(source).name or source for source, kind in zip(sources, kinds, strict=True)
+    )
+    if "graph" in kinds:
+        if len(sources) > 1:
+            raise InputError(f"{sources[kinds.index('graph')]} is a graph: it has to be the only source")
+        if labels is not None or exclude:
+            raise InputError(
+                "--labels and --exclude are for pages: a graph has scores of its nodes, name them with --scores"
+            )
+        return write_graph(Path(sources[0]), scores, out, told, tell)
+    if scores is not None:
+        raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv, .parquet) as the source")
+    if column and labels is None:
+        raise InputError("--column names a column of --labels: give both")
+    account = Account()
+    known = read_labels(labels, account, column) if labels is not None else None
+    keep = choosing(exclude, account)
+    pages = chain.from_iterable(
+        _pages(source, kind, account, keep, known is not None, tell)
+        for source, kind in zip(sources, kinds, strict=True)
+    )
+    return write_index(pages, out, source=told, labels=known, account=account, tell=tell)
+
+
+def kind_of(source: str) -> str:
+    """embedded, archive, crawl, graph or tree."""
+    path = Path(source)
+    if source.partition(":")[0] == EMBEDDED and not path.exists():
+        return EMBEDDED
+    if not source or not path.exists():
+        raise InputError(f"there is no {source or repr(source)}: name {KINDS}")
+    if path.is_dir():
+        if (path / FACTS).is_file():
+            raise InputError(f"{path} is an index already: use it with 'lycosa lab run --corpus {path}'")
+        if (path / CONFIG).is_file():
+            return "crawl"
+        try:
+            held = any(entry.name.endswith(ENDINGS) for entry in path.iterdir())
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        return "archive" if held else "tree"
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or a device: save it as a file first")
+    if path.name.endswith(ENDINGS):
+        return "archive"
+    if path.name.endswith((*TABLES, PARQUET)):
+        return "graph"
+    if path.name.endswith(".gz"):
+        return "archive"
+    raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
+
+
+def choosing(exclude: Sequence[str], account: Account) -> Keep:
+    """Whether a page is wanted: not if its address has one of these in it, or matches one that has * or ? in it."""
+    if "" in exclude:
+        raise InputError("--exclude '' would leave out every page: give a part of an address")
+
+    def keep(url: str) -> bool:
+        for pattern in exclude:
+            if fnmatchcase(url, pattern) if "*" in pattern or "?" in pattern else pattern in url:
+                account.left_out[f"excluded by {pattern!r}"] += 1
+                return False
+        return True
+
+    return keep
+
+
+def _pages(source: str, kind: str, account: Account, keep: Keep, labelled: bool, tell: Tell) -> Iterator[Recorded]:
+    path = Path(source)
+    if kind == EMBEDDED:
+        name, given = parse(source.replace(":", ",", 1))
+        if "seed" in given:
+            given["random_seed"] = given.pop("seed")
+        return (recorded for recorded in build(embedded, given, name) if keep(recorded.url))
+    if kind == "crawl":
+        return crawl(path, account, keep, labelled=labelled)
+    if kind == "archive":
+        return archive([path], account, keep, tell)
+    return tree(path, account, keep)

@@ -1,0 +1,194 @@
+"""Strategies of an experiment: the production ones by name, with all that they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Strategy
+from lycosa.core.spec import build, parse, spell
+from lycosa.core.strategies import steer
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators import (
+    BROWSING,
+    MODEL,
+    PAPERS_ARMS,
+    STEERING,
+    STRATEGIES,
+    TAXONOMY,
+    TOPIC,
+    TRUTH,
+    WORDS,
+    maker,
+)
+from lycosa.estimators import strategy as strategy_by_name
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.subjects import Subject
+from lycosa.lab.table import IndexedTable
+
+GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
+"""What a strategy can be given, from least to most."""
+
+_PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
+
+
+@dataclass
+class TrueScores:
+    """The oracle of the lab: a row is worth the truth of its node, looked up in the column of all nodes.
+
+    The same as `lycosa.estimators.oracle.Oracle`, without a dictionary of millions of names.
+
+    >>> index = Index.of({"a": ["b", "c"]}); table = IndexedTable(index); _ = table.seed(2)
+    >>> TrueScores(np.array([0, .5, 1], np.float32), index).score(np.array([0], np.int32), table).tolist()
+    [1.0]
+
+    Paper: Gouriten et al. 2014, section 6.
+    """
+
+    proportional: ClassVar[bool] = True
+
+    truth: NDArray[np.float32] = field(repr=False, compare=False)
+    index: Index = field(repr=False, compare=False)
+    known_: int = field(default=0, init=False, repr=False, compare=False)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Nothing is news but the rows that are new."""
+        new = step.children[step.children >= self.known_]
+        self.known_ = len(table)
+        return new
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The true scores."""
+        if isinstance(table, IndexedTable):
+            return self.truth[table.node_at[rows]].astype(np.float64)
+        nodes = [self.index.number_of.get(table.nodes[row], -1) for row in rows.tolist()]
+        return np.array([self.truth[node] if node >= 0 else 0.0 for node in nodes], np.float64)
+
+
+def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: int, random_seed: int) -> Strategy:
+    """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
+    name, given = parse(text)
+    if kind(text) == TRUTH and "scores" not in given:
+        steering = {key: given.pop(key) for key in STEERING if key in given}
+        if given:
+            raise InputError(f"{name} has no parameter {next(iter(given))!r} in the lab: it knows the subject's truth")
+        return build(steer, steering, name, estimator=TrueScores(subject.truth, index), name=text, seed=random_seed)
+    if kind(text) == TAXONOMY and not guide.data:
+        raise InputError(
+            f"{name} needs to know the classes of pages: let the guide be told a model (told = model), not {guide.name}"
+        )
+    facts: dict[str, Any] = {
+        "seed": random_seed,
+        "budget": budget,
+        "threshold": guide.threshold,
+        "words": subject.words,
+        "ontology": "",
+        "targets": subject.targets,
+    }
+    return strategy_by_name(_with_files(text, subject), **facts)
+
+
+def needs(text: str) -> set[str]:
+    """What `prepare` has to make for a strategy.
+
+    >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
+    (set(), ['model', 'rules'], {'browsing'})
+    """
+    found: set[str] = set()
+    for part in _parts(text):
+        if "file" not in parse(part)[1]:
+            found |= _PREPARED.get(kind(part), set())
+    return found
+
+
+def told_for(text: str, told: str) -> str:
+    """What the guide of a strategy has to be told: a model where the strategy can't do without classes, else `told`."""
+    return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
+
+
+def wants(texts: list[str]) -> tuple[str, ...]:
+    """The facets of links that any of the strategies asks the judge for."""
+    found = {facet for text in texts for part in _parts(text) for facet in getattr(_maker(part), "wants", ())}
+    return tuple(sorted(found)) if all(isinstance(facet, str) for facet in found) else ()
+
+
+def given(text: str, told: str) -> str:
+    """What a strategy is given, for comparisons among equals: one of GROUPS.
+
+    Those that ask nobody are given nothing, whoever judges the pages. A query are words, or the scores of a graph,
+    which are those of a query, found page by page.
+
+    >>> given("breadth-first", "model"), given("best-first", "words"), given("soft-focus", "model")
+    ('nothing', 'query', 'taxonomy')
+    """
+    of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy", "truth": "truth"}
+    if told not in of_told:
+        raise InputError(f"told is {told!r}: a guide is told one of {', '.join(of_told)}")
+    of_kind = {
+        "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", BROWSING: "training record",
+        TAXONOMY: "taxonomy", TRUTH: "truth",
+    }  # fmt: skip
+    parts = _parts(text)
+    groups = [of_kind[kind(part)] for part in parts]
+    if parts != [text]:  # a bandit is paid by the judge's word, whatever its arms ask for
+        groups.append(of_told[told])
+    return max(groups, key=GROUPS.index)
+
+
+def kind(text: str) -> str:
+    """What a strategy needs, as the registry says it; one of the user's own is taken to need a topic."""
+    name = parse(text)[0]
+    if name in STRATEGIES:
+        return STRATEGIES[name].needs
+    maker(name)  # says what there is
+    return TOPIC
+
+
+def available(text: str) -> str:
+    """Why a strategy can't run here, as WordNet is missing; empty if it can."""
+    try:
+        for part in _parts(text):
+            if kind(part) == WORDS:
+                from lycosa.text.meanings import ontology
+
+                ontology()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _maker(text: str) -> Any:
+    return maker(parse(text)[0])
+
+
+def _parts(text: str) -> list[str]:
+    """The strategy, or the arms of a bandit."""
+    name, given = parse(text)
+    if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
+        return [text]
+    return [arm.strip() for arm in given["arms"].split("+") if arm.strip()] if "arms" in given else list(PAPERS_ARMS)
+
+
+def _with_files(text: str, subject: Subject) -> str:
+    """With the file that a strategy learns from, also in the arms of a bandit."""
+    name, given = parse(text)
+    parts = _parts(text)
+    if parts != [text]:
+        if needs(text):
+            given["arms"] = "+".join(_with_files(part, subject) for part in parts)
+        return spell(name, given)
+    file = {TAXONOMY: subject.rules, BROWSING: subject.browsing}.get(kind(text))
+    if kind(text) in _PREPARED and "file" not in given:
+        if file is None:
+            raise InputError(
+                f"{name} learns before the crawl, and nothing is prepared for {subject.name!r}: prepare it (needs "
+                f"{' and '.join(sorted(needs(text)))})"
+            )
+        given["file"] = str(file)
+    return spell(name, given)

@@ -1,0 +1,236 @@
+"""Who is best: all strategies on a named set of corpora and topics, grouped by what they are given.
+
+A strategy that was told a query, one that was shown pages and one that was trained on a thousand labels are not
+comparable: each has a table of its own. What is told to nobody (breadth-first) stands in the first.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
+from lycosa.lab.certainty import holm, interval, paired
+from lycosa.lab.corpora.kept import open_corpus
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Cell, Curve, Figure, Findings, Table
+from lycosa.lab.hunters import given
+from lycosa.lab.measures import gains, harvest_curve
+from lycosa.lab.running import Results, run
+
+Tell = Callable[[str, int, int], None]
+
+GROUPS = {
+    "nothing": "Told nothing",
+    "query": "Told a query",
+    "examples": "Shown example pages",
+    "training record": "Trained on a browsing record, told a query",
+    "taxonomy": "Trained on a taxonomy with labelled pages",
+}
+"""What a strategy is given, and the title of its table; those told the truth are yardsticks, and in none."""
+
+TOLD = {"words": ("nothing", "query", "training record"), "examples": ("examples",), "model": ("taxonomy",)}
+"""What a guide is told in each round, and which groups it serves."""
+
+
+@dataclass
+class Place:
+    """A corpus of a board: an index, or what makes one (see opening.py), and the topics that are hunted there."""
+
+    corpus: str
+    topics: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Board:
+    """What a leaderboard is made on. Whoever uses the same board may compare."""
+
+    name: str
+    places: list[Place]
+    budgets: list[int] = field(default_factory=lambda: [100, 300])
+    seeds: str = "off-topic"
+    hops: int = 1
+    seed_count: int = 3
+    seed_sets: int = 2
+    subject_count: int = 5
+    random_seed: int = 1
+
+    @classmethod
+    def load(cls, path: Path) -> Board:
+        """A board of one's own, in TOML: the fields above, and [[places]] with a corpus and topics each."""
+        try:
+            told = tomllib.loads(path.read_text(encoding="utf-8"))
+            places = [Place(**place) for place in told.pop("places", [])]
+            board = cls(places=places, **{"name": path.stem, **told})
+        except OSError as error:
+            raise InputError(f"cannot read the board {path}: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError) as error:
+            raise InputError(
+                f"{path} is no board ({error}): it has name, budgets, seeds, hops, seed_count, seed_sets, "
+                "subject_count, random_seed, and [[places]] with corpus and topics"
+            ) from error
+        if not board.places:
+            raise InputError(f'{path} names no corpus: add [[places]] with corpus = "my.index"')
+        return board
+
+
+BOARDS = {
+    "embedded": Board(
+        "embedded",
+        [
+            Place("embedded:pages=3000,seed=1", ["marine biology/coral reefs", "astronomy/exoplanets"]),
+            Place("embedded:pages=3000,seed=2", ["railways/steam locomotives", "music/violin making"]),
+            Place("embedded:pages=3000,seed=3,tunnels=true", ["medieval history/castles", "astronomy/exoplanets"]),
+        ],
+    ),
+    "quick": Board(
+        "quick",
+        [Place("embedded:pages=600,hosts=10,seed=1", ["marine biology/coral reefs"])],
+        budgets=[30, 60],
+        seed_sets=2,
+    ),
+}  # fmt: skip
+"""Boards by name."""
+
+
+@dataclass
+class Score:
+    """One line of a table: what a strategy got in each trial, trial by trial the same for all of the group."""
+
+    strategy: str
+    harvest: NDArray[np.float64]
+    """Trials by budgets."""
+    area: NDArray[np.float64]
+    groups: list[str]
+    """Of each trial its corpus and topic."""
+
+
+def leaderboard(
+    board: Board,
+    out: Path,
+    strategies: Sequence[str] = (),
+    *,
+    workers: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Findings:
+    """Run them all, or the named ones, and rank them within their groups."""
+    names = list(strategies) or [name for name in STRATEGIES if name != "oracle"]
+    scores: dict[str, dict[str, Score]] = {group: {} for group in GROUPS}
+    found = Findings("leaderboard", f"Leaderboard: {board.name}", configuration=_told(board, names))
+    corpora: list[dict[str, Any]] = []
+    for number, place in enumerate(board.places):
+        index = open_corpus(place.corpus, out / "corpora", tell)
+        corpora.append({"corpus": place.corpus, "fingerprint": index.fingerprint, "pages": len(index)})
+        for told, groups in TOLD.items():
+            runs = [name for name in names if given(name, told) in groups]
+            if not runs or (told == "model" and not index.classes):
+                continue
+            results = run(
+                _experiment(board, place, told, runs),
+                out / f"{number + 1}-{told}",
+                index=index,
+                workers=workers,
+                tell=tell,
+            )
+            found.remarks += [f"{place.corpus}, told {told}: {remark}" for remark in results.remarks]
+            for name in runs:
+                _add(scores[given(name, told)], name, place, results, board.budgets)
+    for group, title in GROUPS.items():
+        if scores[group]:
+            found.parts.append(_table(group, title, scores[group], board))
+    found.parts.append(_figure(scores, board))
+    found.corpus = {"corpora": corpora}
+    found.summary = _summary(scores, board)
+    return found
+
+
+def _told(board: Board, names: Sequence[str]) -> dict[str, Any]:
+    return {"board": asdict(board), "strategies": list(names)}
+
+
+def _experiment(board: Board, place: Place, told: str, strategies: list[str]) -> Experiment:
+    return Experiment(
+        name=f"{board.name}-{told}", corpus=place.corpus, strategies=strategies, subjects=place.topics,
+        subject_count=board.subject_count, told=told, seeds=board.seeds, hops=board.hops, seed_count=board.seed_count,
+        seed_sets=board.seed_sets, budgets=board.budgets, random_seed=board.random_seed,
+    )  # fmt: skip
+
+
+def _add(scores: dict[str, Score], name: str, place: Place, results: Results, budgets: Sequence[int]) -> None:
+    """What a strategy got on a corpus joins what it got elsewhere."""
+    rows, areas, groups = [], [], []
+    for outcome in results.select(strategy=name):
+        got = gains(outcome.trace, results.subjects[outcome.subject])
+        curve = harvest_curve(got, max(budgets))  # of the budget: who stops early has not saved what is left of it
+        rows.append(curve[np.array(budgets) - 1])
+        areas.append(curve.mean())
+        groups.append(f"{place.corpus}/{outcome.subject}")
+    if not rows:
+        return
+    before = scores.get(name, Score(name, np.zeros((0, len(budgets))), np.zeros(0), []))
+    scores[name] = replace(
+        before,
+        harvest=np.concatenate([before.harvest, np.array(rows)]),
+        area=np.concatenate([before.area, np.array(areas)]),
+        groups=before.groups + groups,
+    )
+
+
+def _table(group: str, title: str, scores: dict[str, Score], board: Board) -> Table:
+    ranked = sorted(scores.values(), key=lambda score: (-len(score.area), -float(score.area.mean()), score.strategy))
+    best = ranked[0]
+    against = [paired(best.area, score.area, groups=best.groups) if _same(best, score) else None for score in ranked]
+    chances = holm([difference.p for difference in against[1:] if difference is not None])
+    left = iter(chances)
+    rows: list[list[Cell]] = []
+    for place, (score, difference) in enumerate(zip(ranked, against, strict=True), 1):
+        row: list[Cell] = [place, score.strategy]
+        for column in range(len(board.budgets)):
+            known = interval(score.harvest[:, column], groups=score.groups)
+            row.append(f"{known.mean:.3f} ({known.low:.3f} to {known.high:.3f})")
+        row += [float(score.area.mean()), None if place == 1 or difference is None else next(left), len(score.area)]
+        rows.append(row)
+    titles = [
+        "",
+        "strategy",
+        *(f"harvest at {budget:,}" for budget in board.budgets),
+        "area",
+        "p against the best",
+        "trials",
+    ]
+    return Table(
+        f"leaderboard-{group.replace(' ', '-')}", title, titles, rows,
+        note="Mean harvest (95 % interval, bootstrap over topics and seed sets); area: mean share found over the whole "
+        "budget, which is what is ranked by; p: paired sign-flip test of the areas, corrected by Holm.",
+    )  # fmt: skip
+
+
+def _same(one: Score, other: Score) -> bool:
+    return one.groups == other.groups
+
+
+def _figure(scores: dict[str, dict[str, Score]], board: Board) -> Figure:
+    """The best three of each group at all budgets."""
+    curves = []
+    for group, known in scores.items():
+        for score in sorted(known.values(), key=lambda score: -float(score.area.mean()))[:3]:
+            bands = [interval(score.harvest[:, column], groups=score.groups) for column in range(len(board.budgets))]
+            means, lows, highs = zip(*((band.mean, band.low, band.high) for band in bands), strict=True)
+            curves.append(Curve(f"{score.strategy} ({group})", board.budgets, means, lows, highs))
+    return Figure("leaderboard-best", "The best three of each group", "pages fetched", "harvest", curves)
+
+
+def _summary(scores: dict[str, dict[str, Score]], board: Board) -> str:
+    leaders = [
+        f"{GROUPS[group].lower()}: {max(known.values(), key=lambda score: float(score.area.mean())).strategy}"
+        for group, known in scores.items()
+        if known
+    ]
+    return f"Best by area under the harvest curve on the board {board.name!r}: {'; '.join(leaders)}."

@@ -1,0 +1,373 @@
+"""What came of a run, in numbers. All of it is made from gains: what each page was worth, in the order of fetching.
+
+Seeds are no one's merit, and pages that something was learned from cost and count nothing: neither is among the gains.
+
+A crawl may run dry before its budget is spent. It must not look better by stopping:
+
+    found, recall   what it had found when it stopped is what it has at every later budget
+    harvest         over the pages that it fetched: what a page brought, as the papers have it. It says nothing about
+                    pages that were not fetched, so `fetched` belongs beside it wherever a run fell short
+    area            over the budget: pages that were not fetched are pages without a find
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject
+
+Floats: TypeAlias = NDArray[np.float64]
+Nodes: TypeAlias = NDArray[np.integer[Any]]
+
+
+def gains(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> Floats:
+    """What each page that counts was worth, in the order of fetching: truth of all but seeds and seen ones.
+
+    Without `truth` that of the subject: 1 and 0 for classes, scores for graphs.
+
+    >>> trace = Trace(np.array([0, 2, 1, 3], np.int32), seeds=1)
+    >>> subject = Subject("reefs", np.array([1, 0, 1, 1], np.float32), seen=np.array([False, False, False, True]))
+    >>> gains(trace, subject).tolist()      # node 0 is the seed, node 3 was seen in training
+    [1.0, 0.0]
+    """
+    worth = np.asarray(subject.truth if truth is None else truth)
+    return worth[subject.counted(trace.found)].astype(np.float64)
+
+
+def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> float:
+    """All that could be found: the truth of all nodes but the seeds and the seen ones, added up.
+
+    >>> trace = Trace(np.array([0, 2], np.int32), seeds=1)
+    >>> targets(trace, Subject("reefs", np.array([1, 0, 1, 1], np.float32)))
+    2.0
+    """
+    worth = np.array(subject.truth if truth is None else truth, np.float64)
+    worth[trace.nodes[: trace.seeds]] = 0.0
+    if len(subject.seen):
+        worth[subject.seen] = 0.0
+    return float(worth.sum())
+
+
+def cumulative(gains: ArrayLike) -> Floats:
+    """The score after 1, 2, 3 ... pages: the sum of the gains so far. For classes the number of pages found.
+
+        score(i) = sum over j <= i of beta(v_j)
+
+    Paper: Gouriten et al. 2014, section 3; the seeds are left out (8.2 begins to count after them).
+
+    >>> cumulative([1, 0, .5]).tolist()
+    [1.0, 1.0, 1.5]
+    """
+    return np.cumsum(np.asarray(gains, np.float64))
+
+
+def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
+    """How many pages there were at each budget: less than the budget where the crawl had run dry.
+
+    >>> fetched([1, 0, 1], [2, 5]).tolist()
+    [2, 3]
+    """
+    return np.minimum(np.asarray(budgets, np.int64), np.size(gains))
+
+
+def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
+    """What was found within each budget: for classes a number of pages.
+
+    >>> found([1, 0, 1], [1, 2, 3, 100]).tolist()
+    [1.0, 1.0, 2.0, 2.0]
+    """
+    sums = np.concatenate([[0.0], cumulative(gains)])
+    return sums[fetched(gains, budgets)]
+
+
+def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
+    """The mean gain of the pages fetched within each budget; 0 where none was.
+
+        harvest(b) = found(b) / fetched(b)
+
+    Over pages fetched, as the papers divide: a run that fell short is told apart by `fetched`, `found` and `area`.
+
+    Paper: harvest rate, Guan et al. 2008, 3; harvest ratio, Altingovde, Ulusoy 2004 (sum of relevance over N).
+
+    >>> harvest([1, 0, 1, 0, 0], [1, 2, 4]).tolist()
+    [1.0, 0.5, 0.5]
+    >>> harvest([1, 0], [100]).tolist()        # two pages fetched, then nothing was left
+    [0.5]
+    """
+    return found(gains, budgets) / np.maximum(fetched(gains, budgets), 1)
+
+
+def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
+    """Which share of all that is to be found was found within each budget; nan if there is nothing to be found.
+
+        recall(b) = found(b) / total
+
+    Paper: target recall, Guan et al. 2008, 3, after Pant and Srinivasan 2005: the share of known targets that were
+    fetched. On the open web the targets are a sample. A recorded corpus has labels for all pages, so here they are all
+    relevant pages that are neither seeds nor seen (`targets`).
+
+    >>> recall([1, 0, 1], 4, [1, 3]).tolist()
+    [0.25, 0.5]
+    """
+    return found(gains, budgets) / total if total > 0 else np.full(np.shape(budgets), math.nan)
+
+
+def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
+    """Found over budget after 1, 2 ... `budget` pages: pages that were not fetched are pages without a find.
+
+    Without a budget it ends with the last page.
+
+    >>> harvest_curve([1, 0, 1], 4).tolist() == [1 / 1, 1 / 2, 2 / 3, 2 / 4]
+    True
+    """
+    steps = np.arange(1, 1 + (budget or np.size(gains)))
+    return found(gains, steps) / steps
+
+
+def area(curve: ArrayLike, budget: int = 0) -> float:
+    """The area under the harvest curve, divided by the budget: what finds early are worth more than late ones for.
+
+        area = 1/B * sum over i = 1..B of curve(i) / i
+
+    `curve` is cumulative: what was found after 1, 2 ... pages. Beyond its end nothing more is found, so that a crawl
+    that stops early gains nothing by it. Without a `budget` the curve's own length is it. 0 for an empty one.
+
+    >>> area(cumulative([1, 0, 1])) == (1 / 1 + 1 / 2 + 2 / 3) / 3
+    True
+    >>> area(cumulative([1]), budget=4) == (1 / 1 + 1 / 2 + 1 / 3 + 1 / 4) / 4
+    True
+    """
+    known = extended(curve, budget)
+    return float(np.mean(known / np.arange(1, 1 + len(known)))) if len(known) else 0.0
+
+
+def extended(curve: ArrayLike, length: int = 0) -> Floats:
+    """A cumulative curve, cut or carried on to a length with its last value; an empty one with 0. 0: as it is.
+
+    >>> extended([1, 2], 4).tolist(), extended([], 2).tolist()
+    ([1.0, 2.0, 2.0, 2.0], [0.0, 0.0])
+    """
+    known = np.asarray(curve, np.float64)
+    if not length or len(known) == length:
+        return known
+    last = known[-1] if len(known) else 0.0
+    return np.concatenate([known[:length], np.full(max(0, length - len(known)), last)])
+
+
+def relative(curve: ArrayLike, oracle_curve: ArrayLike) -> Floats:
+    """A cumulative score as a share of another's, step by step: usually that of the oracle-greedy crawl.
+
+    The shorter one is carried on with its last value. Above 1 where it beats the oracle, which is greedy, not optimal;
+    nan where both are 0, infinite where only the other one is.
+
+    Paper: Gouriten et al. 2014, sections 5 and 8.2: the baseline of table 7 and figure 3.
+
+    >>> relative([0, 1, 1], [0, 2, 4]).tolist()
+    [nan, 0.5, 0.25]
+    """
+    length = max(np.size(curve), np.size(oracle_curve))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(extended(curve, length), extended(oracle_curve, length))
+
+
+def geometric_mean(values: ArrayLike) -> float:
+    """exp of the mean logarithm; 0 if any value is 0. Values that are nan are left out; nan if none is left.
+
+    Paper: Gouriten et al. 2014, section 5.
+
+    >>> round(geometric_mean([1, 4]), 12), geometric_mean([0, 5])
+    (2.0, 0.0)
+    """
+    known = np.asarray(values, np.float64).ravel()
+    known = known[~np.isnan(known)]
+    if not len(known):
+        return math.nan
+    if (known < 0).any():
+        raise ValueError(f"a geometric mean of {known.min():g}: it is for numbers from 0 on")
+    with np.errstate(divide="ignore"):
+        return float(np.exp(np.mean(np.log(known))))
+
+
+def global_score(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> float:
+    """One number for a crawler on several graphs: scores[g][s] is its score on graph g from seed set s.
+
+        global = geometric mean over g of  mean over s of scores[g][s] / mean over s of baseline[g][s]
+
+    A graph where the baseline finds nothing is left out. Nan if that leaves none.
+
+    Paper: Gouriten et al. 2014, section 5: dataset scores are arithmetic means, normalised by the baseline's.
+
+    >>> global_score([[1, 3], [8]], [[4, 4], [4]])      # sqrt(2/4 * 8/4)
+    1.0
+    """
+    if len(scores) != len(baseline):
+        raise ValueError(f"{len(scores)} graphs and a baseline of {len(baseline)}: there has to be one for each")
+    shares = [
+        float(np.mean(np.asarray(own, np.float64))) / base if base else math.nan
+        for own, base in zip(scores, (float(np.mean(np.asarray(one, np.float64))) for one in baseline), strict=True)
+    ]
+    return geometric_mean(shares)
+
+
+def degradation(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> float:
+    """By how many percent a crawler's global score is below that of the baseline: a batch's below a batch of 1.
+
+        degradation = 100 * (1 - global score)
+
+    Paper: Gouriten et al. 2014, section 6.2, table 2. Negative where the batch does better.
+
+    >>> degradation([[9.0]], [[10.0]])
+    10.0
+    """
+    return round(100.0 * (1.0 - global_score(scores, baseline)), 10)
+
+
+def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -> Floats:
+    """How far the score of the node picked is below that of the best in the frontier, as a moving mean.
+
+        distance(i) = mean over the last `window` steps up to i of best(j) - picked(j)
+
+    The first steps have a window of what there is. A step at which nothing could be picked (nan) is left out.
+
+    Paper: Gouriten et al. 2014, section 8.1, figure 2: the mean over a window of 1,000 steps; where the window lies is
+    not said. Behind the step, here: nothing of the curve is then known before it happened.
+
+    >>> precision_distance([1, 0, 1], [1, 1, 1], window=2).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    if window < 1:
+        raise ValueError(f"window is {window}: it has to be 1 step or more")
+    apart = np.asarray(best, np.float64) - np.asarray(picked, np.float64)
+    known = ~np.isnan(apart)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, apart, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    end = np.arange(1, 1 + len(apart))
+    begin = np.maximum(0, end - window)
+    with np.errstate(invalid="ignore"):
+        smoothed: Floats = (sums[end] - sums[begin]) / (counts[end] - counts[begin])
+    return smoothed.round(12)  # differences of sums: what is nothing should be 0
+
+
+def overlap(a: Nodes, b: Nodes) -> float:
+    """Which share of their pages two crawls have in common; nan if both are empty.
+
+        overlap = |A and B| / ((|A| + |B|) / 2)
+
+    Paper: Altingovde, Ulusoy 2004, table 3, which has one ratio for both crawlers and no formula. Both fetched the same
+    number of pages N, and of |A and B| / N and |A and B| / |A or B| only the first agrees with its harvest ratios:
+    pages in common have the same harvest in both crawls. For computer history, seed set 1, the first makes that
+    (.29 - .73 * .26) / .27 = .37 and (.40 - .73 * .39) / .27 = .43, which rounding explains, the second .33 and .41,
+    which it does not. For crawls of two lengths N is their mean.
+
+    >>> overlap(np.array([1, 2, 3, 4]), np.array([4, 5, 6, 7]))
+    0.25
+    """
+    ours, theirs = np.unique(a), np.unique(b)
+    pages = len(ours) + len(theirs)
+    return 2.0 * len(np.intersect1d(ours, theirs, assume_unique=True)) / pages if pages else math.nan
+
+
+def exclusive(a: Nodes, b: Nodes, truth: ArrayLike) -> tuple[float, float]:
+    """The harvest of the pages that only the first crawl fetched, and of those that only the second did.
+
+    Nan for a crawl that has none of its own.
+
+    Paper: Altingovde, Ulusoy 2004, table 3: exclusive HR.
+
+    >>> exclusive(np.array([0, 1, 2]), np.array([2, 3]), [1, 0, 1, 1])
+    (0.5, 1.0)
+    """
+    worth = np.asarray(truth, np.float64)
+    own = np.setdiff1d(a, b), np.setdiff1d(b, a)
+    ours, theirs = (float(worth[nodes].mean()) if len(nodes) else math.nan for nodes in own)
+    return ours, theirs
+
+
+def harvest_ratio(similarities: ArrayLike, budgets: ArrayLike, threshold: float = 0.75) -> tuple[Floats, Floats]:
+    """Pages whose similarity to the nearest relevant page is above the threshold: how many, and which share.
+
+    `similarities` has one for each page fetched: the largest cosine with any of the pages given as relevant. "Greater
+    than" is meant strictly: a page at the threshold is none.
+
+    Paper: Batsakis 2007, section 4.2 a; the thesis draws the number.
+
+    >>> count, share = harvest_ratio([.9, .75, .8, .1], [2, 4])
+    >>> count.tolist(), share.tolist()
+    ([1.0, 2.0], [0.5, 0.5])
+    """
+    hits = (np.asarray(similarities, np.float64) > threshold).astype(np.float64)
+    return found(hits, budgets), harvest(hits, budgets)
+
+
+def average_similarity(similarities: ArrayLike, budgets: ArrayLike) -> Floats:
+    """The mean over the pages fetched of each one's similarity to the nearest relevant page.
+
+        average(b) = 1 / fetched(b) * sum over pages d of max over relevant r of cos(d, r)
+
+    Paper: Batsakis 2007, section 4.2 b.
+
+    >>> average_similarity([.5, .25, 0], [1, 2, 3]).tolist()
+    [0.5, 0.375, 0.25]
+    """
+    return harvest(similarities, budgets)
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> float:
+    """The correlation of two columns; nan if one of them is all the same, or there are fewer than two rows.
+
+        r = sum (x - mx)(y - my) / sqrt(sum (x - mx)^2 * sum (y - my)^2)
+
+    Paper: Gouriten et al. 2014, section 7.2, table 3, between a feature and the nodes' scores.
+
+    >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)      # 5 / sqrt(2 * 38/3)
+    0.9934
+    """
+    one, two = _centred(x), _centred(y)
+    scale = math.sqrt(float(one @ one)) * math.sqrt(float(two @ two)) if len(one) > 1 else 0.0
+    return float(np.clip(one @ two / scale, -1.0, 1.0)) if scale > 0 else math.nan
+
+
+def r_squared(features: Sequence[ArrayLike], y: ArrayLike) -> float:
+    """Which share of the variance of y a linear regression on the features (and a constant) explains.
+
+        R^2 = 1 - sum (y - prediction)^2 / sum (y - my)^2
+
+    Nan if y is all the same. Columns that say the same twice do no harm.
+
+    Paper: Gouriten et al. 2014, section 7.3, table 4.
+
+    >>> round(r_squared([[1, 2, 3], [1, 0, 1]], [2, 4, 7]), 6)      # three points, three unknowns
+    1.0
+    >>> round(r_squared([[1, 2, 3]], [2, 4, 7]), 4)                 # one feature: the square of pearson
+    0.9868
+    """
+    of = _centred(y)
+    spread = float(of @ of)
+    columns = []
+    for feature in features:
+        column = _centred(feature)
+        scale = math.sqrt(float(column @ column))
+        if scale > 0:
+            columns.append(column / scale)
+    if not spread > 0 or len(of) < 2:
+        return math.nan
+    gram = np.array([[one @ two for two in columns] for one in columns]).reshape(len(columns), len(columns))
+    along = np.array([column @ of for column in columns])
+    explained = float(along @ np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ along) if columns else 0.0
+    return min(1.0, max(0.0, explained / spread))
+
+
+def _centred(values: ArrayLike) -> Floats:
+    column = np.asarray(values, np.float64)
+    if not len(column):
+        return column
+    if column.min() == column.max():  # or rounding of the mean would leave crumbs that correlate
+        return np.zeros(len(column))
+    centred: Floats = column - column.mean()
+    return centred

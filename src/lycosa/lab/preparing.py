@@ -1,0 +1,409 @@
+"""What strategies learn before a crawl, from pages of the corpus, by the production trainers. Nothing is fetched.
+
+Which pages may be learned from is decided by chance beforehand: for model and rules a quarter of the relevant ones and
+a quarter of all others, so that shares stay as they are; for browsing four in ten of the relevant ones, that quarter
+among them, and any others. The rest of the relevant pages is never looked at. Whatever training has looked at is
+`seen`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page
+from lycosa.lab.index import Index
+from lycosa.lab.subjects import Subject, chance, labelled
+from lycosa.text.bags import Bags
+from lycosa.topics.model import Model
+from lycosa.topics.taxonomy import FEWEST, classes_of
+from lycosa.training.browse import train_browse
+from lycosa.training.pages import Trained, train
+from lycosa.training.rules import train_rules
+from lycosa.training.sources import Account
+from lycosa.training.wandering import sessions
+
+VERSION = 1
+"""Of what is kept: files of another version are made again."""
+
+NEEDS = ("examples", "model", "rules", "browsing")
+
+OPEN = 0.25
+"""Share of the pages, relevant or not, that a model and rules may be learned from."""
+
+BROWSED = 0.4
+"""Share of the relevant pages that someone who browses may come across."""
+
+SAMPLE = 0.2
+"""Share of the labelled pages that a model is trained on."""
+
+MOST = 4000
+"""Pages that a model is trained on, at most."""
+
+SESSIONS = 60
+"""Times that someone sets out to find relevant pages."""
+
+UNLABELLED = "no class"
+
+Tell = Callable[[str, int, int], None]
+
+
+def prepare(
+    index: Index,
+    subject: Subject,
+    needs: Collection[str],
+    out: Path,
+    random_seed: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Subject:
+    """The subject with what is needed: examples, model, rules, browsing. Kept under `out`, made once.
+
+    A model tells the subject from the other classes: it is a class of its own, small ones among the others go into
+    their parents. Rules are learned from the same pages and from what they link to. Browsing is simulated: someone
+    starts anywhere off the subject and follows links until relevant pages are found.
+    """
+    strange = [need for need in needs if need not in NEEDS]
+    if strange:
+        raise InputError(f"nobody can prepare {strange[0]!r}: it is one of {', '.join(NEEDS)}")
+    wanted = {*needs, *(("model",) if "rules" in needs else ())} - {"examples"}
+    if not wanted:
+        return subject
+    if not index.has_text:
+        raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
+    work = _Work(index, subject, random_seed, tell)
+    done = replace(subject, notes=list(subject.notes), seen=_seen(index, subject).copy())
+    if "model" in wanted and done.model is None:
+        kept = _kept(out, work, "model", _model)
+        done.model, done.targets = kept.path / "model", (subject.name,)
+        kept.tell(done)
+    if "rules" in wanted:
+        kept = _kept(out, work, "rules", lambda work, folder: _rules(work, folder, done.model or Path()))
+        done.rules = kept.path / "rules"
+        kept.tell(done)
+    if "browsing" in wanted:
+        kept = _kept(out, work, "browsing", _browsing)
+        done.browsing = kept.path / "browsing"
+        kept.tell(done)
+    return done
+
+
+@dataclass
+class _Work:
+    """What trainers are given."""
+
+    index: Index
+    subject: Subject
+    random_seed: int
+    tell: Tell
+
+    def chance(self, what: str) -> np.random.Generator:
+        return chance(self.random_seed, what, self.subject.name)
+
+    def open(self) -> NDArray[np.bool_]:
+        """The nodes that a model and rules may look at: a share of the relevant ones and of the others."""
+        relevant = self.subject.truth > 0
+        return self._first(relevant, OPEN) | self._first(~relevant, OPEN)
+
+    def browsed(self) -> NDArray[np.bool_]:
+        """The nodes that someone may come across: a larger share of the relevant ones, all others."""
+        relevant = self.subject.truth > 0
+        return self._first(relevant, BROWSED) | self._first(~relevant, 1.0)
+
+    def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
+        """Examples first, then labelled pages that the judge has not learned from, if it has from others; by chance."""
+        subject = self.subject
+        rank = self.chance("open").permutation(len(self.index))
+        if len(subject.learnable):
+            rank[subject.learnable] -= len(rank)
+            part = part & (subject.learnable | ~labelled(self.index))
+        rank[list(subject.examples)] = -len(rank) - 1
+        nodes = np.flatnonzero(part)
+        nodes = nodes[np.argsort(rank[nodes], kind="stable")]
+        may = np.zeros(len(self.index), np.bool_)
+        may[nodes[: max(int(share * len(nodes)), int(part[list(subject.examples)].sum()))]] = True
+        return may
+
+
+@dataclass
+class _Made:
+    """Something that was learned: the pages that were looked at, and what should be said."""
+
+    looked: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Kept:
+    path: Path
+    looked: NDArray[np.int64]
+    notes: list[str]
+
+    def tell(self, subject: Subject) -> None:
+        """Mark as seen what was looked at."""
+        subject.seen[self.looked] = True
+        for note in self.notes:
+            subject.note(note)
+
+
+def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made]) -> _Kept:
+    """What was made before, or make it: beside its place, and moved there when complete.
+
+    Several processes may do so at once: they make the same, and the first that is done is as good as the others.
+    """
+    subject, index = work.subject, work.index
+    told = [VERSION, index.fingerprint, subject.name, subject.examples, need, work.random_seed]
+    digest = xxhash.xxh3_64(repr(told).encode())
+    digest.update(subject.truth.tobytes())
+    digest.update(subject.learnable.tobytes())
+    path = Path(out) / "prepared" / f"{_file_name(subject.name)}-{need}-{digest.hexdigest()}"
+    if not (path / "made.json").is_file():
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        try:
+            made = make(work, beside)
+            looked = sorted(made.looked)
+            (beside / "made.json").write_text(json.dumps({"looked": looked, "notes": made.notes}), encoding="utf-8")
+            try:
+                beside.rename(path)
+            except OSError:
+                if not (path / "made.json").is_file():
+                    raise
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    facts = json.loads((path / "made.json").read_text(encoding="utf-8"))
+    return _Kept(path, np.array(facts["looked"], np.int64), list(facts["notes"]))
+
+
+def _file_name(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in name)[-60:]
+
+
+def _seen(index: Index, subject: Subject) -> NDArray[np.bool_]:
+    return subject.seen if len(subject.seen) else np.zeros(len(index), np.bool_)
+
+
+# -- pages for trainers ----------------------------------------------------------------------------------------
+
+
+def address(node: int) -> str:
+    """What a node is called in tables and records: names of a corpus need not be addresses of the web."""
+    return f"http://corpus.invalid/{node}"
+
+
+def node_of(url: str) -> int:
+    """The other way round; -1 for an address of nothing."""
+    number = url.removeprefix("http://corpus.invalid/")
+    return int(number) if number.isdecimal() else -1
+
+
+@dataclass
+class Looking:
+    """The pages of an index, for trainers; remembers what was looked at."""
+
+    index: Index
+    may: NDArray[np.bool_]
+    looked: set[int] = field(default_factory=set)
+
+    def __call__(self, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        """Those that may be looked at, in their order, with links that are called as the pages are."""
+        for number, url in enumerate(urls, 1):
+            tell("reading pages", number, len(urls))
+            node = node_of(url)
+            if not 0 <= node < len(self.index) or not self.may[node]:
+                account.left_out["not to be looked at"] += 1
+                continue
+            self.looked.add(node)
+            yield url, self.page(node)
+
+    def page(self, node: int) -> Page:
+        page = self.index.page(node)
+        links = [address(child) for child in self.index.children(node).tolist()]
+        return replace(page, links=Links.to(*links))
+
+
+def table_of(labels: Mapping[int, str], path: Path) -> Path:
+    """A table of addresses and classes, as `lycosa train` reads it."""
+    path.write_text("".join(f"{address(node)}\t{label}\n" for node, label in labels.items()), encoding="utf-8")
+    return path
+
+
+def model_of(
+    index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell | None = None
+) -> Trained:
+    """Naive Bayes of some nodes and their classes, as `lycosa train` makes it, in a folder."""
+    look = Looking(index, np.ones(len(index), np.bool_))
+    return train(
+        [str(table_of(labels, folder / "labels.tsv"))], folder / "model", look, least=FEWEST, whole_tree=True,
+        held_out=0.0, seed=random_seed, tell=tell or _silent,
+    )  # fmt: skip
+
+
+def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """What a model says how likely nodes are of a class; 0 for other nodes, and those without a word that it knows."""
+    column = np.array([model.column_of.get(stem, -1) for stem in index.stems], np.intp)
+    said = np.zeros(len(index))
+    wanted = model.classes.index(name)
+    for node in np.flatnonzero(nodes).tolist():
+        terms = index.terms(node)
+        columns = column[terms.ids]
+        known = columns >= 0
+        if known.any():
+            order = np.argsort(columns[known], kind="stable")
+            bag = Bags.of([(columns[known][order], terms.counts[known][order].astype(np.float64))])
+            said[node] = model.classifier.probabilities(bag)[0][wanted]
+    return said
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    pass
+
+
+# -- model -----------------------------------------------------------------------------------------------------
+
+
+def _model(work: _Work, folder: Path) -> _Made:
+    labels, notes = _sampled(work)
+    trained = model_of(work.index, labels, folder, work.random_seed, work.tell)
+    if work.subject.name not in trained.model.classes:
+        raise InputError(
+            f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
+            f"pages of it can be learned from, and it takes {FEWEST}; choose a larger subject"
+        )
+    good = sum(label == work.subject.name for label in labels.values())
+    notes.append(
+        f"the model of {work.subject.name} knows {len(trained.model.classes)} classes by {len(labels):,} pages, "
+        f"{good:,} of them of the subject"
+    )
+    return _Made(set(labels), notes)
+
+
+def _sampled(work: _Work) -> tuple[dict[int, str], list[str]]:
+    """The pages that a model is trained on, with their classes: a fifth of each class, the examples first."""
+    index, subject = work.index, work.subject
+    label_of = _class_of_each(work)
+    share = min(1.0 if len(subject.learnable) else SAMPLE, MOST / max(1, len(label_of)))
+    sizes = Counter(label_of.values())
+    may = work.open()
+    rank = work.chance("sample").permutation(len(index))
+    rank[list(subject.examples)] = -1
+    taken: Counter[str] = Counter()
+    chosen: dict[int, str] = {}
+    for node in sorted(label_of, key=lambda node: int(rank[node])):
+        label = label_of[node]
+        if may[node] and taken[label] < max(2 * FEWEST, share * sizes[label]):
+            taken[label] += 1
+            chosen[node] = label
+    notes = _merge(chosen, subject.name)
+    return {node: chosen[node] for node in sorted(chosen)}, notes
+
+
+def _class_of_each(work: _Work) -> dict[int, str]:
+    """One class for each labelled page: the subject if it is of it, else its first; unlabelled ones if need be."""
+    index, name = work.index, work.subject.name
+    member, start = index.of_class(name), index.class_start
+    found = {
+        int(node): name if member[node] else index.classes[index.class_of[start[node]]]
+        for node in np.flatnonzero(labelled(index))
+    }
+    if all(label == name for label in found.values()):  # nobody has said what else there is
+        found |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
+    return found
+
+
+def _merge(chosen: dict[int, str], subject: str) -> list[str]:
+    """Let small classes beside the subject go into their parents, as `lycosa train` does it; what was done."""
+    counts = Counter(label for label in chosen.values() if label != subject)
+    if len(counts) < 2:
+        return []
+    try:
+        merged = classes_of(counts, whole_tree=True)
+        new = merged.of
+    except InputError:  # all would fall into one
+        new = {label: label for label in counts}
+    for node, label in list(chosen.items()):
+        if label == subject:
+            continue
+        if label in new:
+            chosen[node] = new[label]
+        else:
+            del chosen[node]
+    gone = sum(new.get(label) != label for label in counts)
+    left = len(set(chosen.values()) - {subject})
+    return [f"{gone} small classes beside {subject} went into their parents: {left} are left"] if gone else []
+
+
+# -- rules -----------------------------------------------------------------------------------------------------
+
+
+def _rules(work: _Work, folder: Path, model: Path) -> _Made:
+    labels = {node_of(url): label for url, label in _rows(model.with_name("labels.tsv"))}
+    look = Looking(work.index, work.open())
+    table = table_of(labels, folder / "labels.tsv")
+    learned = train_rules(str(table), Model.load(model), look, seed=work.random_seed, tell=work.tell)
+    learned.book.save(folder / "rules")
+    note = (
+        f"rules of {work.subject.name}: {len(learned.book):,}, learned from {learned.parents:,} pages and "
+        f"{learned.linked:,} that they link to"
+    )
+    return _Made(look.looked | set(labels), [note])
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str]]:
+    for line in path.read_bytes().decode().split("\n"):
+        url, tab, label = line.partition("\t")
+        if tab:
+            yield url, label
+
+
+# -- browsing --------------------------------------------------------------------------------------------------
+
+
+def _browsing(work: _Work, folder: Path) -> _Made:
+    index, subject = work.index, work.subject
+    relevant = subject.truth > 0
+    may = work.browsed()
+    starts = np.flatnonzero(~relevant & may & (np.diff(index.child_start) > 0))
+    order = work.chance("browsing").permutation(starts)
+
+    def links(url: str) -> list[str]:
+        children = index.children(node_of(url))
+        return [address(child) for child in children[may[children]].tolist()]
+
+    walked = sessions(
+        links, lambda url: bool(relevant[node_of(url)]), map(address, order.tolist()), random_seed=work.random_seed
+    )
+    lines: list[str] = []
+    done = 0
+    for walk in walked:
+        done += 1
+        for look in walk:
+            told: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
+            lines.append(json.dumps({**told, "relevant": bool(relevant[node_of(look.url)])}))
+        work.tell("browsing", done, SESSIONS)
+        if done == SESSIONS:
+            break
+    if not done:
+        raise InputError(
+            f"no way of a few links leads to pages on {subject.name!r} that may be learned from: nobody can browse "
+            "there; choose a larger subject"
+        )
+    record = folder / "record.jsonl"
+    record.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    looking = Looking(index, may)
+    browsed = train_browse(record, folder / "browsing", looking, seed=work.random_seed, tell=work.tell)
+    walked_over = {node_of(json.loads(line)["url"]) for line in lines}
+    good = int(browsed.browsing.relevant.sum())
+    note = f"browsing for {subject.name}: {done} sessions over {len(walked_over):,} pages, {good:,} of them relevant"
+    return _Made(walked_over | looking.looked, [note])

@@ -1,0 +1,268 @@
+"""The page of a report: findings into HTML that loads nothing from anywhere.
+
+Names of corpora, classes and strategies were written by strangers: everything that the templates print is escaped, data
+for the figures is JSON in which no tag can begin, and the page's own policy lets no script run but its two.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lycosa.collection.report.page import clean, clip, many
+from lycosa.lab.findings import AS_PUBLISHED, Claim, Figure, Findings, Table
+from lycosa.lab.report.cells import BADGE, filled, in_figures, shown
+from lycosa.lab.report.plots import plot, plotly_script
+from lycosa.lab.report.storing import plain
+
+VERDICTS = {
+    "holds": ("holds", "✓"),
+    "does not hold": ("fails", "✗"),
+    "cannot be tested here": ("open", "?"),
+}
+"""What each verdict is marked with: a class, and a sign for those who see no colours."""
+
+SAMPLES = 6
+"""Places of a curve whose values are written out below it."""
+
+WARNING = "WARNING: "
+"""Remarks that begin so stand at the head of the page, too."""
+
+LONG = 160
+"""Letters of a value of the configuration that are shown unfolded."""
+
+
+@dataclass
+class Shown:
+    """One part of the findings with what the page needs of it."""
+
+    part: Table | Figure
+    name: str
+    """Unique in the report, and fit for a file and an anchor."""
+    svg: bytes = b""
+    badge: str = field(init=False)
+    is_figure: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.badge = BADGE if self.part.mode == AS_PUBLISHED else ""
+        self.is_figure = isinstance(self.part, Figure)
+
+    @property
+    def source(self) -> str:
+        """The picture as an address that holds it."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+    @property
+    def right(self) -> list[bool]:
+        """Of each column whether it holds figures."""
+        return in_figures(self.part) if isinstance(self.part, Table) else []
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells of a table, as text."""
+        assert isinstance(self.part, Table)
+        return [
+            [shown(cell, self.part.digits) for cell in filled(row, len(self.part.columns))] for row in self.part.rows
+        ]
+
+    @property
+    def described(self) -> str:
+        """The figure in a sentence, for those who do not see it."""
+        assert isinstance(self.part, Figure)
+        kind = "Bars" if self.part.bars else "Curves"
+        names = ", ".join(curve.label for curve in self.part.curves)
+        return clip(f"{kind} of {self.part.y_label} by {self.part.x_label}: {names}.", 600)
+
+    @property
+    def values(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+        """Some of the figure's values: the places, and of each curve its label and what it has there."""
+        assert isinstance(self.part, Figure)
+        return _values(self.part)
+
+
+@dataclass
+class Section:
+    """One experiment on the page."""
+
+    findings: Findings
+    name: str
+    parts: list[Shown]
+
+    @property
+    def claims(self) -> list[tuple[Claim, str, str]]:
+        """Each claim with its class and its sign."""
+        return [(claim, *VERDICTS.get(claim.verdict, ("open", "?"))) for claim in self.findings.claims]
+
+    @property
+    def tally(self) -> str:
+        """How the claims fare, in words."""
+        return tally(self.findings.claims)
+
+    @property
+    def configuration(self) -> list[tuple[str, str]]:
+        """The configuration, flat."""
+        return flat(plain(self.findings.configuration))
+
+    @property
+    def corpus(self) -> list[tuple[str, str]]:
+        """The facts of the corpus, flat."""
+        return flat(plain(self.findings.corpus))
+
+
+@dataclass
+class About:
+    """What is told at the end of the page: when, with what, how to do it again."""
+
+    made: str
+    command: str
+    versions: Mapping[str, str]
+
+
+def render(sections: Sequence[Section], about: About) -> str:
+    """The whole page."""
+    environment = surroundings()
+    data = {shown.name: plot(shown.part) for one in sections for shown in one.parts if isinstance(shown.part, Figure)}
+    script = own(environment, "page.js")
+    plotly = plotly_script() if data else ""
+    title = sections[0].findings.title if len(sections) == 1 else "Findings of the lab"
+    return environment.get_template("report.html").render(
+        sections=sections,
+        title=title,
+        about=about,
+        style=own(environment, "style.css"),
+        script=script,
+        plotly=Markup(plotly),
+        digests=[digest(text) for text in (script, plotly) if text],
+        data=Markup(embedded(data)),
+        long=LONG,
+        warnings=[
+            remark.removeprefix(WARNING)
+            for one in sections
+            for remark in one.findings.remarks
+            if remark.startswith(WARNING)
+        ],
+    )
+
+
+def surroundings() -> Environment:
+    """Where the templates are, and how they print."""
+    environment = Environment(
+        loader=PackageLoader("lycosa.lab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"clip": clip, "many": many}
+    return environment
+
+
+def own(environment: Environment, name: str) -> Markup:
+    """A file of ours that goes into the page as it is."""
+    assert environment.loader is not None
+    return Markup(environment.loader.get_source(environment, name)[0])
+
+
+@cache
+def digest(script: str) -> str:
+    """How the page's policy names a script that may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand in a page: nothing in it is taken for a tag.
+
+    >>> embedded({"a": "</script><!--"})
+    '{"a": "\\\\u003c/script\\\\u003e\\\\u003c!--"}'
+    """
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def tally(claims: Sequence[Claim]) -> str:
+    """How claims fare, in words.
+
+    >>> tally([Claim("a", "", "holds", ""), Claim("b", "", "cannot be tested here", "")])
+    '1 holds, 1 cannot be tested here'
+    """
+    count = Counter(claim.verdict for claim in claims)
+    words = {
+        "holds": "hold" if count["holds"] != 1 else "holds",
+        "does not hold": "do not hold" if count["does not hold"] != 1 else "does not hold",
+        "cannot be tested here": "cannot be tested here",
+    }
+    return ", ".join(f"{count[verdict]} {told}" for verdict, told in words.items() if count[verdict])  # type: ignore[index]
+
+
+def flat(values: Any, before: str = "") -> list[tuple[str, str]]:
+    """Nested values as names and texts.
+
+    >>> flat({"a": {"b": 1, "c": [1, 2]}, "d": None, "e": True})
+    [('a.b', '1'), ('a.c', '1, 2'), ('d', '–'), ('e', 'yes')]
+    """
+    if isinstance(values, dict):
+        return [line for name, held in values.items() for line in flat(held, f"{before}.{name}" if before else name)]
+    if isinstance(values, list):
+        if any(isinstance(held, dict | list) for held in values):
+            return [line for at, held in enumerate(values, 1) for line in flat(held, f"{before}.{at}")]
+        return [(before, ", ".join(_value(held) for held in values) or shown(None))]
+    return [(before, _value(values))]
+
+
+def _value(value: Any) -> str:
+    """A value of the configuration: exactly, not rounded."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
+
+
+def safe(key: str, taken: set[str]) -> str:
+    """A key as the name of a file and an anchor that no other part has.
+
+    >>> taken = set()
+    >>> safe("table 7", taken), safe("table/7", taken), safe("../..", taken)
+    ('table-7', 'table-7-2', 'part')
+    """
+    name = wanted = re.sub(r"[^A-Za-z0-9_.-]+", "-", key).strip("-.")[:80] or "part"
+    number = 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{wanted}-{number}"
+    taken.add(name.lower())
+    return name
+
+
+def _values(figure: Figure) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    if figure.bars:
+        places = [str(tick) for tick in figure.ticks] or [
+            f"{x:g}" for x in (figure.curves[0].x if figure.curves else ())
+        ]
+        return places, [(curve.label, [_y(curve, at) for at in range(len(places))]) for curve in figure.curves]
+    longest = max(figure.curves, key=lambda curve: len(curve.x), default=None)
+    if longest is None or not len(longest.x):
+        return [], []
+    last = len(longest.x) - 1
+    chosen = sorted({round(last * step / (SAMPLES - 1)) for step in range(SAMPLES)})
+    rows = []
+    for curve in figure.curves:
+        at_x = {x: at for at, x in enumerate(curve.x)}
+        rows.append((curve.label, [_y(curve, at_x.get(longest.x[at], -1)) for at in chosen]))
+    return [f"{longest.x[at]:,g}" for at in chosen], rows
+
+
+def _y(curve: Any, at: int) -> str:
+    if not 0 <= at < len(curve.y):
+        return shown(None)
+    told = shown(curve.y[at])
+    if 0 <= at < len(curve.low) and at < len(curve.high):
+        return f"{told} ({shown(curve.low[at])} to {shown(curve.high[at])})"
+    return told

@@ -1,0 +1,83 @@
+"""Make the reports of papers, one after the other, and the front page that leads to them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.lab.index import Index
+from lycosa.lab.papers import PAPERS, Bench, findings
+from lycosa.lab.report.fronting import Paper
+from lycosa.lab.report.writing import write_report
+
+Tell = Callable[[str, int, int], None]
+
+EMBEDDED = 3000
+"""Pages of the embedded web, where no other corpus is named."""
+
+
+def publish(
+    names: Sequence[str],
+    out: Path,
+    *,
+    corpus: Path | None = None,
+    quick: bool = False,
+    random_seed: int = 0,
+    workers: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> list[Paper]:
+    """Run the experiments of papers and write a report of each under `out`; one that fails does not stop the others.
+
+    What was run is kept under `out`/PAPER/work: a second call goes on from there.
+    """
+    for name in names:
+        if name not in PAPERS:
+            raise InputError(f"there is no paper {name!r}: name one of {', '.join(PAPERS)}, or all")
+    for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
+        if find_spec(package) is None:  # said now, not after hours of experiments
+            raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
+    index = Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
+    made = []
+    for name in names:
+        paper = Paper(name, PAPERS[name])
+        try:
+            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell))
+            bench.out.mkdir(parents=True, exist_ok=True)
+            found = findings(name, bench)
+            write_report(found, out / name, command(name, out, corpus, quick, random_seed))
+            paper.findings = found
+        except LycosaError as error:
+            paper.failure = str(error)
+        made.append(paper)
+    return made
+
+
+def command(name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int) -> str:
+    """What makes it again."""
+    words = ["lycosa", "lab", "paper", name]
+    words += ["--corpus", str(corpus)] if corpus else []
+    words += ["--quick"] if quick else []
+    words += ["--random-seed", str(random_seed)] if random_seed else []
+    return shlex.join([*words, "--out", str(out)])
+
+
+def embedded_web(kept: Path, tell: Tell) -> Index:
+    """The embedded web as a corpus; made once, then kept."""
+    from lycosa.lab.corpora.embedded import embedded
+    from lycosa.lab.indexing import write_index
+
+    path = kept / f"embedded-{EMBEDDED}.index"
+    if path.exists():
+        try:
+            return Index.open(path)
+        except InputError:
+            pass  # of another version, or damaged: it is made again
+    kept.mkdir(parents=True, exist_ok=True)
+    return write_index(embedded(pages=EMBEDDED), path, source=f"the embedded web, {EMBEDDED:,} pages", tell=tell)
+
+
+def _named(name: str, tell: Tell) -> Tell:
+    return lambda what, done, total: tell(f"{name}: {what}", done, total)

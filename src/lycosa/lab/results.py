@@ -1,0 +1,434 @@
+"""What an experiment brought: every crawl as it went, and tables, curves and remarks made of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.files import replacing
+from lycosa.lab import certainty, measures
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Findings, Mode, Table
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import guide_for
+from lycosa.lab.hunters import given, wants
+from lycosa.lab.index import Index
+from lycosa.lab.optimum import bound
+from lycosa.lab.runs import corpus_mark
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject
+from lycosa.version import __version__
+
+ORACLE = "oracle"
+
+POINTS = 60
+"""Points of a drawn curve."""
+
+COLUMNS: dict[str, str] = {
+    "corpus": "fingerprint of the corpus",
+    "mode": "who judged what was fetched: independent, or the guide itself (as-published)",
+    "subject": "what was hunted",
+    "strategy": "as it was written",
+    "given": "what it is given: nothing, query, examples ...; only like is comparable with like",
+    "seed_set": "from 1 on",
+    "repetition": "from 1 on",
+    "budget": "pages after the seeds, at most",
+    "fetched": "pages that there were: fewer where nothing was left to fetch",
+    "found": "relevant ones among them; where the guide judges, those that it takes for relevant",
+    "score": "the truth of all of them, added up; for classes the same as found",
+    "harvest": "score over fetched: the average truth, for classes the share that is relevant",
+    "recall": "score as a share of all that there is to find",
+    "relative": "score as a share of what the oracle-greedy crawl has; empty without one",
+    "area": "under the harvest curve up to the budget, as a share of the whole",
+    "harvest_labels": "as-published only: the harvest as labels have it, who know nothing of the guide",
+    "recall_labels": "as-published only: the recall as labels have it",
+}
+"""Columns of results.csv and results.parquet: a row for each trial and budget."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One trial: which it was, and what it fetched. `trace.seconds` is no part of the result."""
+
+    strategy: str
+    subject: str
+    seed_set: int
+    repetition: int
+    trace: Trace
+
+
+Unit = tuple[str, int]
+"""A subject and one of its seed sets: what intervals are drawn over. Repetitions are averaged before."""
+
+
+@dataclass
+class Results:
+    """All outcomes of an experiment, in a fixed order, and what they were measured with."""
+
+    experiment: Experiment
+    index: Index
+    subjects: dict[str, Subject]
+    outcomes: list[Outcome] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """What was left out and why, what failed, where a strategy beat the oracle."""
+    failed: list[str] = field(default_factory=list)
+    """Trials that broke down: an error in a strategy."""
+    kept: Path | None = None
+    """The directory that guides are kept in."""
+
+    def select(self, strategy: str | None = None, subject: str | None = None) -> list[Outcome]:
+        """The outcomes of a strategy, on a subject, or both; in their order."""
+        return [
+            one
+            for one in self.outcomes
+            if (strategy is None or one.strategy == strategy) and (subject is None or one.subject == subject)
+        ]
+
+    @cached_property
+    def _guides(self) -> dict[str, Guide]:
+        return {}
+
+    def guide(self, subject: str) -> Guide:
+        """What was said of all pages."""
+        if subject not in self._guides:
+            plan = self.experiment
+            self._guides[subject] = guide_for(
+                self.index, self.subjects[subject], plan.told, plan.judge, wants(plan.strategies), self.kept
+            )
+        return self._guides[subject]
+
+    @property
+    def _key(self) -> str:
+        return re.sub(r"[^\w.-]+", "-", self.experiment.name).strip("-.") or "experiment"
+
+    @property
+    def mode(self) -> Mode:
+        """Who judged."""
+        return "as-published" if self.experiment.mode == AS_PUBLISHED else "independent"
+
+    def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
+        """What each page is worth: by the labels, or in as-published mode by what the guide says."""
+        if (mode or self.mode) == AS_PUBLISHED:
+            return self.guide(subject).beta
+        return self.subjects[subject].truth
+
+    def gains(self, outcome: Outcome, mode: str = "") -> measures.Floats:
+        """What each page of a crawl was worth, in order, seeds and seen pages left out."""
+        return measures.gains(outcome.trace, self.subjects[outcome.subject], self.truth(outcome.subject, mode))
+
+    @cached_property
+    def strategies(self) -> list[str]:
+        """Those that have an outcome, as the experiment orders them."""
+        there = {one.strategy for one in self.outcomes}
+        return [text for text in self.experiment.strategies if text in there]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each trial and budget: see COLUMNS."""
+        budgets, corpus = self.experiment.budgets, corpus_mark(self.index)
+        yardstick = {
+            (one.subject, one.seed_set, one.repetition): measures.found(self.gains(one), budgets)
+            for one in self.select(ORACLE)
+        }
+        rows = []
+        for one in self.outcomes:
+            subject, truth, gains = self.subjects[one.subject], self.truth(one.subject), self.gains(one)
+            least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
+            hits = (gains >= least) & (gains > 0)
+            score = measures.found(gains, budgets)
+            recall = measures.recall(gains, measures.targets(one.trace, subject, truth), budgets)
+            best = yardstick.get((one.subject, one.seed_set, one.repetition))
+            labels: Any = None
+            if self.mode == AS_PUBLISHED and subject.truth_by.startswith("labels"):
+                fair = measures.gains(one.trace, subject)
+                labels = (
+                    measures.harvest(fair, budgets),
+                    measures.recall(fair, measures.targets(one.trace, subject), budgets),
+                )
+            for at, budget in enumerate(budgets):
+                rows.append(
+                    {
+                        "corpus": corpus,
+                        "mode": self.mode,
+                        "subject": one.subject,
+                        "strategy": one.strategy,
+                        "given": self.given(one.strategy),
+                        "seed_set": one.seed_set + 1,
+                        "repetition": one.repetition + 1,
+                        "budget": budget,
+                        "fetched": int(measures.fetched(gains, budget)),
+                        "found": int(measures.found(hits, budget)),
+                        "score": float(score[at]),
+                        "harvest": float(measures.harvest(gains, budget)),
+                        "recall": float(recall[at]),
+                        "relative": float(score[at] / best[at]) if best is not None and best[at] > 0 else math.nan,
+                        "area": measures.area(measures.cumulative(gains), budget),
+                        "harvest_labels": float(labels[0][at]) if labels else math.nan,
+                        "recall_labels": float(labels[1][at]) if labels else math.nan,
+                    }
+                )
+        return rows
+
+    @cached_property
+    def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for row in self.rows:
+            found.setdefault((row["strategy"], row["budget"]), []).append(row)
+        return found
+
+    @cached_property
+    def _intervals(self) -> dict[tuple[str, int, str], certainty.Interval]:
+        return {}
+
+    def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
+        """A strategy's figure for each subject and seed set, the mean of its repetitions."""
+        several: dict[Unit, list[float]] = {}
+        for row in self._rows_of.get((strategy, budget), []):
+            several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])
+        return {unit: float(np.mean(values)) for unit, values in several.items()}
+
+    def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
+        """The mean over subjects and seed sets, and how sure it is."""
+        key = strategy, budget, column
+        if key not in self._intervals:
+            units = self.units(strategy, budget, column)
+            self._intervals[key] = certainty.interval(
+                list(units.values()), random_seed=self.experiment.random_seed, groups=[subject for subject, _ in units]
+            )
+        return self._intervals[key]
+
+    def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
+        """The mean over subjects, each with the mean over its seed sets."""
+        units = self.units(strategy, budget, column)
+        return certainty.interval(list(units.values()), draws=1, groups=[subject for subject, _ in units]).mean
+
+    def given(self, strategy: str) -> str:
+        """What a strategy is given: only like is comparable with like."""
+        return given(strategy, self.experiment.told)
+
+    def ranked(self, budget: int) -> list[str]:
+        """The strategies at a budget, best harvest first."""
+        return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
+
+    # -- what there is to say about it -----------------------------------------------------------------------------
+
+    def beaten(self) -> list[str]:
+        """Where a strategy has more than the oracle-greedy crawl, with what no crawl can exceed; and who ran dry."""
+        lines, budgets = [], self.experiment.budgets
+        oracle = {(one.subject, one.seed_set, one.repetition): one for one in self.select(ORACLE)}
+        for text in self.strategies if oracle else ():
+            at, of, most = 0, 0, (0.0, "")
+            for one in self.select(text) if text != ORACLE else ():
+                rival = oracle.get((one.subject, one.seed_set, one.repetition))
+                if rival is None:
+                    continue
+                of += 1
+                ours, theirs = (measures.found(self.gains(run), budgets) for run in (one, rival))
+                ahead = ours - theirs
+                if ahead.max() <= 1e-6 * max(1.0, float(theirs.max())):
+                    continue
+                at += 1
+                if ahead.max() > most[0]:
+                    k = int(ahead.argmax())
+                    most = (
+                        float(ahead.max()),
+                        (
+                            f"{ours[k]:g} against {theirs[k]:g} after {budgets[k]:,} pages on {one.subject}, seed set "
+                            f"{one.seed_set + 1}; no crawl can have more than {self._bound(one, budgets[k]):g}"
+                        ),
+                    )
+            if at:
+                lines.append(
+                    f"Above the oracle, which is greedy, not optimal: {text} in {at} of {of} trials, at most with "
+                    f"{most[1]}."
+                )
+        for text in self.strategies:
+            runs = self.select(text)
+            dry = [one for one in runs if len(self.gains(one)) < self.experiment.budget]
+            if dry:
+                lines.append(
+                    f"Ran dry: {text} had nothing left to fetch before {self.experiment.budget:,} pages in "
+                    f"{len(dry)} of {len(runs)} trials; its harvest is over the pages that it fetched."
+                )
+        return lines
+
+    def _bound(self, outcome: Outcome, budget: int) -> float:
+        subject = self.subjects[outcome.subject]
+        seeds, seen = outcome.trace.nodes[: outcome.trace.seeds].tolist(), subject.seen if len(subject.seen) else None
+        return float(bound(self.index, self.truth(outcome.subject), seeds, [budget], seen)[0])
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    def write_tables(self, out: Path) -> None:
+        """results.csv and results.parquet, a row for each trial and budget; times.csv, never twice the same."""
+        out.mkdir(parents=True, exist_ok=True)
+        _write_csv(out / "results.csv", list(COLUMNS), [[row[name] for name in COLUMNS] for row in self.rows])
+        _write_csv(
+            out / "times.csv", ["subject", "strategy", "seed_set", "repetition", "pages", "seconds", "pages_a_second"],
+            [
+                [
+                    one.subject, one.strategy, one.seed_set + 1, one.repetition + 1, len(one.trace.nodes),
+                    one.trace.seconds, len(one.trace.nodes) / max(one.trace.seconds, 1e-9),
+                ]
+                for one in self.outcomes
+            ],
+        )  # fmt: skip
+        try:
+            import pyarrow  # type: ignore[import-untyped]  # it ships no types
+            from pyarrow import parquet
+        except ImportError:
+            self.remarks.append("No results.parquet, only results.csv: for Parquet, pip install 'lycosa[lab]'.")
+            return
+        columns = {
+            name: pyarrow.array(
+                [plain(row[name]) for row in self.rows],
+                _kind(name, pyarrow),
+            )
+            for name in COLUMNS
+        }
+        with replacing(out / "results.parquet") as file:
+            parquet.write_table(pyarrow.table(columns), file)
+
+    def findings(self) -> Findings:
+        """Tables at each budget, curves with their bands, differences to the first strategy, all settings."""
+        plan = self.experiment
+        best = self.ranked(plan.budget)[0] if self.strategies else ""
+        summary = (
+            f"{len(self.strategies)} strategies on {len(self.subjects)} subjects, {len(self.outcomes)} crawls of "
+            f"{plan.budget:,} pages. The highest harvest has {best}: {self.interval(best, plan.budget).mean:.3f}."
+        )
+        facts = {key: value for key, value in self.index.facts.items() if key != "classes"}
+        return Findings(
+            self._key, f"Experiment {plan.name}",
+            [*map(self._table, plan.budgets), self._figure(), *self._differences(), self._by_subject()],
+            summary=summary,
+            configuration={**plan.as_dict(), "version": __version__},
+            corpus={**facts, "fingerprint": corpus_mark(self.index)},
+            remarks=list(self.remarks),
+        )  # fmt: skip
+
+    def _table(self, budget: int) -> Table:
+        labelled = self.mode == AS_PUBLISHED and any(not math.isnan(row["harvest_labels"]) for row in self.rows)
+        relative = ORACLE in self.strategies
+        columns = ["strategy", "given", "harvest", "low", "high", "recall", "area", "found", "fetched"]
+        columns += ["of the oracle's"] * relative + ["harvest by labels", "low", "high"] * labelled
+        rows: list[list[Cell]] = []
+        for text in self.ranked(budget):
+            mean, low, high, _ = self.interval(text, budget)
+            row: list[Cell] = [text, self.given(text), mean, low, high]
+            row += [self.mean(text, budget, column) for column in ("recall", "area", "found", "fetched")]
+            row += [self.mean(text, budget, "relative")] * relative
+            row += list(self.interval(text, budget, "harvest_labels")[:3]) if labelled else []
+            rows.append([plain(cell) for cell in row])
+        return Table(
+            f"{self._key}-{budget}", f"After {budget:,} pages", columns, rows, self.mode,
+            note="Means over subjects and their seed sets, best harvest first; low and high are a 95 % interval "
+            f"(bootstrap over subjects, then seed sets). {_judged(self.mode)}",
+        )  # fmt: skip
+
+    def _figure(self) -> Figure:
+        budget = self.experiment.budget
+        at = np.unique(np.linspace(1, budget, min(POINTS, budget)).astype(np.int64))
+        curves = []
+        for text in self.ranked(budget):
+            lines: dict[Unit, list[measures.Floats]] = {}
+            for one in self.select(text):
+                line = measures.harvest_curve(self.gains(one), budget)[at - 1]
+                lines.setdefault((one.subject, one.seed_set), []).append(line)
+            band = certainty.band(
+                [np.mean(line, axis=0) for line in lines.values()], random_seed=self.experiment.random_seed,
+                groups=[subject for subject, _ in lines],
+            )  # fmt: skip
+            sure = not np.isnan(band.low).any()
+            low, high = (band.low.tolist(), band.high.tolist()) if sure else ([], [])
+            curves.append(Curve(text, at.tolist(), band.mean.tolist(), low, high))
+        return Figure(
+            f"{self._key}-harvest", "Harvest", "pages fetched", "share of the budget that is relevant",
+            curves, self.mode,
+            note="Bands are 95 % intervals. Pages that a crawl did not fetch because it ran dry count as no find. "
+            f"{_judged(self.mode)}",
+        )  # fmt: skip
+
+    def _differences(self) -> list[Table]:
+        if len(self.strategies) < 2:
+            return []
+        first, rows = self.strategies[0], []
+        for budget in self.experiment.budgets:
+            base, told = self.units(first, budget), {}
+            for text in self.strategies[1:]:
+                own = self.units(text, budget)
+                both = [unit for unit in base if unit in own]
+                told[text] = certainty.paired(
+                    [own[unit] for unit in both], [base[unit] for unit in both],
+                    random_seed=self.experiment.random_seed, groups=[subject for subject, _ in both],
+                )  # fmt: skip
+            corrected = certainty.holm([one.p for one in told.values()]).tolist()
+            for (text, one), p in zip(told.items(), corrected, strict=True):
+                cells: list[Cell] = [text, budget, one.mean, one.low, one.high, p, one.n]
+                rows.append([plain(cell) for cell in cells])
+        return [
+            Table(
+                f"{self._key}-differences", f"Harvest compared with {first}",
+                ["strategy", "budget", "difference", "low", "high", "p", "n"], rows, self.mode,
+                note=f"Own harvest less that of {first}, on the same subjects and seeds; p by sign flips of n "
+                "subjects' mean differences, two-sided, corrected for the number of strategies (Holm). With n below 6 "
+                f"no p can be under .05. {_judged(self.mode)}",
+            )
+        ]  # fmt: skip
+
+    def _by_subject(self) -> Table:
+        budget, order = self.experiment.budget, self.ranked(self.experiment.budget)
+        rows: list[list[Cell]] = []
+        for name, subject in self.subjects.items():
+            row: list[Cell] = [name, int(np.count_nonzero(subject.truth > 0)), int(np.count_nonzero(subject.seen))]
+            for text in order:
+                values = [value for (of, _), value in self.units(text, budget).items() if of == name]
+                row.append(float(np.mean(values)) if values else None)
+            rows.append(row)
+        return Table(
+            f"{self._key}-subjects", f"Harvest of each subject after {budget:,} pages",
+            ["subject", "relevant", "seen", *order], rows, self.mode,
+            note="relevant: pages of the corpus; seen: pages that something was learned from, which count for no one. "
+            f"{_judged(self.mode)}",
+        )  # fmt: skip
+
+
+def plain(value: Cell) -> Cell:
+    """A number that is none is nothing to tell."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _judged(mode: str) -> str:
+    return "As published: the guide itself judges what was fetched." if mode == AS_PUBLISHED else ""
+
+
+def _kind(name: str, pyarrow: Any) -> Any:
+    if name in ("seed_set", "repetition", "budget", "fetched", "found"):
+        return pyarrow.int64()
+    return pyarrow.string() if name in ("corpus", "mode", "subject", "strategy", "given") else pyarrow.float64()
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return "" if math.isnan(value) else f"{value:.10g}"

@@ -1,0 +1,413 @@
+"""Run an experiment: all of its trials on all cores. What is done is kept, so that a second call does the rest only.
+
+In a directory:
+
+    experiment.toml   the complete configuration, to do it again
+    prepared/         what strategies were trained with
+    guides/           what judges said of all pages
+    runs/KEY.npz      a finished trial; KEY is a digest of all that decides how it ends
+    results.parquet, results.csv, times.csv, failures.txt   see results.py
+
+The same experiment gives the same results, whatever the number of processes and the order in which they finish.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.files import replacing
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import AS_PUBLISHED
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import guide_for
+from lycosa.lab.hunters import hunter, needs, told_for, wants
+from lycosa.lab.index import Index
+from lycosa.lab.preparing import prepare
+from lycosa.lab.results import Outcome, Results
+from lycosa.lab.runs import corpus_mark, key_of, read_run, strategy_mark, subject_mark, write_run
+from lycosa.lab.seeds import seed_sets
+from lycosa.lab.simulation import simulate
+from lycosa.lab.subjects import Subject, as_published, subjects_from_query, subjects_of
+
+__all__ = ["Outcome", "Results", "run"]
+
+Tell = Callable[[str, int, int], None]
+
+RUNS, FAILURES = "runs", "failures.txt"
+
+KEPT_GUIDES = 2
+"""Guides that a process keeps in memory: its trials come subject by subject."""
+
+
+class Trial(NamedTuple):
+    """One crawl of an experiment."""
+
+    strategy: str
+    subject: str
+    seed_set: int
+    repetition: int
+    seeds: tuple[int, ...]
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.strategy} on {self.subject}, seed set {self.seed_set + 1}, repetition {self.repetition + 1}"
+
+
+class Trouble(NamedTuple):
+    """Why a trial has no result: it can't be run here, or it failed."""
+
+    failed: bool
+    message: str
+    trace: str = ""
+
+
+@dataclass
+class Prepared:
+    """A subject with all that its strategies need; what could not be had, with the reason; where its crawls start."""
+
+    subject: Subject
+    seeds: list[list[int]] = field(default_factory=list)
+    lacking: dict[str, str] = field(default_factory=dict)
+    excluded: str = ""
+
+
+def run(
+    experiment: Experiment,
+    out: Path | str,
+    *,
+    index: Index | None = None,
+    subjects: Sequence[Subject] | None = None,
+    workers: int = 0,
+    tell: Tell = lambda what, done, total: None,
+) -> Results:
+    """Run what is missing of an experiment, and give all that is there.
+
+    `index` and `subjects` take the place of those that the experiment names. With `workers=1` all happens in this
+    process; 0 means one for each core. Other processes start afresh and read the script that called, so a script has
+    to have what it does behind a guard:
+
+        from lycosa.lab.experiments import Experiment
+        from lycosa.lab.running import run
+
+        if __name__ == "__main__":
+            results = run(Experiment("mine", "my.index", ["best-first", "breadth-first"]), "mine")
+            print(results.remarks)
+
+    A trial that fails (a strategy of your own that raises) is named in `remarks` and `failed`; the others go on.
+    """
+    out = Path(out)
+    experiment.check()
+    index = experiment.open() if index is None else index
+    remarks: list[str] = []
+    hunted = list(subjects) if subjects is not None else _subjects(experiment, index, tell)
+    experiment = _honest(experiment, index, hunted, remarks)
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / "experiment.toml") as file:
+        corpus = str(index.path.resolve()) if index.path else experiment.corpus
+        file.write(replace(experiment, corpus=corpus).as_toml().encode())
+    (out / RUNS).mkdir(exist_ok=True)
+    workers = workers or os.cpu_count() or 1
+    shop = Workshop(experiment, index, out)
+    ready = _prepare_all(shop, hunted, workers, tell)
+    left_out = {one.subject.name: one.excluded for one in ready if one.excluded}
+    remarks += [f"Left out: {name}: {why}" for name, why in left_out.items()]
+    ready = [one for one in ready if not one.excluded]
+    for subject in (one.subject for one in ready):
+        remarks += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
+    if not ready:
+        raise InputError(f"nothing to hunt is left: {'; '.join(remarks)}")
+    trials = _trials(experiment, index, ready)
+    troubles = {
+        trial: Trouble(False, one.lacking[need])
+        for one in ready
+        for need in sorted(one.lacking)
+        for trial in trials
+        if trial.subject == one.subject.name and need in needs(trial.strategy)
+    }
+    shop.subjects = {one.subject.name: one.subject for one in ready}
+    troubles |= _run_all(shop, [trial for trial in trials if trial not in troubles], workers, tell)
+    results = Results(experiment, index, shop.subjects, remarks=remarks, kept=out)
+    for trial in trials:
+        trace = None if trial in troubles else read_run(out / RUNS / f"{trial.key}.npz")
+        if trace is not None:
+            results.outcomes.append(Outcome(trial.strategy, trial.subject, trial.seed_set, trial.repetition, trace))
+        elif trial not in troubles:
+            troubles[trial] = Trouble(True, f"its file {RUNS}/{trial.key}.npz can't be read back")
+    results.failed = [str(trial) for trial, trouble in troubles.items() if trouble.failed]
+    results.remarks += _told(experiment, trials, troubles)
+    _write_failures(out / FAILURES, troubles)
+    if not results.outcomes:
+        raise InputError(f"no trial has a result. {' '.join(results.remarks)}")
+    results.remarks += results.beaten()
+    results.write_tables(out)
+    return results
+
+
+def _subjects(experiment: Experiment, index: Index, tell: Tell) -> list[Subject]:
+    """Classes of the corpus; where it has none, and the guide is to judge itself, the names are queries."""
+    if experiment.subjects and experiment.mode == AS_PUBLISHED and not index.classes and not len(index.score):
+        return [subjects_from_query(index, words) for words in experiment.subjects]
+    return subjects_of(
+        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
+        random_seed=experiment.random_seed, tell=tell,
+    )  # fmt: skip
+
+
+def _honest(experiment: Experiment, index: Index, subjects: Sequence[Subject], remarks: list[str]) -> Experiment:
+    """The experiment as it can be run; what the guide judges itself is called as-published."""
+    if experiment.told not in ("score", "truth") and not index.has_text:
+        raise InputError(
+            f"the corpus is a graph without text, no guide can be told {experiment.told}: set told to score"
+        )
+    if experiment.told == "score" and not len(index.score):
+        raise InputError("the corpus has no scores that a guide could be told: set told to words")
+    names = [one.name for one in subjects]
+    if len(set(names)) < len(names):
+        raise InputError("two subjects have the same name: name each once")
+    own = [one for one in subjects if _judged_by_guide(one, experiment.told)]
+    if own and experiment.mode != AS_PUBLISHED:
+        remarks.append(
+            f"As-published, although independent was asked for: the guide of {own[0].name} is its judge, too."
+        )
+        return replace(experiment, mode=AS_PUBLISHED)
+    return experiment
+
+
+def _judged_by_guide(subject: Subject, told: str) -> bool:
+    return subject.truth_by == AS_PUBLISHED or (told == "score" and subject.truth_by.startswith("scores"))
+
+
+class Workshop:
+    """What a process has at hand: the corpus, the experiment, subjects, and guides as they are needed."""
+
+    def __init__(self, experiment: Experiment, index: Index, out: Path) -> None:
+        self.experiment, self.index, self.out = experiment, index, out
+        self.subjects: dict[str, Subject] = {}
+        self.guides: dict[tuple[str, str], Guide] = {}
+
+    def prepare(self, subject: Subject, tell: Tell = lambda what, done, total: None) -> Prepared:
+        """Train what strategies need, let a judge judge, choose seeds."""
+        plan = self.experiment
+        wanted = set().union(*(needs(text) for text in plan.strategies))
+        wanted |= {plan.told} & {"examples", "model"}
+        made = Prepared(subject)
+
+        def trained(these: set[str]) -> Subject:
+            return prepare(self.index, subject, these, self.out, random_seed=plan.random_seed, tell=tell)
+
+        try:
+            made.subject = trained(wanted)
+        except InputError:
+            for need in sorted(wanted):  # which of them is it?
+                try:
+                    trained({need})
+                except InputError as error:
+                    made.lacking[need] = str(error)
+            made.subject = trained(wanted - set(made.lacking)) if len(made.lacking) < len(wanted) else subject
+        try:
+            if plan.told in made.lacking:
+                raise InputError(made.lacking[plan.told])
+            guide, hunted = self.guide(made.subject, plan.told, tell), made.subject
+            for text in plan.strategies:
+                if needs(text).isdisjoint(made.lacking):
+                    self.guide(made.subject, told_for(text, plan.told), tell)
+            if hunted.truth_by == AS_PUBLISHED and not hunted.truth.any():  # a query: only the guide knows
+                hunted = replace(
+                    hunted, truth=np.where(guide.beta >= guide.threshold, guide.beta, 0).astype(np.float32)
+                )
+            made.seeds = seed_sets(
+                self.index, hunted, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
+                random_seed=plan.random_seed,
+            )  # fmt: skip
+        except InputError as error:
+            made.excluded = str(error)
+        return made
+
+    def guide(self, subject: Subject, told: str, tell: Tell = lambda what, done, total: None) -> Guide:
+        """What is said of all pages: found once, kept in a file."""
+        key = subject.name, told
+        if key not in self.guides:
+            while len(self.guides) >= KEPT_GUIDES:
+                del self.guides[next(iter(self.guides))]
+            plan = self.experiment
+            judge = plan.judge if told == plan.told else ""
+            self.guides[key] = guide_for(self.index, subject, told, judge, wants(plan.strategies), self.out, tell)
+        return self.guides[key]
+
+    def run(self, trial: Trial) -> Trouble | None:
+        """Run a trial and keep it; or say why not."""
+        plan, subject = self.experiment, self.subjects[trial.subject]
+        try:
+            guide = self.guide(subject, told_for(trial.strategy, plan.told))
+            if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
+                subject = as_published(subject, self.guide(subject, plan.told))
+            seed = plan.random_seed + trial.repetition
+            hunts = hunter(trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed)
+            trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=subject.seen if len(subject.seen) else None)
+        except LycosaError as error:
+            return Trouble(False, str(error))
+        except Exception as error:  # of a strategy, perhaps the user's own: the others go on
+            return Trouble(True, f"{type(error).__name__}: {error}", traceback.format_exc())
+        write_run(self.out / RUNS / f"{trial.key}.npz", trace)
+        return None
+
+
+def _trials(experiment: Experiment, index: Index, ready: Sequence[Prepared]) -> list[Trial]:
+    """All trials, in the order in which their results are told."""
+    corpus = corpus_mark(index)
+    marks = {one.subject.name: subject_mark(one.subject) for one in ready}
+    how = [experiment.told, experiment.judge, experiment.mode, experiment.budget]
+    return [
+        Trial(
+            text, one.subject.name, number, repetition, tuple(seeds),
+            key_of(corpus, mark, marks[one.subject.name], how, seeds, experiment.random_seed + repetition),
+        )
+        for text, mark in ((text, strategy_mark(text)) for text in experiment.strategies)
+        for one in ready
+        for number, seeds in enumerate([int(node) for node in seeds] for seeds in one.seeds)
+        for repetition in range(experiment.repetitions)
+    ]  # fmt: skip
+
+
+# -- several processes -----------------------------------------------------------------------------------------
+
+_shop: Workshop
+"""What a worker has at hand, once it has started."""
+
+Given = TypeVar("Given")
+
+
+def _start(experiment: Experiment, corpus: Path | Index, out: Path, subjects: dict[str, Subject]) -> None:
+    """The beginning of a worker's life."""
+    global _shop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    _shop = Workshop(experiment, corpus if isinstance(corpus, Index) else Index.open(corpus), out)
+    _shop.subjects = subjects
+
+
+def _leave_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work_prepare(subject: Subject) -> Prepared:
+    return _shop.prepare(subject)
+
+
+def _work_run(trial: Trial) -> Trouble | None:
+    return _shop.run(trial)
+
+
+@contextmanager
+def _workers(shop: Workshop, many: int) -> Iterator[ProcessPoolExecutor]:
+    before = {child.pid for child in multiprocessing.active_children()}
+    pool = ProcessPoolExecutor(
+        many, multiprocessing.get_context("spawn"), _start,
+        (shop.experiment, shop.index.path or shop.index, shop.out, shop.subjects),
+    )  # fmt: skip
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        ours = [child for child in multiprocessing.active_children() if child.pid not in before]
+        for child in ours:
+            child.terminate()
+        for child in ours:
+            child.join(10)
+        if isinstance(error, BrokenProcessPool):
+            raise LycosaError(
+                "a worker process has died, perhaps for want of memory: what is done is kept; go on with fewer "
+                "workers (--workers 1). In a script of your own, call run() behind 'if __name__ == \"__main__\":'"
+            ) from error
+        raise
+
+
+def _spread(
+    shop: Workshop, work: Callable[[Given], Any], items: Sequence[Given], many: int, what: str, tell: Tell
+) -> Iterator[tuple[Given, Any]]:
+    with _workers(shop, min(many, len(items))) as pool:
+        futures: dict[Future[Any], Given] = {pool.submit(work, item): item for item in items}
+        for number, future in enumerate(as_completed(futures), 1):
+            yield futures[future], future.result()
+            tell(what, number, len(items))
+
+
+def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int, tell: Tell) -> list[Prepared]:
+    """All subjects, prepared, in their order."""
+    what = "preparing topics"
+    tell(what, 0, len(subjects))
+    if workers > 1 and len(subjects) > 1 and shop.index.has_text:
+        by_name = {one.name: made for one, made in _spread(shop, _work_prepare, subjects, workers, what, tell)}
+        return [by_name[one.name] for one in subjects]
+    ready = []
+    for number, one in enumerate(subjects, 1):
+        ready.append(shop.prepare(one, tell))
+        tell(what, number, len(subjects))
+    return ready
+
+
+def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int, tell: Tell) -> dict[Trial, Trouble]:
+    """Run what is missing. What could not be run, and why."""
+    kept = {trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz") is not None}
+    # Subject by subject, so that a process has to keep few guides.
+    names = list(shop.subjects)
+    missing = sorted((trial for trial in trials if trial not in kept), key=lambda trial: names.index(trial.subject))
+    what = "running trials"
+    tell(what, 0, len(missing))
+    troubles: dict[Trial, Trouble] = {}
+    if min(workers, len(missing)) > 1:
+        for trial, trouble in _spread(shop, _work_run, missing, workers, what, tell):
+            if trouble is not None:
+                troubles[trial] = trouble
+    else:
+        for number, trial in enumerate(missing, 1):
+            trouble = shop.run(trial)
+            if trouble is not None:
+                troubles[trial] = trouble
+            tell(what, number, len(missing))
+    return {trial: troubles[trial] for trial in trials if trial in troubles}
+
+
+def _told(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:
+    """A line for each strategy and reason."""
+    lines = []
+    for text in experiment.strategies:
+        of = sum(trial.strategy == text for trial in trials)
+        reasons: dict[tuple[bool, str], list[Trial]] = {}
+        for trial, trouble in troubles.items():
+            if trial.strategy == text:
+                reasons.setdefault((trouble.failed, trouble.message), []).append(trial)
+        for (failed, message), which in reasons.items():
+            if failed:
+                more = f" (and in {len(which) - 1} more of {of} trials)" if len(which) > 1 else f" (1 of {of} trials)"
+                lines.append(f"Failed: {which[0]}{more}: {message}; see {FAILURES}")
+            else:
+                lines.append(f"Left out: {text} in {len(which)} of {of} trials: {message}")
+    return lines
+
+
+def _write_failures(path: Path, troubles: dict[Trial, Trouble]) -> None:
+    failed = [f"{trial}\n{trouble.trace}" for trial, trouble in troubles.items() if trouble.failed]
+    if failed:
+        path.write_text("\n".join(failed), encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)

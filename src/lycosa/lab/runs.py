@@ -1,0 +1,100 @@
+"""What a trial left behind, in a file of its own: named by all that decides how it ends, so that none is run twice."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.files import replacing
+from lycosa.core.options import FILES
+from lycosa.core.spec import imported, parse
+from lycosa.lab.index import Index
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject
+from lycosa.version import __version__
+
+FORMAT = 1
+"""Goes up when the same trial may come out differently: what older versions have kept is then run again."""
+
+_OWN = re.compile(r"[\w.]+:\w+")
+"""A class of someone's own in a strategy, or among the arms of a bandit."""
+
+
+def write_run(path: Path, trace: Trace) -> None:
+    """Keep a run: whole or not at all."""
+    names, arms = np.unique(np.array(trace.arms, np.str_), return_inverse=True)
+    with replacing(path) as file:
+        np.savez_compressed(
+            file, nodes=trace.nodes, seeds=np.int64(trace.seeds), ending=np.array(trace.ending, np.str_),
+            seconds=np.float64(trace.seconds), names=names, arms=arms.astype(np.int16),
+        )  # fmt: skip
+
+
+def read_run(path: Path) -> Trace | None:
+    """A run that was kept; None if there is none, or if it is damaged."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
+            names = kept["names"].tolist()
+            return Trace(
+                kept["nodes"].astype(np.int32, copy=False), int(kept["seeds"]), str(kept["ending"]),
+                float(kept["seconds"]), [names[arm] for arm in kept["arms"].tolist()],
+            )  # fmt: skip
+    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
+
+
+def key_of(*decisive: Any) -> str:
+    """A name for a run, of all that decides about it (plain values).
+
+    >>> key_of("fl_n", 3) == key_of("fl_n", 3), key_of("fl_n", 3) == key_of("fl_n", 4), len(key_of())
+    (True, False, 24)
+    """
+    return hashlib.sha256(json.dumps([FORMAT, __version__, *decisive]).encode()).hexdigest()[:24]
+
+
+def corpus_mark(index: Index) -> str:
+    """The fingerprint of a corpus; of a graph in memory, which has none, a digest of all that it is."""
+    if index.fingerprint:
+        return index.fingerprint
+    return _digest(
+        *(np.ascontiguousarray(column).tobytes() for _, column in sorted(index.columns.items())), index.names_.tobytes()
+    )
+
+
+def subject_mark(subject: Subject) -> str:
+    """A digest of all that a subject is, what it was trained with included."""
+    files = (path.read_bytes() if path else b"" for path in (subject.model, subject.browsing, subject.rules))
+    told = json.dumps([subject.name, subject.words, [int(node) for node in subject.examples], list(subject.targets)])
+    return _digest(told.encode(), subject.truth.tobytes(), np.packbits(subject.seen).tobytes(), *files)
+
+
+def strategy_mark(text: str) -> Sequence[str]:
+    """A strategy as it is written, with digests of the files that it names and of the code of classes of one's own."""
+    _, given = parse(text)
+    marks = [text]
+    for file in (given[key] for key in FILES if key in given):
+        marks.append(_digest(Path(file).read_bytes() if Path(file).is_file() else b""))
+    for own in _OWN.findall(text):
+        try:
+            source = inspect.getsource(inspect.getmodule(imported(own, "strategy")) or re)
+        except (OSError, TypeError):  # made by hand in an interpreter: nothing to read
+            source = ""
+        marks.append(_digest(source.encode()))
+    return marks
+
+
+def _digest(*parts: bytes) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "little"))
+        whole.update(part)
+    return whole.hexdigest()[:24]

@@ -1,0 +1,244 @@
+"""Where crawls start: pages on the topic, pages some links away from it, hubs, or any node that is worth something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.lab.index import Index
+from lycosa.lab.subjects import Subject, chance
+
+KINDS = ("on-topic", "off-topic", "directory", "random", "given")
+FAR = np.iinfo(np.int32).max
+"""The distance of nodes from which nothing relevant can be reached."""
+
+ATTEMPTS = 50
+"""Times that a set of random seeds is drawn, until something can be found from it."""
+
+LARGE, SHALLOW = 2_000_000, 40
+"""Links, and levels of a search, that are dealt with in one way below and in another one above."""
+
+
+def seed_sets(
+    index: Index,
+    subject: Subject,
+    kind: str,
+    *,
+    count: int = 5,
+    sets: int = 1,
+    hops: int = 2,
+    random_seed: int = 0,
+    given: Sequence[str | int] = (),
+) -> list[list[int]]:
+    """Sets of nodes to start from, drawn by chance; the same for the same numbers, whatever else is drawn.
+
+    - `on-topic`: relevant nodes from which another relevant one can be reached;
+    - `off-topic`: nodes from which the nearest relevant one is `hops` links away, or more, but can be reached;
+    - `directory`: the nodes with the most children from which something relevant can be reached, dealt out to the sets;
+    - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them);
+    - `given`: those named, or those that the corpus itself names (a past crawl's seeds); the same in every set.
+
+    What is left out because nothing can be found from there, and sets that are smaller than asked for, are told in the
+    subject's notes; if nothing is left, it is an error.
+    """
+    if kind not in KINDS:
+        raise InputError(f"there is no kind {kind!r} of seeds: choose one of {', '.join(KINDS)}")
+    if count < 1 or sets < 1 or hops < 1:
+        raise InputError(f"seeds: count is {count}, sets {sets}, hops {hops}: each has to be 1 or more")
+    relevant = subject.truth > 0
+    if not relevant.any():
+        raise InputError(f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl to")
+    if kind == "given":
+        return [_given(index, relevant, given)] * sets
+    if kind == "directory":
+        return _directory(index, subject, relevant, count, sets)
+    nodes = _candidates(index, subject, kind, hops)
+    found = []
+    for number in range(sets):
+        order = chance(random_seed, subject.name, kind, number).permutation(nodes)
+        if kind == "on-topic":
+            found.append(_leading(index, subject, order, count))
+        elif kind == "random":
+            found.append(_any(index, subject, nodes, count, (random_seed, number)))
+        else:
+            found.append(order[:count].tolist())
+        if len(found[-1]) < count:
+            subject.note(f"{kind} seeds: there are {len(found[-1])} only, {count} were asked for")
+    return found
+
+
+def distances(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """From each node the number of links to the nearest relevant one; FAR where there is no way.
+
+    Level by level from the relevant nodes backwards: over the reversed links or, as long as a large graph goes on
+    being shallow, by looking through all links, which is faster than to sort them.
+
+    >>> index = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
+    >>> distances(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
+    True
+    """
+    found = np.where(relevant, 0, FAR).astype(np.int32)
+    level, distance = np.flatnonzero(relevant), 0
+    start, source = (None, None) if len(index.child) > LARGE else _reversed(index)
+    while len(level):
+        distance += 1
+        if start is None or source is None:
+            level = np.flatnonzero(_linking(index, found == distance - 1) & (found == FAR))
+            if distance == SHALLOW:
+                start, source = _reversed(index)
+        else:
+            before = _spread(start, source, level)
+            level = np.unique(before[found[before] == FAR])
+        found[level] = distance
+    return found
+
+
+def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """For each node where its parents begin, and the parents of all."""
+    order = np.argsort(index.child, kind="stable")
+    source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))[order]
+    return np.concatenate([[0], np.cumsum(np.bincount(index.child, minlength=len(index)))]), source
+
+
+def _linking(index: Index, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which nodes link to some of these."""
+    hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
+    found: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
+    return found
+
+
+def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bool:
+    """Whether a relevant node that is no seed can be reached from the seeds."""
+    reached = np.zeros(len(index), np.bool_)
+    level = np.unique(np.array(seeds, np.int64))
+    reached[level] = True
+    while len(level):
+        after = _spread(index.child_start, index.child, level)
+        level = np.unique(after[~reached[after]])
+        if relevant[level].any():
+            return True
+        reached[level] = True
+    return False
+
+
+def _spread(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.int32]:
+    """All targets of some nodes, one after the other."""
+    first, lengths = start[nodes], start[nodes + 1] - start[nodes]
+    skipped = np.cumsum(lengths) - lengths
+    found: NDArray[np.int32] = target[np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)]
+    return found
+
+
+def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
+    """The first of some relevant nodes that lead to another one, and not only back to themselves."""
+    relevant = subject.truth > 0
+    found: list[int] = []
+    for node in order.tolist():
+        if leads(index, [node], relevant):
+            found.append(node)
+            if len(found) == count:
+                break
+        else:
+            subject.note(f"on-topic seeds: {index.names[node]} is not used, it leads to no relevant node but itself")
+    if not found:
+        raise InputError(_lonely(subject))
+    return found
+
+
+def _any(index: Index, subject: Subject, nodes: NDArray[np.int64], count: int, drawn_by: tuple[int, int]) -> list[int]:
+    """Any of the nodes; drawn again if nothing else that is worth anything can be reached from them."""
+    random_seed, number = drawn_by
+    for attempt in range(ATTEMPTS):
+        drawn: list[int] = (
+            chance(random_seed, subject.name, "random", number, attempt).permutation(nodes)[:count].tolist()
+        )
+        if leads(index, drawn, subject.truth > 0):
+            if attempt:
+                subject.note(
+                    f"random seeds: set {number + 1} was drawn {attempt + 1} times, nothing else of a score above 0 "
+                    "could be reached from what was drawn before"
+                )
+            return drawn
+    raise InputError(
+        f"no other node of a score above 0 can be reached from random seeds, {ATTEMPTS} sets of {count} were tried: "
+        "take more seeds, or fewer if they are all there are"
+    )
+
+
+def _lonely(subject: Subject) -> str:
+    return f"no node that is relevant to {subject.name!r} leads to another one: take off-topic or directory seeds"
+
+
+def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray[np.int64]:
+    """The nodes that may be drawn; what is left out is told."""
+    relevant = subject.truth > 0
+    if kind == "random":
+        return np.flatnonzero(relevant)
+    distance = distances(index, relevant)
+    if kind == "on-topic":
+        hopeful = _linking(index, distance < FAR)
+        lost = int(np.count_nonzero(relevant & ~hopeful))
+        if lost:
+            subject.note(
+                f"on-topic seeds: {lost:,} of {int(relevant.sum()):,} relevant nodes are not used, nothing relevant "
+                "can be reached from them"
+            )
+        if not (relevant & hopeful).any():
+            raise InputError(_lonely(subject))
+        return np.flatnonzero(relevant & hopeful)
+    reaching = distance < FAR
+    nodes = np.flatnonzero(reaching & (distance >= hops))
+    lost = int(np.count_nonzero(~reaching))
+    if lost:
+        subject.note(f"off-topic seeds: {lost:,} nodes are not used, nothing relevant can be reached from them")
+    if not len(nodes):
+        farthest = int(distance[reaching].max())
+        told = (
+            f"the farthest that lead there are {farthest} away ({int((distance == farthest).sum()):,} of them): ask "
+            f"for {farthest} hops or fewer"
+            if farthest
+            else "no other node leads there at all: take on-topic seeds"
+        )
+        raise InputError(f"no node is {hops} links or more from all that is relevant to {subject.name!r}: {told}")
+    return nodes
+
+
+def _directory(index: Index, subject: Subject, relevant: NDArray[np.bool_], count: int, sets: int) -> list[list[int]]:
+    degree = np.diff(index.child_start)
+    usable = (distances(index, relevant) < FAR) & (degree > 0)
+    order = np.argsort(-degree, kind="stable")
+    best = order[usable[order]][: count * sets]
+    passed = int(np.count_nonzero(~usable[order[: len(best)]]))
+    if passed:
+        subject.note(f"directory seeds: {passed:,} larger hubs are not used, nothing relevant can be reached from them")
+    if len(best) < sets:
+        raise InputError(
+            f"{len(best)} nodes with links lead to what is relevant to {subject.name!r}: too few for {sets} sets"
+        )
+    if len(best) < count * sets:
+        subject.note(f"directory seeds: there are {len(best)} only, {count * sets} were asked for")
+    dealt: list[list[int]] = [best[number::sets].tolist() for number in range(sets)]
+    for seeds in dealt:
+        if not leads(index, seeds, relevant):
+            raise InputError(f"from the hubs {seeds} nothing relevant but themselves can be reached: take other seeds")
+    return dealt
+
+
+def _given(index: Index, relevant: NDArray[np.bool_], given: Sequence[str | int]) -> list[int]:
+    named = list(given) or list(index.facts.get("seeds", []))
+    if not named:
+        raise InputError("no seeds are given, and the corpus names none: name some, or take on-topic seeds")
+    unknown = [name for name in named if isinstance(name, str) and name not in index.number_of]
+    unknown += [str(node) for node in named if isinstance(node, int) and not 0 <= node < len(index)]
+    if unknown:
+        raise InputError(
+            f"{len(unknown):,} of {len(named):,} given seeds are no nodes of the corpus, as {unknown[0]!r}: are the "
+            "addresses written the same way?"
+        )
+    seeds = list(dict.fromkeys(index.number_of[name] if isinstance(name, str) else int(name) for name in named))
+    if not leads(index, seeds, relevant):
+        raise InputError("nothing relevant can be reached from the given seeds: give others")
+    return seeds

@@ -1,0 +1,198 @@
+"""Forced sequence: several estimators watch one crawl, and say at each step what they would have fetched.
+
+They see the same pages in the same order, so what they say differs by nothing but themselves: precision and time can be
+compared step by step (Gouriten et al. 2014, section 8.1). What they say changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lycosa.core.frontier import Frontier
+from lycosa.core.protocols import Strategy
+from lycosa.core.table import OPEN
+from lycosa.core.types import Step
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.measures import Floats, precision_distance
+from lycosa.lab.subjects import Subject
+from lycosa.lab.table import IndexedTable
+
+Make = Callable[[str], Strategy]
+
+
+@dataclass
+class Watched:
+    """What was seen at each step of the crawl; the seeds are no steps."""
+
+    best: Floats
+    """The highest true score in the frontier: what an oracle would fetch."""
+    picked: dict[str, Floats]
+    """Of each estimator the true score of what it would have fetched; nan where it had nothing to say."""
+    seconds: dict[str, Floats]
+    """Of each estimator the time for one step: to learn from the page before, to rank what that changed, to pick.
+    What all estimators share (the table: parents, sums over parents) is not in it."""
+    shared: Floats
+    """The time for that."""
+    frontier: NDArray[np.int64]
+    """How many nodes there were to choose from."""
+
+    def distance(self, name: str, window: int = 1000) -> Floats:
+        """How far an estimator's choices are below the best, smoothed: figure 2."""
+        return precision_distance(self.picked[name], self.best, window)
+
+    def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:
+        """The time that an estimator takes at some steps (from 1 on): table 5. None where it was not watched any more.
+
+        The mean over the `window` steps up to that one: a single step is at the mercy of the machine, and the median
+        would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,batch=1` for
+        what the paper measures.
+        """
+        told: list[float | None] = []
+        for step in steps:
+            near = self.seconds[name][max(0, step - window) : step] if step <= len(self.best) else np.zeros(0)
+            whole = len(near) > 0 and not np.isnan(near[-1])
+            told.append(1000.0 * float(np.mean(near)) if whole else None)
+        return told
+
+
+@dataclass
+class _Watcher:
+    """One estimator, its frontier, and what it said."""
+
+    strategy: Strategy
+    frontier: Frontier
+    until: int
+    picked: Floats
+    seconds: Floats
+    learning: float = 0.0
+
+    def learn(self, step: Step, table: IndexedTable) -> None:
+        began = perf_counter()
+        self.strategy.learn(step, table, self.frontier)
+        self.learning = perf_counter() - began
+
+    def pick(self, at: int, number: int, table: IndexedTable, truth: Floats, guide: Guide) -> None:
+        began = perf_counter()
+        row, arm, _ = self.strategy.pick(number, self.frontier, 0.0)
+        self.seconds[at] = self.learning + perf_counter() - began
+        if row < 0:
+            return
+        self.frontier.untake(row)
+        node = int(table.node_at[row])
+        self.picked[at] = truth[node]
+        if hasattr(self.strategy, "reward"):  # a bandit is paid for what it would have fetched
+            names = [arm.name for arm in self.strategy.greedy_]  # type: ignore[attr-defined]
+            self.strategy.reward(names.index(arm), float(guide.beta[node]))
+
+
+def watch(
+    index: Index,
+    guide: Guide,
+    subject: Subject,
+    estimators: Mapping[str, str],
+    sequence: NDArray[np.integer],
+    *,
+    seeds: int,
+    truth: ArrayLike | None = None,
+    until: Mapping[str, int] | None = None,
+    make: Make | None = None,
+    random_seed: int = 0,
+    tell: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> Watched:
+    """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
+
+    Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. `truth` is what
+    choices are valued by, without one the subject's. `until` ends the watch of some estimators early: nr takes longer
+    with every page. `make` makes strategies of their texts, without one `hunters.hunter`.
+
+    Each has a frontier of its own over one common table; batches and altered greedy are watched like any other. A
+    bandit is paid beta of what it would have fetched, for the arm that it would have pulled, as the crawl's own page
+    was no one's choice. (The paper has no bandits in figure 2, and in table 5 does not say what pays them.)
+
+    >>> from lycosa.estimators import strategy
+    >>> index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
+    >>> subject = Subject("score", index.score)
+    >>> seen = watch(index, Guide.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1, make=strategy)
+    >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
+    ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
+    """
+    worth = np.asarray(subject.truth if truth is None else truth, np.float64)
+    steps = len(sequence) - seeds
+    table = IndexedTable(index)
+    watchers = []
+    for name, text in estimators.items():
+        strategy = (make or _hunters(index, subject, guide, steps, random_seed))(text)
+        frontier = strategy.frontier(table, _ready, 0, 300.0, 0.0)
+        most = steps if until is None else until.get(name, steps)
+        watchers.append(_Watcher(strategy, frontier, most, np.full(steps, math.nan), np.full(steps, math.nan)))
+    told = dict(zip(estimators, watchers, strict=True))
+    best, shared, open_nodes = np.full(steps, math.nan), np.zeros(steps), np.zeros(steps, np.int64)
+    richest = _Richest(table, worth)
+    for node in sequence[:seeds].tolist():
+        row = table.seed(node)
+        for one in watchers:
+            one.strategy.admit(row, table, one.frontier)
+    folding = 0.0
+    for number, node in enumerate(sequence.tolist()):
+        at = number - seeds
+        if at >= 0:
+            best[at], shared[at], open_nodes[at] = richest.worth(), folding, table.open_rows
+            watchers = [one for one in watchers if one.until > at]
+            for one in watchers:
+                one.pick(at, number + 1, table, worth, guide)
+        row = int(table.row_at[node])
+        if row < 0 or table.state[row] != OPEN:
+            raise ValueError(
+                f"no crawl can fetch {index.names[node]} at step {at + 1}: nothing fetched before links to it"
+            )
+        began = perf_counter()
+        step = table.visited(guide.visit(node, number + 1), row, guide.alphas(node))
+        folding = perf_counter() - began
+        richest.look()
+        for one in watchers:
+            one.learn(step, table)
+        tell("watching", max(0, at + 1), steps)
+    return Watched(
+        best, {name: one.picked for name, one in told.items()}, {name: one.seconds for name, one in told.items()},
+        shared, open_nodes,
+    )  # fmt: skip
+
+
+class _Richest:
+    """The highest true score among the open rows."""
+
+    def __init__(self, table: IndexedTable, worth: Floats) -> None:
+        self.table, self.of, self.seen = table, worth, 0
+        self.heap: list[tuple[float, int]] = []
+
+    def look(self) -> None:
+        """Take in the rows that are new; those that are worth nothing are not needed to find the best."""
+        nodes = self.table.node_at[self.seen : len(self.table)]
+        worth = self.of[nodes]
+        for place in np.flatnonzero(worth > 0).tolist():
+            heappush(self.heap, (-float(worth[place]), self.seen + place))
+        self.seen = len(self.table)
+
+    def worth(self) -> float:
+        """Nan where nothing is open."""
+        while self.heap and self.table.state[self.heap[0][1]] != OPEN:
+            heappop(self.heap)
+        return -self.heap[0][0] if self.heap else 0.0 if self.table.open_rows else math.nan
+
+
+def _hunters(index: Index, subject: Subject, guide: Guide, budget: int, random_seed: int) -> Make:
+    from lycosa.lab.hunters import hunter
+
+    return lambda text: hunter(text, index, subject, guide, budget=budget, random_seed=random_seed)
+
+
+def _ready(lane: str) -> tuple[float, str]:
+    return 0.0, ""

@@ -1,0 +1,134 @@
+"""What a corpus is like, by hand, by another algorithm, and for the real ones where they are."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.lab.anatomy import anatomy, components, largest_component, reached, tarjan
+from lycosa.lab.corpora.opening import make_index
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Account, Recorded, write_index
+from lycosa.lab.labels import read_labels
+from lycosa.training.sources import page_of
+from lycosa.web.html import extract
+
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+
+
+def test_a_graph_by_hand() -> None:
+    """Two circles, one of which leads to the other: the larger is the core, and the smaller is not within its reach."""
+    links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
+    found = anatomy(Index.of(links, score={"c": 1.0}))
+    assert (6, 7, 3, 4, 1) == (found.pages, found.children, found.core, found.reachable, found.scored)
+    # out: 1 2 1 2 1 0, in: a 1, b 1, c 2, d 1, e 1, lone 1
+    assert (7 / 6, 1.0, 2) == (found.out.mean, found.out.median, found.out.most)
+    assert (7 / 6, 1.0, 2) == (found.into.mean, found.into.median, found.into.most)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_components_by_two_algorithms(seed: int) -> None:
+    """Ours finds the same components as scipy's, and those that reachability gives."""
+    chance = np.random.default_rng(seed)
+    size = int(chance.integers(1, 25))
+    ends = chance.integers(0, size, (int(chance.integers(0, 3 * size)), 2)).tolist()
+    index = Index.of({str(n): [str(b) for a, b in ends if a == n] for n in range(size)})
+    one = np.eye(len(index), dtype=bool)
+    reach = np.array([reached(index, one[node]) for node in range(len(index))])
+    together = reach & reach.T
+    for number in (tarjan(index), components(index)):
+        assert (together == (number[:, None] == number[None, :])).all()
+    assert together.sum(1).max() == np.count_nonzero(largest_component(index))
+
+
+def test_components_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where scipy is missing the core is found all the same, and in a chain of any length."""
+    real = builtins.__import__
+
+    def missing(name: str, *more: Any) -> ModuleType:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return real(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    length = 5 * sys.getrecursionlimit()
+    chain = {str(n): [str(n + 1)] for n in range(length)} | {str(length): ["10"]}
+    assert length + 1 - 10 == anatomy(Index.of(chain)).core
+
+
+def page(url: str, *links: str) -> Recorded:
+    """A page with links."""
+    return Recorded(url, page_of(extract("".join(f"<a href={link}>x</a>" for link in links).encode(), url)))
+
+
+def test_same_topic_links_beside_chance(tmp_path: Path) -> None:
+    """Of the links from a topic, those that stay in it; beside it, the topic's share of all pages."""
+    labels = {"http://a.test/1": ["p/q"], "http://a.test/2": ["p", "r"]}
+    pages = [page("http://a.test/1", "2", "3", "lost"), page("http://a.test/2", "1", "3", "4"), page("http://a.test/3"),
+             page("http://a.test/4", "1")]  # fmt: skip
+    found = anatomy(write_index(pages, tmp_path / "x", source="s", labels=labels))
+    topics = {topic.name: (topic.pages, topic.share, topic.base) for topic in found.topics}
+    # p: pages 1 and 2 of 4 have five live links, 1 -> 2 and 2 -> 1 stay; p/q: page 1 links to 2 and 3; r likewise.
+    assert {"p": (2, 2 / 5, 2 / 4), "p/q": (1, 0.0, 1 / 4), "r": (1, 0.0, 1 / 4)} == topics
+    assert 2 == found.labelled
+    text = "\n".join(found.lines())
+    assert "  p: 2 pages, 0.400 (0.500)\n  r: 1 pages" in text
+    assert "1 lead out of the corpus" in text
+
+
+# -- labels ----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_all_shapes(tmp_path: Path) -> None:
+    """Several rows of an address, titles or none, a column by name or number, separators within lines."""
+    file = tmp_path / "labels.tsv"
+    rows = [
+        "http://A.test:80/x#top\tart\tcornell",
+        "http://a.test/x\tScience / Physics\ttexas",
+        "http://a.test/x\tart\ttexas",
+        "http://a.test/y\ta\u2028b\x85c\ttexas",
+        "http://a.test/z\t\ttexas",
+        "not an address\tart",
+    ]
+    account = Account()
+    for titles in ("", "url\tclass\tuniversity\n"):
+        file.write_bytes((titles + "\n".join(rows) + "\n").encode())
+        found = read_labels(file, account)
+        assert ["art", "Science/Physics"] == found["http://a.test/x"]
+        assert 2 == len(found)
+    assert {"rows without an address or a class in the labels": 2 + 2} == account.left_out
+    assert ["cornell", "texas"] == read_labels(file, Account(), "university")["http://a.test/x"]
+    assert ["cornell", "texas"] == read_labels(file, Account(), "3")["http://a.test/x"]
+    with pytest.raises(InputError, match="its columns are url, class, university"):
+        read_labels(file, Account(), "category")
+
+
+# -- the real ones ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the real corpora are not here")
+def test_wikispeedia_is_as_it_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its directory pages: 5,232 pages, and the same-topic shares that others have measured."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    index = make_index(
+        [str(CORPORA / "wikispeedia.warc.gz")],
+        tmp_path / "x",
+        labels=CORPORA / "wikispeedia.labels.tsv",
+        exclude=["/wp/index/"],
+    )
+    found = anatomy(index)
+    assert (5462 - 230, {"excluded by '/wp/index/'": 230}) == (found.pages, found.left_out)
+    topics = {topic.name: topic for topic in found.topics}
+    shares = {"Science": 0.56, "Mathematics": 0.32, "Art": 0.12, "People": 0.18}
+    assert shares == {name: round(topics[name].share, 2) for name in shares}
+    # The published base rates are of the 4,604 articles; ours are of all pages, so 4,604 / 5,232 of those.
+    bases = {"Science": 0.24, "Mathematics": 0.010, "Art": 0.008, "People": 0.15}
+    assert bases == {name: pytest.approx(topics[name].base * 5232 / 4604, abs=0.005) for name in bases}
+    assert 4113 == found.core

@@ -1,0 +1,153 @@
+"""The experiments of Batsakis 2007."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.papers import Bench, findings
+from lycosa.lab.papers import batsakis as paper
+from lycosa.lab.papers.batsakis.claims import Judgements, claims_of
+from lycosa.lab.papers.batsakis.judging import Evaluator
+from lycosa.lab.papers.weighing import Measured
+from lycosa.lab.subjects import Subject
+from lycosa.text.ontology import Ontology
+
+SUBJECTS = [f"subject {number}" for number in range(6)]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """Four hundred pages of the embedded web."""
+    out = tmp_path_factory.mktemp("batsakis") / "index"
+    write_index(embedded(7, pages=400, hosts=10), out, source="embedded")
+    return Index.open(out)
+
+
+@pytest.fixture(scope="module")
+def made(index: Index, tmp_path_factory: pytest.TempPathFactory, wordnet: Ontology) -> Findings:
+    """The quick experiment on it, with WordNet."""
+    return findings("batsakis", Bench(index, tmp_path_factory.mktemp("runs"), quick=True, workers=1))
+
+
+def judged(means: dict[str, float]) -> Judgements:
+    """Six subjects on which crawlers find about so many pages."""
+    spread = np.linspace(-0.1, 0.1, 6)[:, None]
+    values = Measured([100], SUBJECTS, {name: mean + spread for name, mean in means.items()})
+    return Judgements(values, values, values)
+
+
+CLASSIC = {"breadth-first": 10.0, "best-first-page": 20.0, "best-first-anchor": 30.0, "best-first": 40.0}
+SEMANTIC = {"best-first": 40.0, "ehrig": 30.0, "ssrm,idf=background": 35.0, "synset-expansion,idf=background": 45.0}
+LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30.0}
+
+
+def test_all_claims_hold_on_numbers_like_the_thesis() -> None:
+    """The order that the thesis found."""
+    claims = claims_of(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
+    assert ["holds"] * 9 == [claim.verdict for claim in claims]
+
+
+def test_claims_do_not_hold_on_the_opposite() -> None:
+    """All orders turned round; average similarity still ranks as harvest does, as both are the same numbers here."""
+    turned = [{name: 50 - mean for name, mean in group.items()} for group in (CLASSIC, SEMANTIC, LEARNING)]
+    turned[2]["hmm-xmeans"] = 5.0
+    verdicts = [claim.verdict for claim in claims_of(*map(judged, turned))]
+    assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts
+
+
+def test_without_wordnet_claims_about_it_cannot_be_tested() -> None:
+    """They say what is missing, and the others are decided."""
+    claims = claims_of(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING))
+    assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims[4:6]]
+    assert "ehrig" in claims[4].evidence
+    assert claims[7].verdict == "holds"
+
+
+def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
+    """Nine hundred crawls without a page above .75 have no order."""
+    none = Measured([100], SUBJECTS, {name: np.zeros((6, 1)) for name in CLASSIC})
+    some = judged(CLASSIC)
+    claims = claims_of(Judgements(none, some.similar, some.labels), judged(SEMANTIC), judged(LEARNING))
+    assert claims[3].verdict == "cannot be tested here"
+
+
+def test_six_figures_each_with_its_judge(made: Findings) -> None:
+    """12 to 17 as the thesis judges, and those of harvest by labels too."""
+    figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
+    assert figures == {f"batsakis-figure-{number}": AS_PUBLISHED for number in range(12, 18)} | {
+        f"batsakis-figure-{number}-labels": INDEPENDENT for number in (12, 14, 16)
+    }
+
+
+def test_figures_have_the_crawlers_of_the_thesis(made: Findings) -> None:
+    """Four classic ones, five in the semantic figures, four that learn."""
+    curves = {part.key: len(part.curves) for part in made.parts if isinstance(part, Figure)}
+    assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (12, 14, 16)]
+    assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
+
+
+def test_numbers_are_in_range(made: Findings) -> None:
+    """Counts never fall and never exceed the pages fetched; average similarities are from 0 to 1."""
+    for part in made.parts:
+        if isinstance(part, Figure):
+            for curve in part.curves:
+                if part.y_label == "average similarity":
+                    assert all(0 <= y <= 1 for y in curve.y)
+                else:
+                    assert all(0 <= y <= x for x, y in zip(curve.x, curve.y, strict=True))
+                    assert list(curve.y) == sorted(curve.y)
+
+
+def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
+    """A higher threshold leaves fewer pages."""
+    (table,) = (part for part in made.parts if part.key == "batsakis-evaluator")
+    assert isinstance(table, Table)
+    pages = [float(row[1] or 0) for row in table.rows]
+    assert pages == sorted(pages)
+    assert [0.75, 0.5, 0.4, 0.3, 0.2] == [row[0] for row in table.rows]
+
+
+def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same(
+    made: Findings, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run again in another directory: a remark says what is missing, all other numbers are those of the first run."""
+    monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
+    without = findings("batsakis", Bench(index, tmp_path, quick=True, workers=1))
+    parts = {part.key: part for part in without.parts}
+    left = parts["batsakis-figure-14"]
+    assert isinstance(left, Figure)
+    assert [curve.label for curve in left.curves] == [
+        paper.SEMANTIC["best-first-anchor"],
+        paper.SEMANTIC["best-first"],
+    ]
+    assert any("WordNet" in remark for remark in without.remarks)
+    for part in made.parts:
+        if part.key not in ("batsakis-ends", *(f"batsakis-figure-{name}" for name in ("14", "14-labels", "15"))):
+            assert part == parts[part.key]
+    assert made.claims[:4] + made.claims[6:] == without.claims[:4] + without.claims[6:]
+
+
+def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: Index) -> None:
+    """Fifty, or half of those that nothing was learned from; and never one that was seen."""
+    truth = np.zeros(len(index), np.float32)
+    truth[:21] = 1
+    seen = np.zeros(len(index), np.bool_)
+    seen[0] = True
+    few = Evaluator(index).chosen(Subject("few", truth, seen=seen))
+    many = Evaluator(index).chosen(Subject("many", np.ones(len(index), np.float32), seen=seen))
+    assert (10, 50) == (len(few), len(many))
+    assert 0 not in few + many
+
+
+def test_a_graph_is_refused(tmp_path: Path) -> None:
+    """There is nothing to read there, and it says so."""
+    with pytest.raises(InputError, match="without text"):
+        findings("batsakis", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -1,0 +1,310 @@
+"""Sources of pages: WARC files, crawls, trees of files; whole and broken."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import lycosa
+from commands import run
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Visit
+from lycosa.lab.corpora.crawl import crawl
+from lycosa.lab.corpora.opening import kind_of, make_index
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Account
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Server, Web, serve
+from lycosa.web.html import extract
+from replay.helpers import http_answer, record, write
+
+
+def html(*links: str, text: str = "coral reefs") -> bytes:
+    """A page with links."""
+    return http_answer(f"<p>{text} {' '.join(f'<a href={link}>x</a>' for link in links)}".encode())
+
+
+PAGES = [
+    record("http://a.test/1", html("/2", "/old")),
+    record("http://a.test/2", html("/1")),
+    record("http://a.test/3", html("/2")),
+]
+
+
+def left_out(index: Index) -> dict[str, int]:
+    """What the index says that was left out."""
+    return dict(index.facts["left_out"])
+
+
+# -- WARC files ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz", ".warc.zst"])
+def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
+    """Pages come in the order of the file; redirects are followed; what is no page is counted."""
+    file = write(
+        tmp_path / f"crawl{ending}",
+        record("", b"software: x\r\n", kind="warcinfo"),
+        *PAGES,
+        record("http://a.test/old", http_answer(b"", status="301 Moved", more="Location: /3\r\n")),
+        record("http://a.test/gone", http_answer(status="404 Not Found")),
+        record("http://a.test/cat.png", http_answer(kind="image/png")),
+        record("http://a.test/robots.txt", http_answer(kind="text/plain")),
+        record("http://a.test/1#again", html()),
+        record("ftp://a.test/file", http_answer()),
+        record("http://a.test/packed", http_answer(b"\x1f\x8bno", more="Content-Encoding: gzip\r\n")),
+    )
+    index = make_index([str(file)], tmp_path / "x")
+    assert [f"http://a.test/{n}" for n in (1, 2, 3)] == list(index.names)
+    assert [[1, 2], [0], [1]] == [index.children(node).tolist() for node in range(3)]
+    assert {
+        "recorded with status 404": 1,
+        "neither HTML nor text": 1,
+        "robots.txt": 1,
+        "pages recorded more than once": 1,
+        "with an address that is not of the web": 1,
+        "with a body that can't be unpacked": 1,
+    } == left_out(index)
+    assert [] == index.facts["notes"]
+
+
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz", ".warc.zst"])
+def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path: Path, ending: str) -> None:
+    """The record that is cut off is left out, and that is stated."""
+    file = write(tmp_path / f"x{ending}", *PAGES)
+    file.write_bytes(file.read_bytes()[:-30])
+    index = make_index([str(file)], tmp_path / "x")
+    assert 2 == len(index)
+    assert {"records cut off at the end of a file": 1} == left_out(index)
+    assert "bytes are no whole record" in index.facts["notes"][0]
+
+
+@pytest.mark.parametrize("place", [4, 60, 200])
+def test_damaged_records_are_stepped_over(tmp_path: Path, place: int) -> None:
+    """Wherever one of the records is damaged, the others are read, and it is counted."""
+    file = write(tmp_path / "x.warc.gz", *PAGES)
+    content = bytearray(file.read_bytes())
+    second = len(gzip.compress(PAGES[0], mtime=0)) + place
+    content[second : second + 20] = b"\xff" * 20
+    file.write_bytes(content)
+    index = make_index([str(file)], tmp_path / "x")
+    assert ["http://a.test/1", "http://a.test/3"] == list(index.names)
+    assert {"damaged records": 1} == left_out(index)
+
+
+def test_revisits_have_the_body_of_their_original(tmp_path: Path) -> None:
+    """One that repeats another address is a page with its content; one whose original is missing is counted."""
+    digest = "WARC-Payload-Digest: sha1:AAAA\r\n"
+    more = f"{digest}WARC-Refers-To-Target-URI: http://a.test/1\r\n"
+    again = record("http://a.test/copy", http_answer(b""), kind="revisit", more=more)
+    lost = record("http://a.test/lost", http_answer(b""), kind="revisit", more="WARC-Payload-Digest: sha1:BBBB\r\n")
+    original = record("http://a.test/1", html("/copy", text="bleached"), more=digest)
+    index = make_index([str(write(tmp_path / "x.warc", original, again, lost))], tmp_path / "x")
+    assert ["http://a.test/1", "http://a.test/copy"] == list(index.names)
+    assert "bleached" in index.page(1).text
+    assert {"damaged records": 1} == left_out(index)
+
+
+def test_a_wacz_and_a_directory_of_files(tmp_path: Path) -> None:
+    """A WACZ is read as it is; of a directory, a file that is no archive is left out with a note."""
+    inside = tmp_path / "archives"
+    inside.mkdir()
+    data = write(tmp_path / "data.warc.gz", *PAGES)
+    with zipfile.ZipFile(inside / "one.wacz", "w") as bundle:
+        bundle.write(data, "archive/data.warc.gz")
+    write(inside / "two.warc", record("http://b.test/", html("http://a.test/1")))
+    (inside / "empty.warc.gz").write_bytes(b"")
+    index = make_index([str(inside)], tmp_path / "x")
+    assert ["http://a.test/1", "http://a.test/2", "http://a.test/3", "http://b.test/"] == list(index.names)
+    assert [0] == index.children(3).tolist()
+    assert ["left out" in note and "empty.warc.gz" in note for note in index.facts["notes"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no WARC records"),
+        (b"just text, and no archive", "no WARC records"),
+        (gzip.compress(b"just text", mtime=0), "no WARC records"),
+        (record("http://a.test/x", http_answer(kind="image/png")), "no pages: 1 neither HTML nor text"),
+        (PAGES[0][:-40], "no page is recorded|no pages"),
+    ],
+)
+def test_what_has_no_pages_is_an_error(tmp_path: Path, content: bytes, why: str) -> None:
+    """The message says what was found instead, and no index is left."""
+    file = tmp_path / "x.warc"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=why):
+        make_index([str(file)], tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_excluded_pages_are_counted(tmp_path: Path) -> None:
+    """A pattern is a part of an address, or has * in it; links to what is left out are dead."""
+    file = str(write(tmp_path / "x.warc", *PAGES))
+    index = make_index([file], tmp_path / "x", exclude=["/2"])
+    assert (["http://a.test/1", "http://a.test/3"], 3) == (list(index.names), index.facts["dead"])
+    assert {"excluded by '/2'": 1} == left_out(index)
+    assert ["http://a.test/3"] == list(make_index([file], tmp_path / "y", exclude=["http://*/[12]"]).names)
+    with pytest.raises(InputError, match="--exclude ''"):
+        make_index([file], tmp_path / "z", exclude=[""])
+
+
+# -- crawls ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A small web."""
+    with serve(Web(seed=7, pages=60, hosts=3, traps=()), record=False) as serving:
+        yield serving
+
+
+def crawled(server: Server, out: Path, seeds: Sequence[str], **more: object) -> Path:
+    """A crawl's directory."""
+    options = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": 30, "strategy": "breadth-first", **more}
+    assert 30 == sum(visit.is_page for visit in lycosa.crawl("coral reef", seeds, out=out, **options))  # type: ignore[arg-type]
+    return out
+
+
+def test_a_past_crawl_is_a_corpus(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pages come with their links; labels are classes, the last counts."""
+    path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
+    first, second = list(make_index([str(path)], tmp_path / "x").names)[:2]
+    for url, answer in ((first, "--no"), (first, "--yes"), (second, "--no")):
+        assert 0 == run(monkeypatch, "label", str(path), url, answer)
+    index = make_index([str(path)], tmp_path / "x")
+    assert (30, ["irrelevant", "relevant"]) == (len(index), index.classes)
+    assert [[first], [second]] == [
+        [index.names[int(node)] for node in index.of_class(name).nonzero()[0]] for name in ("relevant", "irrelevant")
+    ]
+    links = extract(server.web.response(first).body, first).links.urls
+    inside = [url for url in dict.fromkeys(links) if url in index.number_of and url != first]
+    assert inside == [index.names[int(child)] for child in index.children(0)]
+
+
+def test_redirects_of_a_crawl(server: Server, tmp_path: Path) -> None:
+    """Where the crawl was sent on, the corpus is, too."""
+    path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
+    log = SqliteLog(path / NAME)
+    log.append(Visit("http://old.test/", "redirect", "redirect", 99, links=Links.to("http://new.test/")))
+    log.close()
+    found = [recorded for recorded in crawl(path, Account(), lambda url: True) if recorded.page is None]
+    assert [("http://old.test/", "http://new.test/")] == [(recorded.url, recorded.target) for recorded in found]
+
+
+def test_a_damaged_archive_of_a_crawl_is_counted(server: Server, tmp_path: Path) -> None:
+    """Pages whose records are damaged are left out, the others are read."""
+    path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
+    (file,) = (path / "archive").iterdir()
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2] + b"\0" * 40 + content[len(content) // 2 + 40 :])
+    index = make_index([str(path)], tmp_path / "x")
+    lost = left_out(index)["damaged records"]
+    assert (1, 30) == (lost, len(index) + lost)
+
+
+def test_a_crawl_without_pages_is_an_error(tmp_path: Path) -> None:
+    """It says how to go on."""
+    (tmp_path / "crawl.toml").write_text("")
+    with pytest.raises(InputError, match="lycosa resume"):
+        make_index([str(tmp_path)], tmp_path / "x")
+
+
+# -- trees of files --------------------------------------------------------------------------------------------------
+
+
+def test_a_tree_of_files(tmp_path: Path) -> None:
+    """Files are called by their paths, links between them are resolved, directories are classes and index.html."""
+    root = tmp_path / "pages"
+    (root / "Science" / "Physics").mkdir(parents=True)
+    (root / "Art").mkdir()
+    (root / "index.html").write_text(
+        "<a href=Science/>s</a> <a href='Art/a%20b.htm'>a</a> <a href=http://x.test/>x</a>"
+    )
+    (root / "Science" / "index.html").write_text("<a href=Physics/light.html#top>l</a> <a href=../>home</a>")
+    (root / "Science" / "Physics" / "light.html").write_text("<a href='/Art/a b.htm'>a</a> <a href=lost.html>l</a>")
+    (root / "Art" / "a b.htm").write_text("<title>Lines</title>")
+    (root / "Art" / "note.txt").write_text("no links")
+    (root / "Art" / "cat.png").write_bytes(b"")
+    index = make_index([str(root)], tmp_path / "x")
+    names = [
+        "file:///index.html",
+        "file:///Art/a%20b.htm",
+        "file:///Art/note.txt",
+        "file:///Science/index.html",
+        "file:///Science/Physics/light.html",
+    ]
+    assert names == list(index.names)
+    assert [[3, 1], [], [], [4, 0], [1]] == [index.children(node).tolist() for node in range(5)]
+    assert (["Art", "Science", "Science/Physics"], 2) == (index.classes, index.facts["dead"])
+    assert {"neither HTML nor text": 1} == left_out(index)
+
+
+def test_a_directory_with_nothing_is_an_error(tmp_path: Path) -> None:
+    """It says what files are read."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="neither WARC files nor pages"):
+        make_index([str(tmp_path / "empty")], tmp_path / "x")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """An archive that can't be read is an error; a file of a tree is counted."""
+    file = write(tmp_path / "x.warc", *PAGES)
+    file.chmod(0)
+    with pytest.raises((InputError, lycosa.core.errors.StoreError), match="cannot read"):
+        make_index([str(file)], tmp_path / "x")
+
+
+# -- telling them apart ----------------------------------------------------------------------------------------------
+
+
+def test_kinds_are_told_apart(tmp_path: Path) -> None:
+    """By what is in a directory, by how a file is named; what is neither is an error that says what there is."""
+    write(tmp_path / "a.warc.gz", *PAGES)
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "crawl.toml").write_text("")
+    (tmp_path / "tree").mkdir()
+    for name in ("edges.tsv", "edges.parquet", "web.txt.gz", "what.pdf"):
+        (tmp_path / name).write_bytes(b"")
+    found = {name: kind_of(str(tmp_path / name)) for name in ("", "a.warc.gz", "crawl", "tree", "edges.tsv")}
+    assert {"": "archive", "a.warc.gz": "archive", "crawl": "crawl", "tree": "tree", "edges.tsv": "graph"} == found
+    assert ["graph", "graph"] == [kind_of(str(tmp_path / name)) for name in ("edges.parquet", "web.txt.gz")]
+    assert "embedded" == kind_of("embedded:pages=30") == kind_of("embedded")
+    for wrong, why in (("what.pdf", "its name does not tell"), ("nothing", "there is no")):
+        with pytest.raises(InputError, match=why):
+            kind_of(str(tmp_path / wrong))
+    with pytest.raises(InputError, match="nothing to read"):
+        make_index([], tmp_path / "x")
+
+
+def test_the_embedded_web_at_any_size(tmp_path: Path) -> None:
+    """Its parameters are typed with it; a wrong one is an error; several sources join."""
+    index = make_index(["embedded:pages=40,seed=3,hosts=4"], tmp_path / "x")
+    assert 40 == len(index)
+    assert index.fingerprint != make_index(["embedded:pages=40,seed=4,hosts=4"], tmp_path / "y").fingerprint
+    with pytest.raises(InputError, match="sites"):
+        make_index(["embedded:sites=3"], tmp_path / "z")
+    joined = make_index(["embedded:pages=40,seed=3,hosts=4", str(write(tmp_path / "x.warc", *PAGES))], tmp_path / "j")
+    assert Counter({True: 40, False: 3}) == Counter("localhost" in name for name in joined.names)
+
+
+def test_options_that_do_not_belong_together(tmp_path: Path) -> None:
+    """Scores are for graphs, labels for pages, a column for labels."""
+    warc, edges = write(tmp_path / "x.warc", *PAGES), tmp_path / "e.tsv"
+    edges.write_text("1\t2\n")
+    for sources, more, why in (
+        ([warc], {"scores": edges}, "--scores"),
+        ([edges], {"labels": edges}, "--labels"),
+        ([edges, warc], {}, "only source"),
+        ([warc], {"column": "class"}, "--column"),
+    ):
+        with pytest.raises(InputError, match=why):
+            make_index([str(one) for one in sources], tmp_path / "x", **more)  # type: ignore[arg-type]

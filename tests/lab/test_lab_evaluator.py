@@ -1,0 +1,309 @@
+"""The thesis's evaluator, on crawls, indexes and WARC files, with similarities worked out by hand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands import run
+from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Exchange, Links, Page, Seed, Terms, Visit
+from lycosa.lab.evaluator import Evaluation, evaluate
+from lycosa.lab.gathering import addresses
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Account, Recorded, write_index
+from lycosa.lab.resemblance import idf_of, nearest, nearest_in
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.text.background import Background
+from lycosa.text.bags import Bags
+from lycosa.text.vocabulary import Vocabulary
+
+TEXTS = {
+    "http://a.test/1": "coral reef coral lagoon",
+    "http://a.test/2": "coral reef",
+    "http://a.test/3": "engine diesel piston",
+    "http://a.test/4": "reef reef reef engine",
+}
+"""Four pages; no word of theirs is a stop word, and none loses an ending."""
+
+BACKGROUND = Background(1000, {"coral": 100, "reef": 100, "lagoon": 100, "engin": 100, "diesel": 100, "piston": 100})
+"""Statistics that know all words equally well, so that what is left are the counts."""
+
+
+def write(path: Path, texts: dict[str, str], archived: bool = False) -> Path:
+    """A crawl's directory with these pages in its log, and a failure and a probe among them."""
+    Directory.create(path, Options.from_mapping({"topic": "coral", "seeds": ["http://a.test/1"]}, "test")).close()
+    opened = Directory.open(path)
+    log, words = opened.log(), Vocabulary()
+    archive = opened.archive(log, "test", 10**9) if archived else None
+    log.append(Seed("http://a.test/1"))
+    probe = words.read(Page("ok", marked="parrotfish"))  # no page, but it is the first to use a word
+    log.append(Visit("http://a.test/probe", "probe", "ok", 0, terms=probe.terms))
+    log.append(Visit("http://a.test/gone", "page", "gone", 1, status=404))
+    for number, (url, text) in enumerate(texts.items(), 2):
+        visit = Visit(url, "page", "ok", number, status=200, terms=words.read(Page("ok", marked=text)).terms)
+        if archive is not None:
+            body = f"<html><body><p>{text}</p></body></html>".encode()
+            visit.size, visit.digest = len(body), hashlib.sha256(body).digest()
+            headers = [(b"Content-Type", b"text/html")]
+            told = Exchange(b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", headers, body, visit.digest)
+            visit.place = archive.append(visit, told)
+        log.append(visit)
+    if archive is not None:
+        archive.close()
+    log.close()
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def crawled(tmp_path: Path) -> Path:
+    """A crawl of the four pages."""
+    return write(tmp_path / "crawl", TEXTS)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """Two relevant pages: one HTML, one text."""
+    place = tmp_path / "good"
+    (place / "deeper").mkdir(parents=True)
+    (place / "one.html").write_text("<html><body><p>coral reef lagoon</p></body></html>")
+    (place / "deeper" / "two.txt").write_text("engine")
+    (place / "picture.png").write_bytes(b"\x89PNG")
+    (place / "empty.txt").write_text("the of and")
+    return place
+
+
+BY_HAND = [
+    (2 * 1 + 1 * 1 + 1 * 1) / math.sqrt(6 * 3),  # coral 2, reef 1, lagoon 1 against 1, 1, 1
+    (1 + 1) / math.sqrt(2 * 3),  # coral, reef against coral, reef, lagoon
+    1 / math.sqrt(3),  # engine of three words, against engine alone
+    3 / math.sqrt(10 * 3),  # reef 3, engine 1: 3 / sqrt(30) with the first, 1 / sqrt(10) with the second
+]
+"""The largest cosine of each page: all words are equally rare."""
+
+
+def test_the_maximum_of_the_cosines_counts(crawled: Path, good: Path) -> None:
+    """Each page is as similar as to the relevant page it resembles most; above .75 it is relevant."""
+    done = evaluate(crawled, good, background=BACKGROUND)
+    assert BY_HAND == pytest.approx(done.similarities.tolist(), abs=1e-6)
+    assert list(TEXTS) == done.pages
+    assert 2 == done.relevant
+    [(pages, found, share, average)] = done.rows()
+    assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above, .58 and .55 are not
+    assert sum(BY_HAND) / 4 == pytest.approx(average)
+    assert {"neither HTML nor text": 1, "relevant pages without text": 1} == done.left_out
+
+
+def test_rows_at_checkpoints(crawled: Path, good: Path) -> None:
+    """After 3 pages two of them are relevant, after all 4 still two."""
+    rows = evaluate(crawled, good, background=BACKGROUND).rows(every=3)
+    assert [(3, 2, 2 / 3), (4, 2, 0.5)] == [row[:3] for row in rows]
+
+
+def test_the_threshold_has_to_be_exceeded(crawled: Path, tmp_path: Path) -> None:
+    """A page that is itself among the relevant ones has similarity 1, and is above any threshold that is allowed."""
+    named = tmp_path / "good.txt"
+    named.write_text("http://a.test/2\n")
+    done = evaluate(crawled, named, threshold=0.999, background=BACKGROUND)
+    assert 1.0 == done.similarities[1]
+    assert 1 == done.rows()[-1][1]
+    for wrong in (1.0, -0.1, math.nan):
+        with pytest.raises(InputError, match="--threshold is"):
+            evaluate(crawled, named, threshold=wrong)
+
+
+def test_rare_words_weigh_more(crawled: Path, good: Path) -> None:
+    """By statistics in which a lagoon is rare, page 1 (which has one) is more similar than page 2."""
+    words = dict(BACKGROUND.frequency) | {"lagoon": 1}
+    done = evaluate(crawled, good, background=Background(1000, words))
+    rare, common = math.log(1000), math.log(10)
+    one = (2 * common**2 + common**2 + rare**2) / math.sqrt((5 * common**2 + rare**2) * (2 * common**2 + rare**2))
+    assert one == pytest.approx(done.similarities[0], abs=1e-6)
+    assert done.similarities[1] == pytest.approx(2 * common / math.sqrt(2 * (2 * common**2 + rare**2)), abs=1e-6)
+
+
+def test_idf_of_the_pages_at_hand() -> None:
+    """log(N / N_j) over crawl and relevant pages together; a word of all pages says nothing, and none weighs alike."""
+    bags = Bags.of([([0, 1], [1, 1]), ([0], [5])]), Bags.of([([0, 2], [1, 1])])
+    assert [0.0, math.log(3), math.log(3)] == pytest.approx(idf_of(["x", "y", "z"], bags, "pages").tolist())
+    assert [1.0, 1.0, 1.0] == idf_of(["x", "y", "z"], bags, "none").tolist()
+
+
+# -- where pages come from ---------------------------------------------------------------------------------------
+
+
+def test_an_index_and_an_archive_say_the_same(tmp_path: Path, good: Path) -> None:
+    """A crawl, its WARC files, and an index of its pages have the same pages in the same order."""
+    crawled = write(tmp_path / "crawl", TEXTS, archived=True)
+    pages = (Recorded(url, Page("ok", marked=text, links=Links())) for url, text in TEXTS.items())
+    write_index(pages, tmp_path / "pages.index", source="test")
+    from_log = evaluate(crawled, good, background=BACKGROUND)
+    for place in (crawled / "archive", next((crawled / "archive").iterdir()), tmp_path / "pages.index"):
+        told = evaluate(place, good, background=BACKGROUND)
+        assert (from_log.pages, from_log.similarities.tolist()) == (told.pages, told.similarities.tolist())
+
+
+def test_all_pages_of_an_index_by_number(tmp_path: Path) -> None:
+    """For simulated crawls: what every page resembles of some pages given by their numbers."""
+    pages = (Recorded(url, Page("ok", marked=text, links=Links())) for url, text in TEXTS.items())
+    index = write_index(pages, tmp_path / "pages.index", source="test")
+    told = nearest_in(index, [1, 2], idf="none")
+    assert [3 / math.sqrt(6 * 2), 1.0, 1.0, 3 / math.sqrt(10 * 2)] == pytest.approx(told.tolist(), abs=1e-6)
+    with pytest.raises(InputError, match="without texts"):
+        nearest_in(Index.of({"a": ["b"]}), [0])
+
+
+def test_addresses_are_looked_up_in_the_crawl_then_in_pages(crawled: Path, tmp_path: Path) -> None:
+    """One relevant page was crawled, one is recorded elsewhere, one nowhere: the last is stated."""
+    other = write(tmp_path / "other", {"http://b.test/": "piston diesel"}, archived=True)
+    named = tmp_path / "good.txt"
+    named.write_text("http://A.test/2#top\nhttp://b.test/\nhttp://nowhere.test/\n")
+    without = evaluate(crawled, named, background=BACKGROUND)
+    assert 1 == without.relevant
+    assert {"relevant pages that were not crawled": 2} == without.left_out
+    assert ["1 relevant pages are", "2 of 3 relevant pages"] == [note[:21].rstrip() for note in without.notes]
+    done = evaluate(crawled, named, pages=other, background=BACKGROUND)
+    assert 2 == done.relevant
+    assert {f"not in {other}": 1} == done.left_out
+    assert 2 / math.sqrt(3 * 2) == pytest.approx(done.similarities[2], abs=1e-6)  # diesel, piston, engine
+
+
+def test_a_table_of_classes(tmp_path: Path) -> None:
+    """Rows of a class and of those below it; without one, all rows; titles are no address."""
+    table = tmp_path / "labels.tsv"
+    rows = (
+        "url\tclass",
+        "http://a.test/1\tSea/Reefs",
+        "http://a.test/2\tSea",
+        "http://a.test/3\tSeats",
+        "nothing\tSea",
+    )
+    table.write_text("\n".join(rows))
+    account = Account()
+    assert ["http://a.test/1", "http://a.test/2"] == addresses(table, "Sea", account)
+    assert {"lines that begin with no address": 1} == dict(account.left_out)
+    assert 3 == len(addresses(table, "", Account()))
+    with pytest.raises(InputError, match="no page of class 'Land'; there is Sea/Reefs, Sea, Seats"):
+        addresses(table, "Land", Account())
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------
+
+
+def test_a_crawl_without_pages(tmp_path: Path, good: Path) -> None:
+    """A crawl that got nothing yet, a place that is not there: told, with what to do."""
+    with pytest.raises(InputError, match="has no pages to evaluate"):
+        evaluate(write(tmp_path / "none", {}), good)
+    with pytest.raises(InputError, match=r"there is no .*nowhere"):
+        evaluate(tmp_path / "nowhere", good)
+    Directory.create(tmp_path / "new", Options.from_mapping({"topic": "x", "seeds": ["http://a.test/"]}, "t")).close()
+    (tmp_path / "new" / NAME).unlink(missing_ok=True)
+    with pytest.raises(InputError, match="nothing has been crawled"):
+        evaluate(tmp_path / "new", good)
+
+
+def test_no_relevant_page_that_can_be_read(crawled: Path, tmp_path: Path) -> None:
+    """None of them has words, or is anywhere: an error that says why and what to do."""
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "a.txt").write_text("")
+    with pytest.raises(InputError, match=r"none of the relevant pages .* \(1 relevant pages without text\)"):
+        evaluate(crawled, tmp_path / "bad")
+    named = tmp_path / "good.txt"
+    named.write_text("http://nowhere.test/\n")
+    with pytest.raises(InputError, match="--pages PLACE"):
+        evaluate(crawled, named)
+    named.write_text("coral reefs\n")
+    with pytest.raises(InputError, match="names no address"):
+        evaluate(crawled, named)
+    with pytest.raises(InputError, match=r"there is no .*missing"):
+        evaluate(crawled, tmp_path / "missing")
+    with pytest.raises(InputError, match="--idf is some"):
+        evaluate(crawled, named, idf="some")  # type: ignore[arg-type]
+
+
+def test_a_log_with_words_that_have_no_name(tmp_path: Path, good: Path) -> None:
+    """A damaged log is told of, and not read as other words."""
+    path = write(tmp_path / "crawl", TEXTS)
+    log = SqliteLog(path / NAME)
+    log.append(
+        Visit("http://a.test/5", "page", "ok", 9, terms=Terms(np.array([99], np.uint32), np.array([1], np.uint16)))
+    )
+    log.close()
+    with pytest.raises(DamagedError, match="words without a name"):
+        evaluate(path, good)
+
+
+def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: Path) -> None:
+    """It is a page that was fetched, and counts as one."""
+    done = evaluate(write(tmp_path / "crawl", {"http://a.test/": "", **TEXTS}), good, background=BACKGROUND)
+    assert (5, 0.0) == (len(done.similarities), done.similarities[0])
+
+
+# -- arithmetic --------------------------------------------------------------------------------------------------
+
+PAGES = st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 9), max_size=6), min_size=1, max_size=6)
+
+
+@given(PAGES, PAGES)
+def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant: list[dict[int, int]]) -> None:
+    """The same as comparing each page with each relevant one, by the formula."""
+
+    def cosine(a: dict[int, int], b: dict[int, int]) -> float:
+        length = math.hypot(*a.values()) * math.hypot(*b.values())
+        return sum(a[word] * b.get(word, 0) for word in a) / length if length else 0.0
+
+    own, wanted = (
+        Bags.of([(sorted(one), [one[word] for word in sorted(one)]) for one in some]) for some in (pages, relevant)
+    )
+    told = nearest(own, wanted, np.ones(10))
+    assert [max(cosine(one, other) for other in relevant) for one in pages] == pytest.approx(told.tolist(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pages", "first", "count"),
+    [(0, [], 0), (7, [7], 1), (100, [100], 1), (2000, [100, 200], 20), (2001, [200, 400], 11)],
+)
+def test_checkpoints(pages: int, first: list[int], count: int) -> None:
+    """Every hundred pages and the last; farther apart for long crawls."""
+    told = Evaluation("x", [], np.zeros(pages), 1).checkpoints()
+    assert (first, count) == (told[:2], len(told))
+    assert not told or pages == told[-1]
+
+
+# -- the command -------------------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_the_table(
+    crawled: Path, good: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pages, relevant ones, fraction, average; what was left out; the same for machines."""
+    assert 0 == run(monkeypatch, "lab", "evaluate", str(crawled), "--relevant", str(good), "--idf", "none")
+    told = capsys.readouterr().out
+    assert "Of 4 pages 2 (50.0%) are more similar than 0.75 to one of 2 relevant pages" in told
+    assert "Left out: 1 neither HTML nor text." in told
+    words = ("lab", "evaluate", str(crawled), "--relevant", str(good), "--idf", "none", "--every", "2", "--json")
+    assert 0 == run(monkeypatch, *words)
+    found = json.loads(capsys.readouterr().out)
+    assert [(2, 2), (4, 2)] == [(row["pages"], row["relevant"]) for row in found["checkpoints"]]
+    assert BY_HAND[3] == pytest.approx(found["similarities"][3]["similarity"], abs=1e-5)
+
+
+def test_findings_have_a_table_and_two_curves(crawled: Path, good: Path) -> None:
+    """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
+    findings = evaluate(crawled, good, background=BACKGROUND).findings(every=2)
+    table, harvest, similarity = findings.parts
+    assert ("evaluation-table", 2) == (table.key, len(table.rows))  # type: ignore[union-attr]
+    assert [2.0, 2.0] == harvest.curves[0].y  # type: ignore[union-attr]
+    assert sum(BY_HAND) / 4 == pytest.approx(similarity.curves[0].y[-1])  # type: ignore[union-attr]
+    assert any("without text" in remark for remark in findings.remarks)
+    json.dumps(findings.as_dict())

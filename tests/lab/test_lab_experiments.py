@@ -1,0 +1,126 @@
+"""Experiments as files: what is read, what is refused, what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.lab.experiments import Experiment
+
+PLAIN = 'name = "mine"\ncorpus = "my.index"\nstrategies = ["best-first", "breadth-first"]\n'
+
+
+def plan(**more: object) -> Experiment:
+    """A small experiment."""
+    return Experiment("mine", "my.index", **{"strategies": ["best-first"], **more})  # type: ignore[arg-type]
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    """A file with this text."""
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(path: Path) -> str:
+    """What is said about a file that can't be read."""
+    with pytest.raises(InputError) as told:
+        Experiment.load(path)
+    return str(told.value)
+
+
+def test_a_file_gives_an_experiment(tmp_path: Path) -> None:
+    """Settings of a file are taken over, all others have their defaults."""
+    read = Experiment.load(written(tmp_path, PLAIN + "budgets = [300, 100, 300]\ntold = 'examples'\n"))
+    assert ("mine", ["best-first", "breadth-first"], [100, 300], "examples", "on-topic", 300) == (
+        read.name, read.strategies, read.budgets, read.told, read.seeds, read.budget,
+    )  # fmt: skip
+
+
+def test_the_name_of_a_file_is_that_of_the_experiment(tmp_path: Path) -> None:
+    """A file without a name gives its own."""
+    assert Experiment.load(written(tmp_path, PLAIN.partition("\n")[2])).name == "mine"
+
+
+def test_a_corpus_is_looked_for_beside_the_file(tmp_path: Path) -> None:
+    """A relative corpus that lies beside the file is that one; any other is left as it is."""
+    assert Experiment.load(written(tmp_path, PLAIN)).corpus == "my.index"
+    (tmp_path / "my.index").mkdir()
+    assert Experiment.load(written(tmp_path, PLAIN)).corpus == str(tmp_path / "my.index")
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    """The complete configuration comes back as it was, with names that need quoting."""
+    odd = plan(subjects=['a "quoted" \\ class', "Größe\x7f\t"], budgets=[7], seeds="off-topic", judge="vector,idf=none")
+    assert Experiment.load(written(tmp_path, odd.as_toml())) == odd
+    assert all(f"\n{key} = " in odd.as_toml() for key in odd.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("strategys = []", "unknown key 'strategys': do you mean strategies"),
+        ("topics = ['Science']", "unknown key 'topics': do you mean subjects?"),
+        ("xyzzy = 1", "unknown key 'xyzzy': there are name, corpus, strategies"),
+        ("hops = 'two'", "hops is 'two': it has to be a whole number"),
+        ("hops = true", "hops is True: it has to be a whole number"),
+        ("told = 3", "told is 3: it has to be a text"),
+        ("budgets = [100, '300']", "budgets is '300': it has to be a whole number"),
+        ("= 3", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+    """What can't be read is named, with what would be right."""
+    assert said in refused(written(tmp_path, PLAIN + line))
+
+
+def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
+    """A file without a corpus, and one that is not there, say so."""
+    assert "corpus is missing" in refused(written(tmp_path, 'strategies = ["best-first"]'))
+    assert "cannot read" in refused(tmp_path / "nothing.toml")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"strategies": ["best-frist"]}, "unknown strategy 'best-frist': do you mean best-first"),
+        ({"strategies": ["best-first,merge=some"]}, "it has to be max or"),
+        ({"strategies": ["fl_n,depth=3"]}, "fl_n has no parameter 'depth'"),
+        ({"strategies": []}, "no strategy to compare"),
+        ({"strategies": ["fl_n", "fl_n"]}, "strategies has 'fl_n' twice"),
+        ({"subjects": [" "]}, "subjects has an empty name"),
+        ({"seeds": "offtopic"}, "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, directory"),
+        ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score, truth"),
+        ({"mode": "published"}, "do you mean as-published?"),
+        ({"told": "truth"}, "set mode to 'as-published'"),
+        ({"budgets": []}, "name one at least"),
+        ({"budgets": [100, 0]}, "budgets are [0, 100]"),
+        ({"repetitions": 0}, "repetitions is 0: it has to be 1 or more"),
+    ],
+)
+def test_what_cannot_work_is_refused(settings: dict[str, object], said: str) -> None:
+    """Values that can't work are errors that say what could."""
+    with pytest.raises(InputError) as told:
+        plan(**settings).check()
+    assert said in str(told.value)
+
+
+def test_strategies_that_are_trained_later_pass() -> None:
+    """Whether what a strategy learns from is there is not asked before it has been made."""
+    plan(strategies=["hmm", "rules,depth=3", "oracle", "best-first,merge=sum"]).check()
+
+
+def test_a_corpus_that_is_no_index_says_how_to_make_one(tmp_path: Path) -> None:
+    """A source that is not indexed gives the very command that does it."""
+    crawl = tmp_path / "my crawl"
+    crawl.mkdir()
+    for corpus, said in [
+        (str(crawl), f"lycosa lab index '{crawl}' --out 'my crawl.index'; then"),
+        (str(tmp_path / "none.index"), f"lycosa lab index SOURCE --out {tmp_path}/none.index"),
+        ("", "lycosa lab index SOURCE"),
+    ]:
+        with pytest.raises(InputError) as told:
+            Experiment("mine", corpus, ["best-first"]).open()
+        assert said in str(told.value)

@@ -1,0 +1,185 @@
+"""Generated graphs have the size they should, and the properties that are promised."""
+
+import json
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lycosa.cli.main import app
+from lycosa.core.errors import InputError
+from lycosa.estimators import strategy
+from lycosa.lab.corpora import generated
+from lycosa.lab.corpora.generated import KINDS, generate, needs, size_of
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.simulation import simulate
+
+
+@pytest.fixture(scope="module")
+def france(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A small one of the larger share."""
+    return generate(tmp_path_factory.mktemp("made") / "france.index", "france", nodes=20_000, edges=320_000)
+
+
+def sources(index: Index) -> np.ndarray:
+    """The node that each link leaves."""
+    return np.repeat(np.arange(len(index)), np.diff(index.child_start))
+
+
+def test_it_has_the_size_that_was_asked_for(france: Index) -> None:
+    """As many nodes and links as asked for, and the paper's share of nodes with a score: 19.2 %."""
+    assert 20_000 == len(france)
+    assert 320_000 == pytest.approx(len(france.child), rel=0.01)
+    assert 3840 == np.count_nonzero(france.score)  # .192 * 20,000
+    assert (20_000, len(france.child), 3840) == tuple(
+        france.facts[name] for name in ("pages", "links", "non_zero_nodes")
+    )
+
+
+@pytest.mark.parametrize("like", list(KINDS))
+def test_shares_are_those_of_the_paper(like: str, tmp_path: Path) -> None:
+    """Every kind has its share of nodes with a score, and its share of links with one within a fifth."""
+    index = generate(tmp_path / "made.index", like, nodes=50_000)
+    kind = KINDS[like]
+    assert round(kind.share * 50_000) == np.count_nonzero(index.score)
+    assert kind.edge_share == pytest.approx(np.count_nonzero(index.alpha) / len(index.alpha), rel=0.2)
+    assert round(kind.edges / kind.nodes * 50_000) == pytest.approx(len(index.child), rel=0.01)
+
+
+def test_links_are_links(france: Index) -> None:
+    """No node links to itself, or to another twice; every target is a node."""
+    source = sources(france)
+    assert not (source == france.child).any()
+    assert len(france.child) == len(np.unique(source * len(france) + france.child))
+    assert 0 <= france.child.min() <= france.child.max() < len(france)
+    assert not len(france.link_slot)
+
+
+def test_degrees_have_heavy_tails(france: Index) -> None:
+    """The most linked 1 % of nodes have more than a fifth of the links to them; so do, with less, the longest pages.
+
+    If links were dealt out by lot, degrees would be 16 plus or minus 4, and the first 1 % have less than 2 %.
+    """
+    into = np.sort(np.bincount(france.child, minlength=len(france)))[::-1]
+    out = np.sort(np.diff(france.child_start))[::-1]
+    assert into[:200].sum() > 0.2 * into.sum()
+    assert out[:200].sum() > 0.08 * out.sum()
+    assert into[0] > 50 * into.mean()
+    # On a log-log scale the tail falls in about a line: 16 times the rank, 16 ** .9 = 12 times less, half or double.
+    assert 6 < into[20] / into[320] < 24
+
+
+def test_neighbours_are_alike(france: Index) -> None:
+    """Links from nodes with a score lead to nodes with one more than others do, and scores of linked nodes go along."""
+    source, has = sources(france), france.score > 0
+    to_scored = has[france.child]
+    assert to_scored[has[source]].mean() > 1.3 * to_scored[~has[source]].mean()
+    assert np.corrcoef(france.score[source], france.score[france.child])[0, 1] > 0.05
+    shuffled = np.random.default_rng(1).permutation(france.child)
+    assert abs(np.corrcoef(france.score[source], france.score[shuffled])[0, 1]) < 0.02
+
+
+def test_links_promise_what_they_lead_to(france: Index) -> None:
+    """A link's score goes along with those of its target and its page, and no link has what its page has not."""
+    source = sources(france)
+    assert np.corrcoef(france.alpha, france.score[france.child])[0, 1] > 0.2
+    assert np.corrcoef(france.alpha, france.score[source])[0, 1] > 0.2
+    assert (france.alpha <= france.score[source]).all()
+
+
+def test_scores_are_counts_of_a_word(france: Index) -> None:
+    """Scores are log(1 + x) for whole x: many nodes have the same."""
+    counts = np.expm1(france.score[france.score > 0].astype(np.float64))
+    assert np.allclose(counts, counts.round(), rtol=1e-5)
+    assert len(np.unique(france.score)) < len(counts) / 4
+    assert counts.max() > 100
+
+
+def test_the_guided_find_more(france: Index) -> None:
+    """Sums over parents find more than order of discovery does: the topic is where its neighbours are."""
+    seeds = np.flatnonzero(france.score > 0)[:10].tolist()
+
+    def found(text: str) -> float:
+        trace = simulate(Guide.given(france), strategy(text), seeds, 1000)
+        return float(france.score[trace.found].sum())
+
+    assert found("fl_ne") > 1.5 * found("breadth-first")
+
+
+def test_the_same_seed_makes_the_same_graph(tmp_path: Path) -> None:
+    """The fingerprint depends on the random seed, and on nothing else; a graph may be made in the place of another."""
+    made = [generate(tmp_path / name, "weird", nodes=2000, random_seed=seed) for name, seed in (("a", 1), ("b", 1))]
+    other = generate(tmp_path / "a", "weird", nodes=2000, random_seed=2)
+    assert made[0].fingerprint == made[1].fingerprint != other.fingerprint
+    assert {"a", "b"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_links_are_made_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph that takes many parts is as whole as one that takes one, and progress is told."""
+    monkeypatch.setattr(generated, "CHUNK", 1000)
+    told: list[tuple[int, int]] = []
+    index = generate(
+        tmp_path / "made", "france", nodes=1500, edges=12_000, tell=lambda what, done, total: told.append((done, total))
+    )
+    assert 12_000 == pytest.approx(len(index.child), rel=0.01)
+    assert len(index.child) == index.child_start[-1]
+    assert len(told) > 10
+    assert (12_000, 12_000) == told[-1]
+
+
+@pytest.mark.parametrize(
+    ("like", "given", "message"),
+    [
+        ("paris", {}, "bretagne, france"),
+        ("france", {"nodes": 3}, "10 to"),
+        ("france", {"nodes": 100, "edges": 5000}, "give 0 to 990"),
+        ("france", {"nodes": 100, "edges": -1}, "give 0 to 990"),
+        ("france", {"nodes": 1000, "share": 0.0}, "share is 0"),
+        ("france", {"nodes": 1000, "share": 1.5}, "share is 1.5"),
+    ],
+)
+def test_what_cannot_be_is_refused(like: str, given: dict[str, float], message: str, tmp_path: Path) -> None:
+    """A graph that can't be made is an error that says what can."""
+    with pytest.raises(InputError, match=message):
+        generate(tmp_path / "made", like, **given)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+def test_small_ones_work(tmp_path: Path) -> None:
+    """Ten nodes without links are a graph, too; so are those that all have a score."""
+    index = generate(tmp_path / "few", "jazz", nodes=10, edges=0)
+    assert (10, 0, 1) == (len(index), len(index.child), np.count_nonzero(index.score))
+    assert 50 == np.count_nonzero(generate(tmp_path / "all", "jazz", nodes=50, share=1.0).score)
+
+
+def test_too_little_room_is_told_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where disk or memory won't do, nothing is begun, and what it needs is told: 1.9 GB of disk for jazz."""
+    memory, disk = needs(*size_of("jazz"))
+    assert (1.9, 1.9) == (round(disk / 1e9, 1), round(memory / 1e9, 1))
+    usage = namedtuple("usage", "total used free")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda place: usage(10**9, 0, 10**9))
+        with pytest.raises(InputError, match=r"needs 1\.9 GB of disk.*1\.0 GB left.*--out"):
+            generate(tmp_path / "jazz", "jazz")
+    monkeypatch.setattr(generated, "_memory", lambda: 10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage(10**12, 0, 10**12))
+    with pytest.raises(InputError, match=r"needs 1\.9 GB of memory.*1\.0 GB are free.*--nodes"):
+        generate(tmp_path / "jazz", "jazz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_makes_one(tmp_path: Path) -> None:
+    """`lycosa lab generate` writes an index, says what it needs and what it made."""
+    out = tmp_path / "made.index"
+    told = CliRunner().invoke(app, ["lab", "generate", "france", "--out", str(out), "--nodes", "500", "--json"])
+    assert 0 == told.exit_code, told.output
+    facts = json.loads(told.stdout)
+    assert (500, 96, Index.open(out).fingerprint) == (facts["pages"], facts["non_zero_nodes"], facts["fingerprint"])
+    assert "GB of memory" in told.stderr
+    again = CliRunner().invoke(app, ["lab", "generate", "france", "--out", str(out), "--nodes", "500", "--share", ".1"])
+    assert 0 == again.exit_code
+    assert "500 nodes, 50 with a score" in again.stdout

@@ -1,0 +1,306 @@
+"""The experiments of Gouriten et al. 2014: what they make, and when a claim holds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.papers import Bench, findings
+from lycosa.lab.papers.gouriten import datasets, verdicts
+from lycosa.lab.papers.gouriten.crawls import crawl
+from lycosa.lab.papers.gouriten.features import Fits, held_out
+from lycosa.lab.papers.gouriten.published import BANDITS, DEGRADATION, GLOBAL, PEARSON, R_SQUARED, STEPS, TIMES, at
+from lycosa.lab.papers.gouriten.verdicts import FAILS, HOLDS, UNTESTED
+from lycosa.lab.subjects import Subject
+
+TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
+FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
+
+
+@pytest.fixture(scope="module")
+def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A web of 700 pages with classes."""
+    return write_index(embedded(pages=700, hosts=20), tmp_path_factory.mktemp("web") / "index", source="small web")
+
+
+@pytest.fixture(scope="module")
+def made(small_web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+    """The findings on it, and where runs are kept."""
+    out = tmp_path_factory.mktemp("gouriten")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "QUICK_NODES", 1500)
+        return findings("gouriten", Bench(small_web, out, quick=True, workers=1)), out
+
+
+def published(numbers: dict[str, tuple[float, float, float, float]]) -> dict[str, dict[int, float]]:
+    """The paper's own numbers, by step."""
+    return {name: dict(zip(STEPS, values, strict=True)) for name, values in numbers.items()}
+
+
+def test_every_table_and_figure_of_the_paper_is_there(made: tuple[Findings, Path]) -> None:
+    """Tables 1 to 7 and figures 1 to 3 have their keys, once each, and are marked as published."""
+    told = made[0]
+    keys = [part.key for part in told.parts]
+    assert len(keys) == len(set(keys))
+    modes = {part.key: part.mode for part in told.parts}
+    assert dict.fromkeys([*TABLES, *FIGURES], AS_PUBLISHED) == {key: modes.get(key) for key in [*TABLES, *FIGURES]}
+
+
+def test_labels_judge_table_7_a_second_time(made: tuple[Findings, Path]) -> None:
+    """The independent table has the estimators of table 7, and is marked as independent."""
+    by_key = {part.key: part for part in made[0].parts}
+    table = by_key["gouriten-table-7-independent"]
+    assert isinstance(table, Table)
+    assert (INDEPENDENT, set(GLOBAL)) == (table.mode, {row[0] for row in table.rows})
+
+
+def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
+    """Scores relative to the oracle are between 0 and a little above 1, correlations within -1 and 1."""
+    by_key = {part.key: part for part in made[0].parts}
+    for key in ("gouriten-table-6", "gouriten-table-7", "gouriten-table-7-independent"):
+        table = by_key[key]
+        assert isinstance(table, Table)
+        numbers = [cell for row in table.rows for cell in row[2:] if isinstance(cell, float)]
+        assert numbers
+        assert all(0 <= number <= 1.2 for number in numbers)
+    for key in ("gouriten-table-3", "gouriten-table-4"):
+        table = by_key[key]
+        assert isinstance(table, Table)
+        assert all(-1 <= cell <= 1 for row in table.rows for cell in row[1:] if isinstance(cell, float))
+
+
+def test_only_times_are_marked_as_such(made: tuple[Findings, Path]) -> None:
+    """Table 5 has times in it, which differ from run to run; nothing else has."""
+    assert ["gouriten-table-5"] == [part.key for part in made[0].parts if part.timed]
+
+
+def test_greedy_is_the_yardstick_of_figure_1(made: tuple[Findings, Path]) -> None:
+    """Every curve of figure 1 ends at q = 1 with 1: greedy relative to itself."""
+    figure = next(part for part in made[0].parts if part.key == "gouriten-figure-1")
+    assert isinstance(figure, Figure)
+    assert [(1.0, 1.0)] * 3 == [(curve.x[-1], curve.y[-1]) for curve in figure.curves]
+
+
+def test_a_second_call_gives_the_same(small_web: Index, made: tuple[Findings, Path], tmp_path: Path) -> None:
+    """From scratch in another place all parts but the timed ones are identical."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "QUICK_NODES", 1500)
+        again = findings("gouriten", Bench(small_web, tmp_path, quick=True, workers=1)).as_dict()["parts"]
+    first = made[0].as_dict()["parts"]
+    assert [part for part in first if not part["timed"]] == [part for part in again if not part["timed"]]
+
+
+def test_claims_name_their_place_and_their_figures(made: tuple[Findings, Path]) -> None:
+    """Each claim says where the paper makes it and on which numbers the verdict is based."""
+    claims = made[0].claims
+    assert len(claims) > 25
+    assert all("2014, " in claim.source and any(letter.isdigit() for letter in claim.evidence) for claim in claims)
+
+
+def test_nothing_is_said_of_the_long_run_of_a_small_corpus(made: tuple[Findings, Path]) -> None:
+    """Claims on the end of a crawl cannot be tested in 200 steps."""
+    late = [claim for claim in made[0].claims if "in the long run" in claim.text]
+    assert {UNTESTED} == {claim.verdict for claim in late}
+
+
+def test_keywords_are_the_words_of_a_class() -> None:
+    """Of a path the last part that says something; words that say nothing are left out."""
+    told = [datasets.keyword(name) for name in ("Science/Physics/General", "Arts/Art_and_Artists", "NaturalHistory")]
+    assert ["physics", "art artists", "natural history"] == told
+
+
+def test_held_out_fit_is_measured_on_other_nodes() -> None:
+    """A feature that is the score itself explains all of the other half; one of noise explains next to nothing."""
+    chance = np.random.default_rng(1)
+    beta, noise = chance.random(2000), chance.random(2000)
+    assert held_out([beta], beta) == pytest.approx(1.0)
+    assert held_out([noise], beta) < 0.02
+
+
+def test_correlations_of_a_graph_by_hand() -> None:
+    """Of two graphs with correlations 1 and 1 the geometric mean is 1."""
+    index = Index.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
+    fits = Fits()
+    fits.add("one", Guide.given(index))
+    fits.add("two", Guide.given(index))
+    assert fits.correlations("original")["fl_e"] == pytest.approx(1.0)  # 0, 1, 2, 0 and 0, 1, 2, 0
+
+
+def test_paper_numbers_are_read_by_step() -> None:
+    """A step that the paper has no number for gives none."""
+    assert (0.147, None, None) == (at(GLOBAL["bfs"], 100), at(GLOBAL["bfs"], 300), at(TIMES["HAPPY"]["nr"], 10_000))
+
+
+# ---- the paper's claims on the paper's numbers: what it says of its tables has to come out
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        verdicts.bfs_and_opic_worst,
+        verdicts.n_comes_late,
+        verdicts.e_and_ne_alike,
+        verdicts.e_and_ne_early,
+        verdicts.regression_late,
+        verdicts.bandit_steady,
+    ],
+)
+def test_claims_hold_on_the_papers_own_table_7(rule: object) -> None:
+    """The criteria agree with what the authors read in their numbers."""
+    assert rule(published(GLOBAL))[0] == HOLDS  # type: ignore[operator]
+
+
+def test_claims_hold_on_the_papers_other_tables() -> None:
+    """So they do for batches, correlations, fits and bandits."""
+    costs = {batch: dict(zip(STEPS, values, strict=True)) for batch, values in DEGRADATION.items()}
+    assert [HOLDS] * 3 == [
+        rule(costs)[0] for rule in (verdicts.batch_of_two, verdicts.larger_is_worse, verdicts.delay_grows)
+    ]
+    original, log = (dict(enumerate(PEARSON[kind])) for kind in ("original", "log"))
+    named = [{str(key): value for key, value in of.items()} for of in (original, log)]
+    assert verdicts.log_helps(*named)[0] == HOLDS
+    assert verdicts.no_clear_feature(named[1])[0] == HOLDS
+    fit = dict(zip(("lr_fl", "lr_sl"), R_SQUARED["log"], strict=True))
+    assert (HOLDS, HOLDS) == (verdicts.low_fit(fit)[0], verdicts.second_level_fits(fit, fit)[0])
+    assert verdicts.bandits_alike(published(BANDITS))[0] == HOLDS
+
+
+def test_the_papers_bandits_are_steadier_than_its_other_estimators() -> None:
+    """Their largest variation, .494 / .383 = 1.29, is below the smallest of the others, ne's .583 / .378 = 1.54."""
+    scores = {**published(GLOBAL), **published(BANDITS)}
+    assert verdicts.steadier(scores, tuple(BANDITS), ("n", "e", "ne", "lr_fl"))[0] == HOLDS
+
+
+def test_times_of_the_paper() -> None:
+    """nr is slower by orders of magnitude and the second level costs; on HAPPY not all stay below a millisecond."""
+    times = {
+        graph: {
+            name: {step: value for step, value in zip(STEPS, values, strict=True) if value is not None}
+            for name, values in of.items()
+        }
+        for graph, of in TIMES.items()
+    }
+    assert [HOLDS, HOLDS] == [verdicts.nr_slow(times[graph])[0] for graph in times]
+    assert [HOLDS, HOLDS] == [verdicts.second_level_costs(times[graph])[0] for graph in times]
+    assert [HOLDS, FAILS] == [verdicts.first_level_quick(times[graph])[0] for graph in times]  # 2.1 and 3.9 ms
+
+
+# ---- and on numbers that say otherwise
+
+
+def test_claims_fail_on_numbers_that_contradict_them() -> None:
+    """With bfs first, e far above ne, n early and the bandit last, none of the claims on table 7 holds."""
+    scores = {
+        "bfs": {100: 0.9, 10_000: 0.9},
+        "opic": {100: 0.5, 10_000: 0.5},
+        "n": {100: 0.8, 10_000: 0.3},
+        "e": {100: 0.4, 10_000: 0.6},
+        "ne": {100: 0.2, 10_000: 0.4},
+        "lr_fl": {100: 0.7, 10_000: 0.4},
+        "mab_var-0.2-200": {100: 0.1, 10_000: 0.8},
+    }
+    rules = (
+        verdicts.bfs_and_opic_worst,
+        verdicts.n_comes_late,
+        verdicts.e_and_ne_alike,
+        verdicts.e_and_ne_early,
+        verdicts.regression_late,
+        verdicts.bandit_steady,
+    )
+    assert [FAILS] * 6 == [rule(scores)[0] for rule in rules]
+    assert verdicts.steadier(scores, ("mab_var-0.2-200",), ("n", "e"))[0] == FAILS
+    assert verdicts.no_better(scores, {"bfs": "n"})[0] == FAILS
+    assert verdicts.no_better(scores, {"n": "bfs"})[0] == HOLDS
+
+
+def test_short_crawls_leave_claims_on_the_end_open() -> None:
+    """Where the last step is 1,000 nothing is decided, whatever the numbers are."""
+    short = {name: {100: of[100], 1_000: of[1_000]} for name, of in published(GLOBAL).items()}
+    rules = (verdicts.n_comes_late, verdicts.e_and_ne_early, verdicts.regression_late)
+    assert [UNTESTED] * 3 == [rule(short)[0] for rule in rules]
+
+
+def test_batches() -> None:
+    """A batch that costs nothing, costs less than a smaller one, or less later on, is no batch of the paper's."""
+    costs = {2: {100: 3.0, 1_000: 0.5}, 8: {100: 3.0, 1_000: 9.0}, 32: {100: 3.0, 1_000: 2.0}}
+    assert [FAILS] * 3 == [
+        rule(costs)[0] for rule in (verdicts.batch_of_two, verdicts.larger_is_worse, verdicts.delay_grows)
+    ]
+    early = {batch: {100: 5.0} for batch in (2, 8)}
+    assert [UNTESTED] * 3 == [
+        rule(early)[0] for rule in (verdicts.batch_of_two, verdicts.larger_is_worse, verdicts.delay_grows)
+    ]
+
+
+def test_altered_greedy() -> None:
+    """Greedy wins if no randomised crawl is above it; that is decided from a few thousand steps on only."""
+    behind = {(0.2, 0.0): 0.5, (0.8, 0.8): 0.99}
+    ahead = {(0.2, 0.0): 1.1, (0.8, 0.8): 0.99}
+    assert [HOLDS, FAILS, UNTESTED] == [
+        verdicts.greedy_wins(1.0, *given)[0] for given in ((behind, 5_000), (ahead, 5_000), (behind, 300))
+    ]
+    assert [HOLDS, FAILS] == [verdicts.near_greedy_best(of, 5_000)[0] for of in (behind, ahead)]
+    assert [HOLDS, FAILS, FAILS, UNTESTED] == [
+        verdicts.altered_early(gains)[0] for gains in ({100: {"a": 0.02}}, {100: {"a": -0.02}}, {100: {"a": 0.5}}, {})
+    ]
+
+
+def test_features() -> None:
+    """A correlation below 0, one that shrinks with the logarithm, a clear winner, a good fit, overfitting: all told."""
+    assert [HOLDS, FAILS] == [verdicts.all_positive(of)[0] for of in ({"a": 0.1}, {"a": 0.1, "b": -0.1})]
+    assert verdicts.log_helps({"a": 0.3}, {"a": 0.2})[0] == FAILS
+    assert verdicts.no_clear_feature({"a": 0.4, "b": 0.1})[0] == FAILS
+    assert verdicts.low_fit({"lr_sl": 0.8})[0] == FAILS
+    assert verdicts.second_level_fits({"lr_fl": 0.2, "lr_sl": 0.3}, {"lr_fl": 0.2, "lr_sl": 0.1})[0] == FAILS
+
+
+def test_precision() -> None:
+    """Distances of the first and last quarter decide, if the crawl was long enough."""
+    early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
+    late = {"n": 0.2, "e": 0.4, "ne": 0.3, "lr_fl": 0.1}
+    rules = (verdicts.distance_falls, verdicts.ne_loses_ground, verdicts.regression_catches_up)
+    assert [HOLDS] * 3 == [rule(early, late, 20_000)[0] for rule in rules]
+    assert [FAILS] * 3 == [rule(late, early, 20_000)[0] for rule in rules]
+    assert [UNTESTED] * 3 == [rule(early, late, 1_000)[0] for rule in rules]
+    assert [HOLDS, FAILS] == [verdicts.no_winner({"g": best})[0] for best in (["n", "e"], ["n", "n"])]
+
+
+def test_the_oracle_beaten_is_told_and_unbeaten_shows_nothing() -> None:
+    """Where greedy was beaten it is not optimal; where it was not, it may be or not."""
+    assert [HOLDS, UNTESTED] == [verdicts.greedy_not_optimal(lines)[0] for lines in (["fl_n: 3 against 2"], [])]
+
+
+def test_steps_end_at_a_third_of_the_graph() -> None:
+    """Beyond that any crawl comes to have all there is."""
+    index = Index.of({str(node): [str(node + 1)] for node in range(3_000)})
+    assert ((100, 1_000), (30, 100, 300)) == (datasets.steps_for(index, False), datasets.steps_for(index, True))
+    assert (1,) == datasets.steps_for(Index.of({"a": ["b"]}), True)
+
+
+def test_no_number_is_missing_where_both_have_the_step(made: tuple[Findings, Path]) -> None:
+    """At step 100 table 7 has our number and the paper's in every row."""
+    table = next(part for part in made[0].parts if part.key == "gouriten-table-7")
+    assert isinstance(table, Table)
+    at_100 = [row for row in table.rows if row[1] == 100]
+    assert 7 == len(at_100)
+    assert all(isinstance(cell, float) and not math.isnan(cell) for row in at_100 for cell in row[2:])
+
+
+def test_a_graph_whose_labels_lead_nowhere_is_left_out_by_name(tmp_path: Path) -> None:
+    """Where nothing labelled can be reached from the seeds, the independent run says so and goes on without it."""
+    index = Index.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
+    guide = Guide.given(index)
+    labels = Subject("lonely", np.array([1, 0], np.float32))  # a is the one seed, and no other node is labelled
+    graph = datasets.Dataset("LONELY", datasets.CORPUS, index, guide, Subject("lonely", guide.beta), labels, steps=(1,))
+    bench = Bench(index, tmp_path, quick=True, workers=1)
+    crawls = crawl(bench, [graph], ["fl_n"], sets=1, mode=INDEPENDENT)
+    assert ({}, 1) == (crawls.results, len(crawls.left_out))
+    assert crawls.remarks()[0].startswith("LONELY: not judged by labels: ")

@@ -1,0 +1,129 @@
+"""Graphs from tables: numbers and names, TSV and Parquet, whole and broken."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.lab.corpora import graph
+from lycosa.lab.corpora.graph import write_graph
+from lycosa.lab.index import Index
+
+
+def made(tmp_path: Path, edges: str | bytes, scores: str = "", name: str = "edges.tsv") -> Index:
+    """The index of tables."""
+    (tmp_path / name).write_bytes(edges.encode() if isinstance(edges, str) else edges)
+    (tmp_path / "scores.tsv").write_text(scores)
+    return write_graph(tmp_path / name, tmp_path / "scores.tsv" if scores else None, tmp_path / "x", "a graph")
+
+
+def links(index: Index) -> dict[str, list[str]]:
+    """Who links to whom, by name."""
+    return {
+        index.names[node]: [index.names[int(child)] for child in index.children(node)]
+        for node in range(len(index))
+        if len(index.children(node))
+    }
+
+
+def test_numbers(tmp_path: Path) -> None:
+    """Comments and empty lines are passed over; links keep the order of the file; each counts once, none to itself."""
+    index = made(tmp_path, "# FromNodeId\tToNodeId\n0\t3\n0\t1\n\n2\t2\n0\t3\n3\t0\r\n2\t1", "3\t.5\n1\t2\n")
+    assert {"0": ["3", "1"], "2": ["1"], "3": ["0"]} == links(index)
+    assert [0.0, 2.0, 0.0, 0.5] == index.score.tolist()
+    assert {"links": 6, "to_itself": 1} == {name: index.facts[name] for name in ("links", "to_itself")}
+    assert {"links that are there already": 1} == index.facts["left_out"]
+    assert 0 == len(index.name_start)  # nodes are numbered 0 to 3, and need no names
+
+
+@pytest.mark.parametrize("far", [11342, 2**31 + 5, 2**62])
+def test_numbers_with_gaps_keep_their_names(tmp_path: Path, far: int) -> None:
+    """Nodes are named as the file names them, in the order of their numbers, however far they are apart."""
+    index = made(tmp_path, f"7\t{far}\n{far}\t9\n9\t7\n")
+    assert ["7", "9", str(far)] == list(index.names)
+    assert {"7": [str(far)], str(far): ["9"], "9": ["7"]} == links(index)
+
+
+def test_names(tmp_path: Path) -> None:
+    """A name that is no number makes all of them names, numbered as they are met; a node may have a score only."""
+    index = made(tmp_path, "1\tb\t.5\nb\t1\t1\n1\tc\u2028d\t0\n", "b\t1\nlone\t.25\n")
+    assert ["1", "b", "c\u2028d", "lone"] == list(index.names)
+    assert {"1": ["b", "c\u2028d"], "b": ["1"]} == links(index)
+    assert ([0.5, 0.0, 1.0], [0.0, 1.0, 0.0, 0.25]) == (index.alpha.tolist(), index.score.tolist())
+    assert {"beta": 1.0, "alpha": [1.0]} == index.page(1).data
+
+
+def test_numbers_with_points_are_names(tmp_path: Path) -> None:
+    """Nodes are whole numbers or names, never rounded."""
+    assert {"1.5": ["2"], "1": ["1.5"]} == links(made(tmp_path, "1.5\t2\t.5\n1\t1.5\t1\n"))
+
+
+def test_alphas_follow_their_links_when_these_are_sorted(tmp_path: Path) -> None:
+    """A file in any order gives the links of each node together, each with its own alpha."""
+    index = made(tmp_path, "2\t0\t.75\n0\t2\t.5\n1\t1\t.1\n2\t1\t.25\n0\t1\t1e-1\n2\t0\t.9\n")
+    assert {"0": ["2", "1"], "2": ["0", "1"]} == links(index)
+    assert [0.5, pytest.approx(0.1), 0.75, 0.25] == index.alpha.tolist()
+
+
+def test_small_blocks_give_the_same_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the file is cut while it is read, and however few links are compared at once."""
+    text = "# a comment\n" + "".join(f"{n * 7 % 13}\t{n * 5 % 11}\n" for n in range(60)) + "# the end"
+    whole = made(tmp_path, text)
+    expected = (whole.fingerprint, links(whole))
+    monkeypatch.setattr(graph, "BLOCK", 40)
+    monkeypatch.setattr(graph, "AT_ONCE", 3)
+    assert expected == (made(tmp_path, text).fingerprint, links(whole))
+    packed = made(tmp_path, gzip.compress(text.encode(), mtime=0), name="edges.txt.gz")
+    assert expected[0] == packed.fingerprint
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_parquet(tmp_path: Path, named: bool) -> None:
+    """The first columns count, whatever they are called."""
+    kind = (lambda number: f"n{number}") if named else int
+    ends = {"from": [kind(0), kind(2), kind(0)], "to": [kind(1), kind(0), kind(1)], "weight": [0.5, 1.0, 0.25]}
+    pq.write_table(pa.table(ends), tmp_path / "e.parquet")
+    pq.write_table(pa.table({"node": [kind(2)], "score": [3]}), tmp_path / "s.parquet")
+    index = write_graph(tmp_path / "e.parquet", tmp_path / "s.parquet", tmp_path / "x", "g")
+    assert {str(kind(0)): [str(kind(1))], str(kind(2)): [str(kind(0))]} == links(index)
+    assert ({0.5, 1.0}, 3.0) == (set(index.alpha.tolist()), index.score[index.number_of[str(kind(2))]])
+
+
+@pytest.mark.parametrize(
+    ("edges", "scores", "why"),
+    [
+        ("", "", "has no links"),
+        ("# nothing\n", "", "has no links"),
+        ("1\t2\n3\n4\n", "", "differ in the number of columns"),
+        ("1\t2\n3\t4\t5\n", "", "differ in the number of columns|some links have an alpha"),
+        ("1 2\n", "", "'1 2' is not a node, a tab"),
+        ("a\tb\nc\n", "", "'c' is not a node, a tab"),
+        ("a\tb\tmuch\n", "", "does not end in a number"),
+        ("a\tb\nc\td\t1\n", "", "some lines end in a number"),
+        ("1\t2\tnan\n", "", "its last column"),
+        ("1\t2\n", "1\t2\n1\t3\n", "several scores of one node"),
+        ("1\t2\n", "1\n", "'1' is not a node, a tab, and its score"),
+        ("1\t2\n", "1\tmuch\n", "does not end in a number"),
+    ],
+)
+def test_tables_that_are_none(tmp_path: Path, edges: str, scores: str, why: str) -> None:
+    """What is wrong is told with the line or the column, and no index is left."""
+    with pytest.raises(InputError, match=why):
+        made(tmp_path, edges, scores)
+    assert not (tmp_path / "x").exists()
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    """A truncated archive, a file that is no Parquet, and one that is not there are errors."""
+    packed = gzip.compress(b"1\t2\n" * 5000, mtime=0)
+    with pytest.raises(InputError, match="cannot read"):
+        made(tmp_path, packed[:-20], name="e.tsv.gz")
+    with pytest.raises(InputError, match="as Parquet"):
+        made(tmp_path, b"PAR1 not really", name="e.parquet")
+    with pytest.raises(InputError, match="no file"):
+        write_graph(tmp_path / "nothing.tsv", None, tmp_path / "x", "g")

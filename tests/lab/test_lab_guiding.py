@@ -1,0 +1,180 @@
+"""Guides by what they are told, and as files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Judgement, Links, Page, Visit
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import guide_for, learning
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Recorded, write_index
+from lycosa.lab.preparing import prepare
+from lycosa.lab.subjects import Subject, subjects_of
+
+
+class Learner:
+    """A judge that remembers pages."""
+
+    threshold = 0.5
+
+    def __init__(self, words: str = "") -> None:
+        self.seen = 0
+
+    def judge(self, page: Page, reading: object) -> Judgement:
+        """Say what was seen."""
+        return Judgement(float(self.seen), np.zeros(len(page.links), np.float32))
+
+    def learn(self, visit: Visit) -> None:
+        """Count."""
+        self.seen += 1
+
+
+class Steady(Learner):
+    """One that does not."""
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""
+
+
+@pytest.fixture
+def reefs(tmp_path: Path) -> tuple[Index, Subject]:
+    """Three pages, the first with two links to the second."""
+    links = Links.to(
+        "http://a.example/b", "http://a.example/b", "http://a.example/c", anchors=["coral", "home", "rail"]
+    )
+    pages = [
+        Recorded("http://a.example/a", Page("ok", marked="coral reef", links=links)),
+        Recorded("http://a.example/b", Page("ok", marked="coral rail")),
+        Recorded("http://a.example/c", Page("ok", marked="rail")),
+    ]
+    index = write_index(pages, tmp_path / "index", source="test")
+    return index, Subject("x", np.array([1, 1, 0], np.float32), "coral", (0,))
+
+
+def same(one: Guide, other: Guide) -> bool:
+    """Whether two guides say the same of everything."""
+    assert (one.links is None) == (other.links is None)
+    return (
+        one.beta.tolist() == other.beta.tolist()
+        and one.alpha.tolist() == other.alpha.tolist()
+        and (one.links is None or other.links is None or one.links.tolist() == other.links.tolist())
+        and {name: column.tolist() for name, column in one.facets.items()}
+        == {name: column.tolist() for name, column in other.facets.items()}
+        and (one.data, one.threshold, one.name) == (other.data, other.threshold, other.name)
+    )
+
+
+def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[Index, Subject]) -> None:
+    """With idf=none: cos(coral, coral reef) = 1 / sqrt 2; the better of two anchors counts for a child."""
+    index, subject = reefs
+    guide = guide_for(index, subject, "words", "vector,idf=none")
+    assert [0.707, 0.707, 0.0] == guide.beta.round(3).tolist()
+    assert [1.0, 0.0] == guide.alpha.tolist()
+    assert guide.links is not None
+    assert [1.0, 0.0, 0.0] == guide.links.tolist()
+    assert ["context", "url"] == sorted(guide.facets)
+    assert "vector,idf=none by words" == guide.name
+
+
+def test_examples_are_judged_by_their_common_words(reefs: tuple[Index, Subject]) -> None:
+    """The example is most like itself: 1; half of its words: 1/2; none: 0."""
+    index, subject = reefs
+    guide = guide_for(index, subject, "examples")
+    assert [1.0, 0.5, 0.0] == guide.beta.round(3).tolist()
+
+
+def test_a_model_is_judged_by_its_targets(tmp_path: Path) -> None:
+    """What it says of pages is kept for strategies that go by classes; files give the same guide again."""
+    index = write_index(embedded(7, pages=300, hosts=10), tmp_path / "index", source="embedded")
+    (subject,) = subjects_of(index, ["cooking"])
+    subject = prepare(index, subject, ["model"], tmp_path)
+    guide = guide_for(index, subject, "model", out=tmp_path)
+    counted = ~subject.seen
+    found = guide.beta[counted] >= guide.threshold
+    assert 0.5 == guide.threshold
+    assert (subject.truth[counted][found]).mean() > 0.8  # .98 here
+    assert len(index) == len(guide.data)
+    assert same(guide, guide_for(index, subject, "model", out=tmp_path))
+
+
+def test_what_was_judged_once_is_not_judged_again(
+    reefs: tuple[Index, Subject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file gives the same guide; other words, judges or wants have files of their own; a broken one is replaced."""
+    index, subject = reefs
+    guide = guide_for(index, subject, "words", out=tmp_path)
+    (file,) = (tmp_path / "guides").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert same(guide, guide_for(index, subject, "words", out=tmp_path))
+    assert len(whole) == file.stat().st_size
+    guide_for(index, replace(subject, words="rail"), "words", out=tmp_path)
+    guide_for(index, subject, "words", "vector,idf=none", out=tmp_path)
+    guide_for(index, subject, "words", wants=(), out=tmp_path)
+    assert 4 == len(list((tmp_path / "guides").iterdir()))
+    monkeypatch.setattr(Guide, "judged", None)
+    assert same(guide, guide_for(index, subject, "words", out=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("judge", "reason"),
+    [
+        ("vector", "write vector,idf=background"),
+        ("vector,idf=learned", "write vector,idf=background"),
+        ("corley-mihalcea", "write corley-mihalcea,idf=background"),
+        ("embedding", "learns from the pages it sees"),
+        ("test_lab_guiding:Learner", "learns from the pages it sees"),
+    ],
+)
+def test_judges_that_learn_as_they_go_are_refused(reefs: tuple[Index, Subject], judge: str, reason: str) -> None:
+    """Their word depends on what was crawled before."""
+    with pytest.raises(InputError, match=reason):
+        guide_for(*reefs, "words", judge)
+
+
+@pytest.mark.parametrize("judge", ["vector,idf=none", "keyword", "word-frequency", "model", "test_lab_guiding:Steady"])
+def test_judges_that_do_not_learn_are_let_in(judge: str) -> None:
+    """Those of the package, and one's own."""
+    assert "" == learning(judge)
+
+
+def test_scores_of_a_graph_are_its_guide() -> None:
+    """And the truth as a guide has the links of the graph, but its own word on nodes."""
+    index = Index.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
+    (subject,) = subjects_of(index)
+    guide = guide_for(index, subject, "score")
+    assert ([0.0, 0.5], [0.25]) == (guide.beta.tolist(), guide.alpha.tolist())
+    subject.truth = np.array([1, 0], np.float32)
+    guide = guide_for(index, subject, "truth")
+    assert ([1.0, 0.0], [0.25]) == (guide.beta.tolist(), guide.alpha.tolist())
+
+
+def test_the_truth_of_labels_says_nothing_of_links(reefs: tuple[Index, Subject]) -> None:
+    """A link must not give away what its target is."""
+    guide = guide_for(*reefs, "truth")
+    assert ([1.0, 1.0, 0.0], [0.0, 0.0]) == (guide.beta.tolist(), guide.alpha.tolist())
+
+
+def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject]) -> None:
+    """Each says what is missing."""
+    index, subject = reefs
+    graph = Index.of({"a": ["b"]}, score={"b": 1})
+    for made, told, match in (
+        ((index, subject), "rumours", "one of words"),
+        ((index, subject), "model", "no model yet"),
+        ((index, subject), "score", "no scores of its own"),
+        ((index, replace(subject, words="")), "words", "has no words"),
+        ((index, replace(subject, examples=())), "examples", "has no examples"),
+        ((graph, subject), "words", "no text"),
+    ):
+        with pytest.raises(InputError, match=match):
+            guide_for(*made, told)
+    with pytest.raises(InputError, match="nothing is left to be judged"):
+        guide_for(index, subject, "truth", "keyword")

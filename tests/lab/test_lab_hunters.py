@@ -1,0 +1,187 @@
+"""Strategies of the lab: made as a crawl would make them, with what was prepared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.checks import check_estimator
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
+from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.oracle import Oracle
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import guide_for
+from lycosa.lab.hunters import GROUPS, TrueScores, available, given, hunter, needs, told_for, wants
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.preparing import prepare
+from lycosa.lab.seeds import seed_sets
+from lycosa.lab.simulation import crawl, simulate
+from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.topics.given import Given
+
+GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}
+SCORE = {"b": 0.1, "c": 0.2, "d": 0.9, "f": 0.3, "g": 1.0}
+
+
+class Own(BreadthFirst):
+    """Somebody's own estimator."""
+
+
+@pytest.fixture
+def graph() -> tuple[Index, Subject, Guide]:
+    """Seven nodes, their scores, and a guide of them."""
+    index = Index.of(GRAPH, score=SCORE)
+    (subject,) = subjects_of(index)
+    return index, subject, guide_for(index, subject, "score")
+
+
+@pytest.fixture(scope="session")
+def hunted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Subject, Path]:
+    """A subject of a small embedded web with everything prepared."""
+    out = tmp_path_factory.mktemp("hunted")
+    index = write_index(embedded(7, pages=400, hosts=10), out / "index", source="embedded")
+    (subject,) = subjects_of(index, ["cooking"])
+    return index, prepare(index, subject, ["model", "rules", "browsing"], out), out
+
+
+def picked(graph: tuple[Index, Subject, Guide], text: str, budget: int = 6) -> str:
+    """What a strategy fetches from a on."""
+    index, subject, guide = graph
+    made = hunter(text, index, subject, guide, budget=budget, random_seed=0)
+    return "".join(index.names[node] for node in simulate(guide, made, [0], budget).found)
+
+
+def test_the_oracle_takes_the_best_it_has_found(graph: tuple[Index, Subject, Guide]) -> None:
+    """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, all that is left), g."""
+    assert "cbdfeg" == picked(graph, "oracle")
+    assert "cbdf" == picked(graph, "oracle", 4)
+
+
+def test_the_oracle_is_that_of_production(graph: tuple[Index, Subject, Guide]) -> None:
+    """By an array in place of a dictionary: the same picks, in the lab's loop and in the engine."""
+    index, subject, guide = graph
+    from lycosa.core.strategies import steer
+
+    names = {str(index.names[node]): float(subject.truth[node]) for node in range(len(index))}
+    own = simulate(guide, steer(Oracle(names), "oracle"), [0], 6).nodes.tolist()
+    assert own == simulate(guide, steer(TrueScores(subject.truth, index), "oracle"), [0], 6).nodes.tolist()
+    assert own == crawl(index, Given(), steer(TrueScores(subject.truth, index), "oracle"), [0], 6).nodes.tolist()
+
+
+def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[Index, Subject, Guide]) -> None:
+    """A batch of 2 ranks after every second page; scores of its own it is not given."""
+    assert "cbdfeg" == picked(graph, "oracle,batch=1")
+    assert set("bcdefg") == set(picked(graph, "oracle,batch=2"))
+    with pytest.raises(InputError, match="no parameter 'depth' in the lab"):
+        picked(graph, "oracle,depth=3")
+
+
+def test_the_oracle_keeps_the_rules_of_estimators() -> None:
+    """In any table, named or numbered; nodes that the corpus does not have are worth nothing."""
+    index = Index.of({"a": ["b"]})
+    assert {"a": 0, "b": 1} == index.number_of  # looked up once, and then kept: no change that a score makes
+    check_estimator(lambda: TrueScores(np.array([0.5, 1], np.float32), index))
+
+
+def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guide]) -> None:
+    """Budget, chance and threshold, as in a crawl."""
+    index, subject, guide = graph
+    guide.threshold = 0.25
+    made = hunter("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
+    assert (77, 5) == (made.budget, made.seed)  # type: ignore[attr-defined]
+    hard = hunter("hard-focus", index, subject, guide, budget=77, random_seed=5)
+    assert 0.25 == hard.estimator.threshold  # type: ignore[attr-defined]
+
+
+def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide]) -> None:
+    """As module:Class."""
+    assert picked(graph, "breadth-first") == picked(graph, "test_lab_hunters:Own")
+    with pytest.raises(InputError, match="do you mean best-first"):
+        picked(graph, "bestfirst")
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [("hmm", 1.5), ("hybrid", 1.5), ("context-graph", 1.0), ("rules", 1.5), ("soft-focus", 1.5),
+     ("mab_var,arms=hmm+fl_n", 1.5)],
+)  # fmt: skip
+def test_trained_strategies_find_what_was_prepared(
+    hunted: tuple[Index, Subject, Path], text: str, times: float
+) -> None:
+    """They are made without naming a file, and find more than chance would."""
+    index, subject, out = hunted
+    guide = guide_for(index, subject, told_for(text, "words"), out=out)
+    made = hunter(text, index, subject, guide, budget=30, random_seed=0)
+    (seeds,) = seed_sets(index, subject, "on-topic", count=3)
+    found = subject.counted(simulate(guide, made, seeds, 30, seen=subject.seen).found)
+    assert 30 == len(found)
+    assert subject.truth[found].mean() > times * subject.truth[~subject.seen].mean()
+    assert str(out) not in getattr(made, "name", "")
+
+
+def test_strategies_without_their_training_are_errors(hunted: tuple[Index, Subject, Path]) -> None:
+    """They say what to prepare, and what the guide has to be told."""
+    index, subject, out = hunted
+    (bare,) = subjects_of(index, ["cooking"])
+    words = guide_for(index, subject, "words", out=out)
+    model = guide_for(index, subject, "model", out=out)
+    with pytest.raises(InputError, match=r"nothing is prepared for 'cooking': prepare it \(needs browsing\)"):
+        hunter("hmm", index, bare, words, budget=9, random_seed=0)
+    with pytest.raises(InputError, match=r"needs model and rules"):
+        hunter("rules", index, bare, model, budget=9, random_seed=0)
+    with pytest.raises(InputError, match="told a model"):
+        hunter("rules", index, subject, words, budget=9, random_seed=0)
+
+
+def test_needs_are_those_of_the_registry() -> None:
+    """Of a bandit those of its arms; a file that is named need not be made."""
+    assert {"browsing"} == needs("hmm") == needs("hybrid-anchor,batch=4")
+    assert {"model", "rules"} == needs("rules")
+    assert {"browsing", "model", "rules"} == needs("mab_epsilon,arms=hmm+rules+fl_n")
+    assert set() == needs("hmm,file=mine") == needs("mab_var") == needs("ehrig") == needs("oracle")
+
+
+def test_every_strategy_has_a_group() -> None:
+    """Grouped by what it is given: those that ask nobody get nothing, whatever the guide is told."""
+    for name in STRATEGIES:
+        for told in ("words", "examples", "model", "score", "truth"):
+            assert given(name, told) in GROUPS
+    assert ["nothing"] * 3 == [given("fl_deg", told) for told in ("words", "model", "truth")]
+    assert ["query", "examples", "taxonomy", "query", "truth"] == [
+        given("best-first", told) for told in ("words", "examples", "model", "score", "truth")
+    ]
+    assert "training record" == given("context-graph", "words")
+    assert "taxonomy" == given("rules", "words")
+    assert "truth" == given("oracle", "words")
+    assert "query" == given("ssrm", "examples")
+    assert "query" == given("mab_var,arms=fl_deg+backlink", "words")  # paid by the judge's word
+    assert "training record" == given("mab_var,arms=fl_deg+hmm", "words")
+    with pytest.raises(InputError, match="told one of"):
+        given("best-first", "rumours")
+
+
+def test_wants_are_what_strategies_read_of_links() -> None:
+    """So that a guide judges no more than is asked for."""
+    assert () == wants(["best-first", "fl_n"])
+    assert ("context", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
+
+
+def test_strategies_that_need_wordnet_say_so_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, wordnet: object
+) -> None:
+    """The reason, or nothing."""
+    assert "" == available("ssrm") == available("best-first")
+    import lycosa.text.meanings as meanings
+
+    def missing(place: str = "") -> None:
+        raise InputError("WordNet is not here")
+
+    monkeypatch.setattr(meanings, "ontology", missing)
+    assert "WordNet is not here" == available("ssrm") == available("mab_var,arms=ehrig+fl_n")
+    assert "" == available("best-first")
+    assert "unknown strategy" in available("bestest")

@@ -1,0 +1,56 @@
+"""`lycosa lab index` and `lycosa lab fetch` as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands import run
+from lycosa.lab.index import Index
+
+
+def test_index_says_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same for people and as data; with --quiet nothing."""
+    out = str(tmp_path / "x")
+    assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out)
+    printed = capsys.readouterr()
+    assert "40 pages of embedded:pages=40,hosts=4" in printed.out
+    assert "strongly connected core: " in printed.out
+    assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out, "--json")
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert (40, Index.open(out).fingerprint, "") == (told["pages"], told["fingerprint"], printed.err)
+    assert {"name", "pages", "share", "base"} == set(told["topics"][0])
+    assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40", "--out", out, "--quiet")
+    assert ("", "") == tuple(capsys.readouterr())
+
+
+def test_graphs_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links and scores are two tables."""
+    (tmp_path / "e.tsv").write_text("a\tb\nb\ta\n")
+    (tmp_path / "s.tsv").write_text("b\t.5\n")
+    words = ["lab", "index", str(tmp_path / "e.tsv"), "--scores", str(tmp_path / "s.tsv"), "--out", str(tmp_path / "x")]
+    assert 0 == run(monkeypatch, *words, "-q")
+    assert [0.0, 0.5] == Index.open(tmp_path / "x").score.tolist()
+
+
+def test_errors_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What can't be read ends the command with a message and an exit code."""
+    assert 0 != run(monkeypatch, "lab", "index", str(tmp_path / "nothing"), "--out", str(tmp_path / "x"))
+    assert "there is no" in capsys.readouterr().err
+    assert 0 != run(monkeypatch, "lab", "fetch", "nothing", "--out", str(tmp_path / "x"))
+    assert "no public corpus 'nothing'" in capsys.readouterr().err
+
+
+def test_fetch_lists_what_there_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a name, the corpora with what they are."""
+    assert 0 == run(monkeypatch, "lab", "fetch")
+    assert "webkb           Computer science departments" in capsys.readouterr().out
+    assert 0 == run(monkeypatch, "lab", "fetch", "--json")
+    assert "wikispeedia" == json.loads(capsys.readouterr().out)[0]["name"]

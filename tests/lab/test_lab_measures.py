@@ -1,0 +1,298 @@
+"""What came of a run, in numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.core.protocols import Estimator
+from lycosa.estimators.first_level import FirstLevel
+from lycosa.estimators.second_level import SecondLevel
+from lycosa.lab import neighbourhood as module
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.measures import (
+    area,
+    average_similarity,
+    cumulative,
+    degradation,
+    exclusive,
+    extended,
+    fetched,
+    found,
+    gains,
+    geometric_mean,
+    global_score,
+    harvest,
+    harvest_curve,
+    harvest_ratio,
+    overlap,
+    pearson,
+    precision_distance,
+    r_squared,
+    recall,
+    relative,
+    targets,
+)
+from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject
+from lycosa.lab.table import IndexedTable
+
+NUMBERS = st.lists(st.floats(0, 1, width=16), max_size=30)
+
+
+def trace(*nodes: int, seeds: int = 1) -> Trace:
+    return Trace(np.array(nodes, np.int32), seeds)
+
+
+# -- gains -----------------------------------------------------------------------------------------------------
+
+
+def test_seeds_and_seen_pages_are_no_gains() -> None:
+    """Neither what a crawl was given nor what a guide was trained with is found."""
+    subject = Subject("x", np.array([1, 1, 0, 1, 1], np.float32), seen=np.array([0, 0, 0, 0, 1], np.bool_))
+    assert [1.0, 0.0, 1.0] == gains(trace(0, 1, 2, 4, 3), subject).tolist()  # 0 is the seed, 4 was seen
+    assert 2.0 == targets(trace(0, 1, 2, 4, 3), subject)  # 1 and 3
+    assert [0.5, 0.25, 0.0] == gains(trace(0, 1, 2, 4, 3), subject, [9, 0.5, 0.25, 0, 7]).tolist()
+
+
+def test_an_empty_crawl_found_nothing() -> None:
+    """Seeds only, or no pages at all: counts are 0, harvest is 0 and not a division by nothing."""
+    subject = Subject("x", np.ones(3, np.float32))
+    none = gains(trace(0), subject)
+    assert [] == none.tolist() == cumulative(none).tolist() == harvest_curve(none).tolist()
+    assert [0.0, 0.0] == found(none, [1, 100]).tolist() == harvest(none, [1, 100]).tolist()
+    assert [0, 0] == fetched(none, [1, 100]).tolist()
+    assert 0.0 == area(cumulative(none)) == area(cumulative(none), 10)
+
+
+def test_recall_without_anything_to_find_is_not_a_number() -> None:
+    """No targets, no share of them: nan, which means over topics leave out."""
+    assert all(math.isnan(share) for share in recall([0, 0], 0, [1, 2]).tolist())
+
+
+def test_a_crawl_that_stops_keeps_its_harvest_and_loses_area() -> None:
+    """Two crawls with the same finds; one stops after them, the other goes on for two pages in vain."""
+    stops, goes_on = [1, 1], [1, 1, 0, 0]
+    assert [1.0] == harvest(stops, [4]).tolist()  # over the 2 pages that it fetched
+    assert [0.5] == harvest(goes_on, [4]).tolist()
+    assert [2] == fetched(stops, [4]).tolist()  # which is told beside it
+    assert found(stops, [4]).tolist() == found(goes_on, [4]).tolist()
+    assert (1 + 1 + 2 / 3 + 2 / 4) / 4 == area(cumulative(stops), 4) == area(cumulative(goes_on), 4)
+
+
+@given(NUMBERS, st.integers(1, 40))
+def test_stopping_never_adds_area(values: list[float], budget: int) -> None:
+    """Whatever a crawl would have found later, it has no more area by not fetching it."""
+    whole = area(cumulative(values), budget)
+    for length in range(len(values)):
+        assert area(cumulative(values[:length]), budget) <= whole + 1e-12
+
+
+@given(NUMBERS, st.lists(st.integers(1, 50), min_size=1, max_size=5))
+def test_harvest_times_fetched_is_found(values: list[float], budgets: list[int]) -> None:
+    """The three say the same of any crawl, and the harvest curve's mean is the area."""
+    product = harvest(values, budgets) * fetched(values, budgets)
+    assert np.allclose(found(values, budgets), product)
+    if values:
+        assert area(cumulative(values)) == pytest.approx(harvest_curve(values).mean())
+
+
+# -- against an oracle -----------------------------------------------------------------------------------------
+
+
+def test_a_curve_relative_to_the_oracle() -> None:
+    """Step by step; the shorter one stays where it ended; above 1 where greedy is beaten."""
+    assert [0.5, 1.5, 0.75] == relative([1, 3], [2, 2, 4]).tolist()
+    assert [1.0, 2.0] == relative([1, 2], [1]).tolist()
+    assert [math.inf] == relative([1], [0]).tolist()
+    assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
+    assert [1.0] == extended([1, 5], 1).tolist()
+
+
+def test_the_global_score_is_a_geometric_mean_of_arithmetic_means() -> None:
+    """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
+    assert math.sqrt(3 / 16) == pytest.approx(global_score([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
+    assert 100 * (1 - math.sqrt(3 / 16)) == pytest.approx(degradation([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
+    assert 0.75 == pytest.approx(global_score([[3], [5]], [[4], [0]]))  # the baseline found nothing in the second
+    assert -10.0 == degradation([[11]], [[10]])
+    with pytest.raises(ValueError, match="1 graphs and a baseline of 2"):
+        global_score([[1]], [[1], [2]])
+
+
+def test_a_geometric_mean_of_nothing() -> None:
+    """nan is left out; nothing left is nan; numbers below 0 have no geometric mean."""
+    assert 2.0 == pytest.approx(geometric_mean([math.nan, 1, 2, 4]))
+    assert math.isnan(geometric_mean([]))
+    assert math.isnan(geometric_mean([math.nan]))
+    with pytest.raises(ValueError, match="-1"):
+        geometric_mean([-1, 2])
+
+
+def test_the_distance_to_the_oracles_choice_is_a_moving_mean() -> None:
+    """Distances 0, 1, 2, 3 in a window of 2: 0, (0+1)/2, (1+2)/2, (2+3)/2."""
+    assert [0.0, 0.5, 1.5, 2.5] == precision_distance([4, 3, 2, 1], [4, 4, 4, 4], window=2).tolist()
+    assert [0.0, 0.0, 2.0] == precision_distance([1, math.nan, 0], [1, 1, 2], window=2).tolist()  # the gap is left out
+    assert [] == precision_distance([], []).tolist()
+    with pytest.raises(ValueError, match="window is 0"):
+        precision_distance([1], [1], window=0)
+
+
+# -- two crawls ------------------------------------------------------------------------------------------------
+
+
+def test_overlap_and_exclusive_harvest() -> None:
+    """Crawls of 4 and 2 pages with one in common: 1 / 3; the own pages of each for themselves."""
+    a, b = np.array([0, 1, 2, 3]), np.array([3, 4])
+    assert 1 / 3 == overlap(a, b) == overlap(b, a)
+    assert ((1 + 0 + 0.5) / 3, 0.25) == exclusive(a, b, [1, 0, 0.5, 1, 0.25])
+    assert 1.0 == overlap(a, a)
+    assert all(math.isnan(value) for value in exclusive(a, a, np.ones(5)))
+    assert math.isnan(overlap(a[:0], b[:0]))
+
+
+def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
+    """Table 3, computer history, seed set 1: shared pages have one harvest only if 27 % are of N, not of the union."""
+
+    def shared(ratio: float, own: float, share: float) -> tuple[float, float]:
+        low = (ratio - 0.005 - (1 - share) * (own + 0.005)) / share
+        return low, (ratio + 0.005 - (1 - share) * (own - 0.005)) / share
+
+    of_union = 2 * 0.27 / (1 + 0.27)  # as a share of N, if 27 % were |A and B| / |A or B|
+    agree = [shared(0.29, 0.26, share)[1] >= shared(0.40, 0.39, share)[0] for share in (0.27, of_union)]
+    assert [True, False] == agree
+
+
+# -- similarity ------------------------------------------------------------------------------------------------
+
+
+def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
+    """Of .75, .76 and .2 one is greater than .75; the average is over all."""
+    count, share = harvest_ratio([0.75, 0.76, 0.2], [1, 3, 10])
+    assert ([0.0, 1.0, 1.0], [0.0, 1 / 3, 1 / 3]) == (count.tolist(), share.tolist())
+    assert [0.75, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == average_similarity([0.75, 0.76, 0.2], [1, 3]).tolist()
+
+
+# -- features --------------------------------------------------------------------------------------------------
+
+LINKS = {"a": ["b", "c"], "b": ["c", "d"], "c": ["d", "e"], "d": ["e"], "e": ["a"], "f": ["a", "c"]}
+BETA = {"a": 0.5, "b": 1.0, "c": 0.25, "d": 0.0, "e": 0.75, "f": 0.125}
+ALPHA = {
+    ("a", "b"): 0.5, ("a", "c"): 1.0, ("b", "c"): 0.25, ("b", "d"): 0.5, ("c", "d"): 1.0,
+    ("c", "e"): 0.5, ("d", "e"): 0.25, ("e", "a"): 1.0, ("f", "a"): 0.5, ("f", "c"): 0.75,
+}  # fmt: skip
+
+
+def as_estimated(index: Index, node: int) -> dict[str, float]:
+    """The features of a node as the production estimators have them, when all others have been crawled."""
+    table, guide = IndexedTable(index), Guide.given(index)
+    kinds: dict[str, Estimator] = {name: FirstLevel(name[3:], smooth=False) for name in FIRST}  # type: ignore[arg-type]
+    kinds |= {name: SecondLevel(name[3:], smooth=False) for name in SECOND}  # type: ignore[arg-type]
+    for number, other in enumerate(place for place in range(len(index)) if place != node):
+        row = table.seed(other)
+        step = table.visited(guide.visit(other, number + 1), row, guide.alphas(other))
+        for estimator in kinds.values():
+            estimator.learn(step, table)
+    row = int(table.row_at[node])
+    if row < 0:  # nothing links to it
+        return dict.fromkeys(kinds, 0.0)
+    return {name: float(one.score(np.array([row], np.int32), table)[0]) for name, one in kinds.items()}
+
+
+def test_features_of_six_nodes_by_hand() -> None:
+    """Node c has the parents a, b and f, and beside it under them b, d and a."""
+    index = Index.of(LINKS, BETA, ALPHA)
+    beta, alpha, c = index.score, index.alpha, index.number_of["c"]
+    told = {name: float(column[c]) for name, column in neighbourhood(index, beta, alpha).items()}
+    by_hand = {
+        "fl_deg": 3,
+        "fl_n": 0.5 + 1 + 0.125,  # a, b, f
+        "fl_e": 1 + 0.25 + 0.75,  # a-c, b-c, f-c
+        "fl_ne": 0.5 * 1 + 1 * 0.25 + 0.125 * 0.75,
+        "sl_n": 1 + 0 + 0.5,  # b under a, d under b, a under f
+        "sl_e": 0.5 + 0.5 + 0.5,  # a-b, b-d, f-a
+        "sl_ne": 1 * 0.5 + 0 * 0.5 + 0.5 * 0.5,
+    }
+    assert by_hand == told
+    literal = {name: float(column[c]) for name, column in neighbourhood(index, beta, alpha, literal=True).items()}
+    own = {"sl_n": 3 * 0.25, "sl_e": 2.0, "sl_ne": 0.25 * 2}  # c itself, under each of its three parents
+    assert {name: value + own.get(name, 0) for name, value in by_hand.items()} == literal
+
+
+def test_features_are_those_of_the_production_estimators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each of the six nodes, with the others crawled; also when the links are read in blocks of two."""
+    index = Index.of(LINKS, BETA, ALPHA)
+    expected = [as_estimated(index, node) for node in range(len(index))]
+    for block in (module.BLOCK, 2):
+        monkeypatch.setattr(module, "BLOCK", block)
+        told = neighbourhood(index, index.score, index.alpha)
+        assert expected == [{name: column[node] for name, column in told.items()} for node in range(len(index))]
+
+
+@given(st.lists(st.lists(st.integers(0, 7), max_size=8, unique=True), min_size=8, max_size=8), st.integers(0, 999))
+def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
+    """Graphs with nodes without parents, without children, and with links both ways."""
+    dice = np.random.default_rng(chance)
+    names = [str(node) for node in range(8)]
+    graph = {name: [names[target] for target in links[node]] for node, name in enumerate(names)}
+    scores = {name: float(dice.integers(0, 5)) / 4 for name in names}
+    alpha = {(source, to): float(dice.integers(0, 5)) / 4 for source in names for to in graph[source]}
+    index = Index.of(graph, scores, alpha)
+    told = neighbourhood(index, index.score, index.alpha)
+    for node in range(len(index)):
+        assert as_estimated(index, node) == {name: column[node] for name, column in told.items()}
+
+
+def test_a_graph_without_links_has_no_features() -> None:
+    """All features are 0, no correlation is defined, and nothing is divided by nothing."""
+    index = Index.of({"a": [], "b": []}, {"a": 1.0})
+    told = neighbourhood(index, index.score, np.zeros(0, np.float32))
+    assert all(not column.any() for column in told.values())
+    made = fit(told, index.score, smooth=True)
+    assert math.isnan(made.pearson["fl_n"])
+    assert {"lr_fl": 0.0, "lr_sl": 0.0} == made.r_squared
+
+
+def test_smoothing_is_of_the_features_only() -> None:
+    """Table 3's second line: the correlation of log(1 + x) with scores as they are."""
+    index = Index.of(LINKS, BETA, ALPHA)
+    features = neighbourhood(index, index.score, index.alpha)
+    made = fit(features, index.score, smooth=True)
+    assert pearson(np.log1p(features["sl_e"]), index.score) == made.pearson["sl_e"]
+    assert made.r_squared["lr_fl"] <= made.r_squared["lr_sl"] + 1e-12
+    assert fit(features, index.score, smooth=False) != made
+
+
+# -- correlation -----------------------------------------------------------------------------------------------
+
+
+def test_pearson_by_hand() -> None:
+    """x - 2 = -1, 0, 1 and y - 3 = -2, 1, 1: 3 / sqrt(2 * 6)."""
+    assert 3 / math.sqrt(12) == pytest.approx(pearson([1, 2, 3], [1, 4, 4]))
+    assert -1.0 == pytest.approx(pearson([1, 2, 3], [3, 2, 1]))
+    assert math.isnan(pearson([0.1, 0.1, 0.1], [1, 2, 3]))
+    assert math.isnan(pearson([], []))
+    assert math.isnan(pearson([1], [2]))
+
+
+def test_r_squared_by_hand() -> None:
+    """A line through (0,0), (1,1), (2,1): slope 1/2, errors 1/6, -1/3, 1/6: 1 - (1/6) / (2/3)."""
+    assert 0.75 == pytest.approx(r_squared([[0, 1, 2]], [0, 1, 1]))
+    assert 0.75 == pytest.approx(r_squared([[0, 1, 2], [0, 2, 4], [7, 7, 7]], [0, 1, 1]))  # nothing new in those
+    assert 0.0 == r_squared([], [0, 1])
+    assert math.isnan(r_squared([[1, 2]], [3, 3]))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4))
+def test_r_squared_is_that_of_least_squares(chance: int, columns: int) -> None:
+    """The same as solving the regression and looking at what is left."""
+    dice = np.random.default_rng(chance)
+    features, y = dice.normal(size=(columns, 12)), dice.normal(size=12)
+    matrix = np.vstack([features, np.ones(12)]).T
+    left = y - matrix @ np.linalg.lstsq(matrix, y, rcond=None)[0]
+    assert 1 - (left @ left) / ((y - y.mean()) @ (y - y.mean())) == pytest.approx(r_squared(list(features), y))

@@ -1,0 +1,196 @@
+"""No crawl beats the optimum, and the optimum does not beat the bound."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.optimum import bound, distances, optimum, reachable
+from lycosa.lab.simulation import simulate
+from lycosa.lab.table import IndexedTable
+
+RUNNING = [name for name, entry in STRATEGIES.items() if entry.needs not in (TAXONOMY, BROWSING, WORDS, TRUTH)]
+"""Strategies that can crawl a graph with scores: all but those that need words or training files."""
+
+
+class Knowing:
+    """Oracle-greedy: always the richest node of the frontier."""
+
+    def __init__(self, truth: NDArray[np.float32]) -> None:
+        self.truth = truth
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Nothing is news."""
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The truth."""
+        assert isinstance(table, IndexedTable)
+        return self.truth[table.node_at[rows]].astype(np.float64)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[Index, list[int], int]:
+    """A graph of up to 12 nodes with scores in quarters, so that sums are exact; seeds, and a budget."""
+    n = draw(st.integers(2, 12))
+    names = [f"n{number}" for number in range(n)]
+    numbers = st.lists(st.integers(0, n - 1), max_size=4)
+    links = {name: [names[to] for to in draw(numbers)] for name in names}
+    quarters = st.sampled_from([0, 0, 0.25, 0.5, 1.0])
+    score = {name: draw(quarters) for name in names}
+    alpha = {(name, to): draw(quarters) for name, found in links.items() for to in found}
+    index = Index.of({name: [] for name in names} | links, score, alpha)
+    return index, draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2)), draw(st.integers(0, n))
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(), st.sampled_from([RUNNING[start::5] for start in range(5)]))
+def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int], names: list[str]) -> None:
+    """On graphs of up to 12 nodes no strategy finds more than the best crawl, nor that one more than the bound."""
+    index, seeds, budget = graph
+    best, order = optimum(index, index.score, seeds, budget)
+    assert best == math.fsum(index.score[order].tolist())
+    assert is_crawl(index, seeds, order)
+    assert best <= bound(index, index.score, seeds, [budget])[0]
+    crawlers = {name: strategy(name, seed=1, budget=max(1, budget), threshold=0.25, words="n") for name in names}
+    for name, crawler in {**crawlers, "oracle-greedy": Greedy(Knowing(index.score))}.items():
+        found = simulate(Guide.given(index), crawler, seeds, budget).found
+        assert is_crawl(index, seeds, found.tolist()), name
+        assert math.fsum(index.score[found].tolist()) <= best, name
+
+
+def is_crawl(index: Index, seeds: list[int], order: list[int]) -> bool:
+    """Whether each node is linked to by a seed or by one before it, and is new."""
+    fetched = set(seeds)
+    for node in order:
+        if node in fetched or not any(node in index.children(parent) for parent in fetched):
+            return False
+        fetched.add(node)
+    return True
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs())
+def test_the_bound_is_the_best_that_distances_allow(graph: tuple[Index, list[int], int]) -> None:
+    """It is what one gets by trying all choices in which the i-th node is at most i links away from a seed."""
+    index, seeds, _ = graph
+    distance, budget = distances(index, seeds).tolist(), 3
+    worths = [(float(index.score[node]), distance[node]) for node in range(len(index)) if distance[node] > 0]
+
+    def best(position: int, left: list[tuple[float, int]]) -> float:
+        if position > budget:
+            return 0.0
+        within = {one for one in left if one[1] <= position}
+        rests = [one[0] + best(position + 1, without(left, one)) for one in within]
+        return max([best(position + 1, left), *rests])
+
+    assert best(1, worths) == bound(index, index.score, seeds, [budget])[0]
+
+
+def without(left: list[tuple[float, int]], one: tuple[float, int]) -> list[tuple[float, int]]:
+    """The list less one of its entries."""
+    at = left.index(one)
+    return left[:at] + left[at + 1 :]
+
+
+POOR_GATE = Index.of(
+    {"seed": ["rich", "poor"], "rich": ["dull"], "poor": ["gold"], "dull": []},
+    score={"rich": 0.5, "poor": 0.25, "gold": 1.0},
+    alpha={("seed", "poor"): 1.0, ("poor", "gold"): 1.0},
+)
+"""Behind the poorer of two nodes there is a very rich one."""
+
+
+def test_oracle_greedy_can_be_beaten() -> None:
+    """Who follows promising links finds poor and gold, .25 + 1; the oracle takes rich first, .5 + .25."""
+    oracle = simulate(Guide.given(POOR_GATE), Greedy(Knowing(POOR_GATE.score)), [0], 2)
+    assert ["rich", "poor"] == [POOR_GATE.names[node] for node in oracle.found]
+    other = simulate(Guide.given(POOR_GATE), strategy("fl_e"), [0], 2)
+    assert ["poor", "gold"] == [POOR_GATE.names[node] for node in other.found]
+    best, order = optimum(POOR_GATE, POOR_GATE.score, [0], 2)
+    assert (1.25, ["poor", "gold"]) == (best, [POOR_GATE.names[node] for node in order])
+
+
+def test_a_strategy_of_the_registry_beats_it() -> None:
+    """Breadth-first does where the poor gate stands first on the page, and its gold before what is rich is tried."""
+    index = Index.of(
+        {"seed": ["poor", "rich"], "poor": ["gold"], "rich": ["tin"], "tin": ["tin2"]},
+        score={"poor": 0.25, "rich": 0.5, "gold": 1.0, "tin": 0.375, "tin2": 0.375},
+    )
+    oracle = simulate(Guide.given(index), Greedy(Knowing(index.score)), [0], 3)
+    breadth = simulate(Guide.given(index), strategy("breadth-first"), [0], 3)
+    assert 0.5 + 0.375 + 0.375 == index.score[oracle.found].sum()  # rich, tin, tin2
+    assert 0.25 + 0.5 + 1.0 == index.score[breadth.found].sum()  # poor, rich, gold
+    assert 1.75 == optimum(index, index.score, [0], 3)[0]
+
+
+def test_what_is_reachable() -> None:
+    """Following links from the seeds, in their direction; seeds are reachable."""
+    index = Index.of({"a": ["b"], "b": ["c"], "d": ["c", "e"]})
+    assert [True, True, True, False, False] == reachable(index, [0]).tolist()
+    assert [False, False, True, True, True] == reachable(index, [3]).tolist()
+    assert not reachable(index, []).any()
+
+
+def test_distances_are_those_of_a_search_in_breadth() -> None:
+    """On a random graph they are what one gets link by link."""
+    chance = np.random.default_rng(3)
+    names = [str(number) for number in range(300)]
+    index = Index.of({name: [names[to] for to in chance.integers(0, 300, 2)] for name in names})
+    expected, front, steps = {5: 0, 9: 0}, [5, 9], 0
+    while front:
+        steps += 1
+        front = [child for node in front for child in index.children(node).tolist()]
+        front = [child for child in dict.fromkeys(front) if child not in expected]
+        expected |= dict.fromkeys(front, steps)
+    assert [expected.get(node, -1) for node in range(300)] == distances(index, [5, 9, 5]).tolist()
+
+
+def test_seen_nodes_cost_nothing_of_the_way() -> None:
+    """A node behind seen ones is as near as the first of them that has to be paid for, and seen ones count nothing."""
+    line = Index.of({"a": ["b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 0.5})
+    seen = np.array([False, True, True, False])
+    assert [0, 0, 0, 1] == distances(line, [0], seen).tolist()
+    assert [0.0, 0.5] == bound(line, line.score, [0], [0, 1], seen).tolist()
+    trace = simulate(Guide.given(line), strategy("fl_n"), [0], 1, seen=seen)
+    assert [1, 2, 3] == trace.found.tolist()
+
+
+def test_the_bound_waits_for_what_is_far() -> None:
+    """A rich node three links away is not among the first two pages."""
+    index = Index.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"b": 0.25, "c": 0.5, "e": 4})
+    assert [0.0, 0.5, 0.75, 4.75, 4.75] == bound(index, index.score, [0], [0, 1, 2, 3, 100]).tolist()
+
+
+def test_what_is_worth_less_than_nothing_is_left_out_of_the_bound() -> None:
+    """A crawl has to fetch a bad node when there is no other; the bound does not count it."""
+    index = Index.of({"a": ["b"], "b": ["c"]})
+    truth = np.array([0, -1, 2.0])
+    assert (1.0, [1, 2]) == optimum(index, truth, [0], 2)
+    assert [0.0, 2.0] == bound(index, truth, [0], [1, 2]).tolist()
+
+
+def test_large_graphs_are_refused() -> None:
+    """The optimum of 13 nodes is not looked for, and the reason is told."""
+    with pytest.raises(InputError, match=r"13 nodes.*12 only.*NP-hard"):
+        optimum(Index.of({str(number): [] for number in range(13)}), np.zeros(13), [0], 1)
+
+
+def test_bad_budgets_and_seeds_are_refused() -> None:
+    """A budget below 0, or a seed that is no node, is an error."""
+    with pytest.raises(InputError, match="budget of -1"):
+        bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
+    with pytest.raises(InputError, match="budget of -1"):
+        optimum(POOR_GATE, POOR_GATE.score, [0], -1)
+    with pytest.raises(InputError, match="seeds are nodes from 0 to 4"):
+        reachable(POOR_GATE, [5])

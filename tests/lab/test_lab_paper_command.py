@@ -1,0 +1,149 @@
+"""`lycosa lab paper`: reports of papers, their front page, and what happens when one fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from commands import run
+from lycosa.core.errors import InputError
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.findings import Claim, Findings, Table
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.report import publishing
+
+
+@pytest.fixture
+def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
+    """In place of the papers, experiments that take no time; batsakis can't be made. What each was given."""
+    given: list[Bench] = []
+
+    def make(name: str) -> ModuleType:
+        module = ModuleType(f"lycosa.lab.papers.{name}")
+
+        def findings(bench: Bench) -> Findings:
+            given.append(bench)
+            bench.tell("crawling", 1, 2)
+            if name == "batsakis":
+                raise InputError("no class has 20 pages")
+            (bench.out / "runs").write_text("kept")
+            claims = [Claim("It is so", "8.2", "holds", "1"), Claim("Or so", "8.3", "does not hold", "0")]
+            table = Table("t", "Pages", ["corpus", "pages"], [["it", len(bench.index)]])
+            return Findings(name, f"The paper {name}", [table], claims, corpus=bench.index.facts)
+
+        module.findings = findings  # type: ignore[attr-defined]
+        return module
+
+    for name in PAPERS:
+        monkeypatch.setitem(sys.modules, f"lycosa.lab.papers.{name}", make(name))
+    return given
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "small.index"
+    write_index(embedded(pages=60, hosts=4), path, source="small")
+    return path
+
+
+def test_one_paper(
+    papers: list[Bench],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its page is in a directory of its name; the command says how its claims fare and where the page is."""
+    words = ["--corpus", str(corpus), "--quick", "--random-seed", "3", "--workers", "1", "--out", str(tmp_path / "o")]
+    assert 0 == run(monkeypatch, "lab", "paper", "otie", *words)
+    said = capsys.readouterr()
+    assert f"otie: of 2 claims 1 holds, 1 does not hold; {tmp_path}/o/otie/index.html" in said.out
+    (bench,) = papers
+    assert (True, 3, 1, tmp_path / "o/otie/work") == (bench.quick, bench.random_seed, bench.workers, bench.out)
+    page = (tmp_path / "o/otie/index.html").read_text("utf-8")
+    assert f"lycosa lab paper otie --corpus {corpus} --quick --random-seed 3 --out {tmp_path}/o" in page
+    assert not (tmp_path / "o/index.html").exists()
+
+
+def test_all_papers_when_one_fails(
+    papers: list[Bench],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The others are made, the front page leads to them and says why one is missing; the exit code is 2."""
+    assert 2 == run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), "--quiet")
+    said = capsys.readouterr()
+    assert ("", "lycosa: batsakis failed: no class has 20 pages\n") == (said.out, said.err)
+    front = (tmp_path / "index.html").read_text("utf-8")
+    assert 4 == sum(f'href="{name}/index.html"' in front for name in PAPERS)
+    assert "Failed: no class has 20 pages" in front
+    assert 5 == len(papers)
+    assert "kept" == (tmp_path / "rules/work/runs").read_text()
+
+
+def test_verdicts_for_machines(
+    papers: list[Bench],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With --json each paper's verdicts are printed, and nothing else."""
+    assert 2 == run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), "--json")
+    said = capsys.readouterr()
+    told = {paper["paper"]: paper for paper in json.loads(said.out)["papers"]}
+    assert {"holds": 1, "does not hold": 1, "cannot be tested here": 0} == told["gouriten"]["verdicts"]
+    assert ["holds", "does not hold"] == [claim["verdict"] for claim in told["gouriten"]["claims"]]
+    assert ("no class has 20 pages", None) == (told["batsakis"]["failure"], told["batsakis"]["verdicts"])
+    assert "" == said.err
+
+
+def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded web is indexed once and kept; a damaged one is made again. Progress is told by the paper."""
+    monkeypatch.setattr(publishing, "EMBEDDED", 60)
+    heard: list[tuple[str, int, int]] = []
+    publishing.publish(["rules"], tmp_path, tell=lambda *told: heard.append(told))
+    assert ("rules: crawling", 1, 2) == heard[-1]
+    (kept,) = (tmp_path / "cache").iterdir()
+    made = (kept / "index.json").stat().st_mtime_ns
+    publishing.publish(["rules"], tmp_path)
+    assert made == (kept / "index.json").stat().st_mtime_ns
+    (kept / "child.npy").unlink()
+    publishing.publish(["rules"], tmp_path)
+    assert papers[0].index.fingerprint == papers[2].index.fingerprint == Index.open(kept).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["gouritten"],
+            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, or all",
+        ),
+        (["otie", "--corpus", "nothing"], "is no index"),
+    ],
+)
+def test_what_cannot_be_made(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An unknown paper or corpus is an error before anything is made."""
+    monkeypatch.chdir(tmp_path)
+    assert 2 == run(monkeypatch, "lab", "paper", *words)
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who lacks plotly hears so before hours of experiments."""
+    monkeypatch.setattr(publishing, "find_spec", lambda name: None if name == "plotly" else sys)
+    with pytest.raises(InputError, match=r"need plotly: pip install 'lycosa\[lab\]'"):
+        publishing.publish(["otie"], tmp_path)
+    assert [] == papers

@@ -1,0 +1,231 @@
+"""The experiments of Trivedi et al. 2014: ranking, crawls, change detection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.papers import Bench, findings
+from lycosa.lab.papers import personalized as paper
+from lycosa.lab.papers.personalized import changes, ranking
+from lycosa.lab.papers.personalized.changing import CHANGES, written
+from lycosa.lab.papers.personalized.detecting import DETECTORS, as_xml, checksum, levels
+from lycosa.lab.papers.weighing import Measured
+from lycosa.lab.subjects import Subject
+from lycosa.web.html import CLOSE, OPEN
+
+PAGE = """<!DOCTYPE html>
+<html>
+<head>
+<title>Reefs</title>
+</head>
+<body>
+<p>Corals build reefs.</p>
+<p>Read of <a href="/atolls">atolls</a> too.</p>
+</body>
+</html>"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """Four hundred pages of the embedded web, under another name, so that they are written as HTML."""
+    out = tmp_path_factory.mktemp("personalized") / "index"
+    write_index(embedded(7, pages=400, hosts=10), out, source="four hundred pages")
+    return Index.open(out)
+
+
+@pytest.fixture(scope="module")
+def made(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    """The quick experiment on it."""
+    return findings("personalized", Bench(index, tmp_path_factory.mktemp("runs"), quick=True, workers=1))
+
+
+# -- detectors -------------------------------------------------------------------------------------------------
+
+
+def test_the_checksum_is_the_papers() -> None:
+    """The sum of the code points over the number of different characters, and 0 for nothing."""
+    assert checksum("abca") == (97 + 98 + 99 + 97) / 3
+    assert checksum("") == 0
+
+
+def test_two_different_pages_collide() -> None:
+    """The checksum does not see in which order characters stand."""
+    assert checksum("<p>silent</p>") == checksum("<p>listen</p>")
+    assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the same sum of letters, but fewer of them
+
+
+def test_levels_are_tags_by_depth() -> None:
+    """Elements without an end have no children, a stray end tag closes nothing."""
+    assert levels("<div>a<br>b<i>c</i></div></b><p>") == [[("div", 2), ("p", 0)], [("br", 0), ("i", 0)]]
+
+
+def test_levels_with_content_see_text_and_attributes() -> None:
+    """Structure alone is the same, with text and attributes it is not; white space does not count."""
+    one, other = '<p class="a">text</p>', '<p class="a">next</p>'
+    assert levels(one) == levels(other)
+    assert levels(one, content=True) != levels(other, content=True)
+    assert levels(one, content=True) == levels('<p class="a">\n text </p>', content=True)
+
+
+def test_a_page_is_written_as_xml() -> None:
+    """Every element is closed, and signs are spelt."""
+    assert as_xml("<p title='a\"b'>1 &lt; 2<br></p>") == '<page><p title="a&quot;b">1 &lt; 2<br/></p></page>'
+
+
+def test_a_recorded_page_is_written_as_html() -> None:
+    """Its paragraphs and its links, in their order."""
+    links = Links.to("http://a.test/?x=1&y=2")
+    source = written(Page("ok", title="A & B", marked=f"One\n\nTwo {OPEN}link{CLOSE}.", links=links))
+    assert "<title>A &amp; B</title>" in source
+    assert '<p>One</p>\n<p>Two <a href="http://a.test/?x=1&amp;y=2">link</a>.</p>' in source
+
+
+SEEN = {
+    "fetched again, the same": (False, False, False, False),
+    "empty lines between paragraphs": (True, False, False, True),
+    "a comment in the source": (True, False, False, True),
+    "an attribute with a number that changes": (True, False, True, True),
+    "a letter becomes the next one": (True, False, True, True),
+    "another word": (True, False, True, True),
+    "letters of a word in another order": (False, False, True, True),
+    "a link leads elsewhere": (True, False, True, True),
+    "a paragraph becomes a quotation": (True, True, True, True),
+    "a paragraph more": (True, True, True, True),
+    "a paragraph less": (True, True, True, True),
+    "two paragraphs change places": (False, False, True, True),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+def test_each_detector_sees_what_it_can(change: object) -> None:
+    """Checksum, tree, tree and text, digest, on a page of two paragraphs and a link."""
+    kind = next(one for one in CHANGES if one is change)
+    new = kind.make(
+        PAGE.replace('<a href="/atolls">', "").replace("</a>", "") if "places" in kind.name else PAGE, Random(3)
+    )
+    old = PAGE.replace('<a href="/atolls">', "").replace("</a>", "") if "places" in kind.name else PAGE
+    assert new is not None
+    assert SEEN[kind.name] == tuple(keep(old) != keep(new) for keep in DETECTORS.values())
+
+
+def test_a_page_with_nothing_to_change_is_left_out() -> None:
+    """No paragraph, no word, no link: only what can be done is done."""
+    possible = {change.name for change in CHANGES if change.make("<html><body></body></html>", Random(0)) is not None}
+    assert possible == {
+        "fetched again, the same",
+        "a comment in the source",
+        "an attribute with a number that changes",
+    }
+
+
+def test_claims_of_change_detection_go_by_what_was_seen() -> None:
+    """All hold if everything is seen and XML is half as large, none if nothing is seen but what is not there."""
+    every = dict.fromkeys(DETECTORS, 10)
+    none = dict.fromkeys(DETECTORS, 0)
+    kinds = [change for change in CHANGES if change.sort in ("content", "structure")]
+    good = [changes.Seen("same", "none", 10, none)] + [changes.Seen(one.name, one.sort, 10, every) for one in kinds]
+    bad = [changes.Seen("same", "none", 10, every)] + [changes.Seen(one.name, one.sort, 10, none) for one in kinds]
+    assert ["holds"] * 4 == [claim.verdict for claim in changes.claims_of(good, 100, 50)]
+    assert ["does not hold"] * 4 == [claim.verdict for claim in changes.claims_of(bad, 100, 99)]
+
+
+def test_editions_of_a_news_page_differ() -> None:
+    """The embedded web serves two versions of the same address."""
+    pairs = list(changes.editions(3))
+    assert len(pairs) == 3
+    assert all(old != new and "Edition 1." in old and "Edition 2." in new for old, new in pairs)
+
+
+# -- ranking and crawls ----------------------------------------------------------------------------------------
+
+
+def test_average_precision_breaks_ties_by_the_given_order() -> None:
+    """All equal: the relevant page stands first, or last, where 1/2 is its precision."""
+    true = np.array([True, False])
+    assert ranking.average_precision(np.zeros(2), true, np.array([0, 1])) == 1.0
+    assert ranking.average_precision(np.zeros(2), true, np.array([1, 0])) == 0.5
+
+
+def test_the_search_string_is_not_the_label() -> None:
+    """The first word of the query that the class's name does not have; the name if there is none."""
+    truth = np.zeros(1, np.float32)
+    assert ranking.search_string(Subject("Sea/Whales", truth, "whale krill baleen")) == "krill"
+    assert ranking.search_string(Subject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
+
+
+def test_claims_of_ranking_go_by_average_precision() -> None:
+    """Six subjects: all measures far above chance, or all the same."""
+    spread = np.linspace(0, 0.01, 6)
+    names = [*ranking.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), ranking.CHANCE]
+    means = dict.fromkeys(names, 0.5) | {ranking.CHANCE: 0.1, ranking.TITLES[0]: 0.7}
+    good = ranking.Ranked({name: (mean + spread).tolist() for name, mean in means.items()}, {})
+    flat = ranking.Ranked({name: spread.tolist() for name in names}, {})
+    assert ["holds", "holds"] == [claim.verdict for claim in ranking.claims_of(good)]
+    assert ["does not hold"] * 2 == [claim.verdict for claim in ranking.claims_of(flat)]
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "holds"), (-1, "does not hold")])
+def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
+    """Each of the paper's crawlers ahead of what it is compared with, or behind."""
+    order = ["breadth-first", "personalised", "personalised,levels=1", "link-score", "url-optimisation"]
+    spread = np.linspace(-0.001, 0.001, 6)[:, None]
+    values = Measured(
+        [10], list("abcdef"), {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
+    )
+    assert [verdict] * 4 == [claim.verdict for claim in paper.claims_of(values, values, values)]
+
+
+def test_every_part_is_there_with_its_judge(made: Findings) -> None:
+    """Ranking, crawls by their guide and by labels, detectors on two kinds of pages, and what they cost."""
+    assert {part.key: part.mode for part in made.parts} == {
+        "personalized-ranking": INDEPENDENT,
+        "personalized-crawl": AS_PUBLISHED,
+        "personalized-crawl-labels": INDEPENDENT,
+        "personalized-crawl-recall": INDEPENDENT,
+        "personalized-ends": AS_PUBLISHED,
+        "personalized-changes": INDEPENDENT,
+        "personalized-changes-corpus": INDEPENDENT,
+        "personalized-change-costs": INDEPENDENT,
+    }
+    assert [part.key for part in made.parts if part.timed] == ["personalized-change-costs"]
+
+
+def test_numbers_are_in_range(made: Findings) -> None:
+    """Rates and shares are from 0 to 1, and all six crawlers are drawn."""
+    for part in made.parts:
+        if isinstance(part, Figure):
+            assert [curve.label for curve in part.curves] == [*paper.BY_STRING.values(), *paper.BY_SCORE.values()]
+            assert all(0 <= y <= 1 for curve in part.curves for y in curve.y)
+        elif part.key.startswith("personalized-changes"):
+            assert all(0 <= float(value or 0) <= 1 for row in part.rows for value in row[3:])
+
+
+def test_a_digest_sees_all_and_is_never_set_off_by_nothing(made: Findings) -> None:
+    """In both tables of changes."""
+    for part in made.parts:
+        if isinstance(part, Table) and part.key.startswith("personalized-changes"):
+            rows = {row[0]: row[-1] for row in part.rows}
+            assert (rows["all that a reader sees"], rows["false alarms: nothing at all"]) == (1.0, 0.0)
+
+
+def test_a_second_call_gives_the_same(made: Findings, index: Index, tmp_path: Path) -> None:
+    """Another directory, another run: the same numbers, times aside."""
+    again = findings("personalized", Bench(index, tmp_path, quick=True, workers=1))
+    assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
+    assert made.claims == again.claims
+
+
+def test_a_graph_is_refused(tmp_path: Path) -> None:
+    """There are no words there, and it says so."""
+    with pytest.raises(InputError, match="without text"):
+        findings("personalized", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -1,0 +1,209 @@
+"""What is learned before a crawl: from which pages, by which trainers, and kept how."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lycosa.lab.preparing as preparing
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page
+from lycosa.estimators.browsing import Browsing
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Recorded, write_index
+from lycosa.lab.preparing import BROWSED, OPEN, address, node_of, prepare
+from lycosa.lab.subjects import Subject, labelled, subjects_of
+from lycosa.topics.model import Model
+
+EVERYTHING = ("examples", "model", "rules", "browsing")
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A small embedded web."""
+    made = embedded(7, pages=400, hosts=10)
+    return write_index(made, tmp_path_factory.mktemp("web") / "index", source="embedded")
+
+
+@pytest.fixture(scope="session")
+def prepared(web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path]:
+    """A subject before and after, and where its files are."""
+    out = tmp_path_factory.mktemp("prepared")
+    (subject,) = subjects_of(web, ["cooking"])
+    return subject, prepare(web, subject, EVERYTHING, out), out
+
+
+def test_every_page_that_training_looks_at_is_seen(
+    web: Index, prepared: tuple[Subject, Subject, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All reading of pages goes through the index: what was read there while training is marked."""
+    looked: set[int] = set()
+    read = Index.page
+    monkeypatch.setattr(Index, "page", lambda self, node: looked.add(int(node)) or read(self, node))
+    subject, before, _ = prepared
+    done = prepare(web, subject, EVERYTHING, tmp_path)
+    assert looked
+    assert set() == looked - set(np.flatnonzero(done.seen).tolist())
+    assert before.seen.tolist() == done.seen.tolist()
+
+
+def test_pages_that_were_browsed_are_seen(prepared: tuple[Subject, Subject, Path]) -> None:
+    """Also those of the record whose words were not needed."""
+    _, done, _ = prepared
+    assert done.browsing is not None
+    lines = (done.browsing.parent / "record.jsonl").read_text().splitlines()
+    assert all(done.seen[node_of(json.loads(line)["url"])] for line in lines)
+
+
+def test_most_relevant_pages_are_left_to_be_found(prepared: tuple[Subject, Subject, Path]) -> None:
+    """Four in ten at most are seen, by all training together."""
+    _, done, _ = prepared
+    assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
+
+
+def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: Index, tmp_path: Path) -> None:
+    """Of the relevant pages, and of the others."""
+    (subject,) = subjects_of(web, ["railways"])
+    done = prepare(web, subject, ["rules"], tmp_path)
+    relevant = done.truth > 0
+    assert done.seen[relevant].sum() <= OPEN * relevant.sum()
+    assert done.seen[~relevant].sum() <= OPEN * (~relevant).sum()
+    assert done.model is not None
+    assert done.browsing is None
+
+
+def test_what_is_made_is_what_strategies_read(prepared: tuple[Subject, Subject, Path]) -> None:
+    """A model with the subject as a class of its own, rules that know it, browsing that ends at relevant pages."""
+    _, done, _ = prepared
+    assert done.model is not None
+    assert done.rules is not None
+    assert done.browsing is not None
+    model = Model.load(done.model)
+    assert ("cooking",) == done.targets
+    assert "cooking" in model.classes
+    assert not any(name.startswith("cooking/") for name in model.classes)
+    assert {"cooking"} == RuleBook.load(done.rules).wanted(["cooking"])
+    browsing = Browsing.load(done.browsing)
+    told = {node_of(url) for url, good in zip(browsing.urls, browsing.relevant.tolist(), strict=True) if good}
+    assert told
+    assert done.truth[sorted(told)].all()
+
+
+def test_the_subject_that_was_given_stays_as_it_is(prepared: tuple[Subject, Subject, Path]) -> None:
+    """Preparing returns another one."""
+    subject, done, _ = prepared
+    assert subject.model is None
+    assert len(subject.examples) == subject.seen.sum() < done.seen.sum()
+    assert [] == subject.notes
+    assert 3 <= len(done.notes)
+
+
+def test_a_second_call_reads_what_the_first_has_made(
+    web: Index, prepared: tuple[Subject, Subject, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No trainer runs again, and nothing differs."""
+    subject, done, out = prepared
+    for trainer in ("train", "train_rules", "train_browse"):
+        monkeypatch.setattr(preparing, trainer, None)
+    again = prepare(web, subject, EVERYTHING, out)
+    assert (done.model, done.rules, done.browsing) == (again.model, again.rules, again.browsing)
+    assert done.seen.tolist() == again.seen.tolist()
+    assert done.notes == again.notes
+
+
+def test_another_seed_or_other_examples_are_learned_anew(web: Index, tmp_path: Path) -> None:
+    """Files are kept by all that they depend on."""
+    (subject,) = subjects_of(web, ["cooking"])
+    first = prepare(web, subject, ["model"], tmp_path)
+    assert first.model != prepare(web, subject, ["model"], tmp_path, random_seed=1).model
+    assert first.model != prepare(web, replace(subject, examples=subject.examples[:1]), ["model"], tmp_path).model
+
+
+def _prepare_there(arguments: tuple[Path, Path]) -> list[bool]:
+    index = Index.open(arguments[0])
+    (subject,) = subjects_of(index, ["music"])
+    seen: list[bool] = prepare(index, subject, ["rules"], arguments[1]).seen.tolist()
+    return seen
+
+
+def test_processes_that_prepare_the_same_do_not_disturb_each_other(web: Index, tmp_path: Path) -> None:
+    """They come to the same, and leave nothing unfinished behind."""
+    assert web.path is not None
+    with get_context("spawn").Pool(2) as pool:
+        first, second = pool.map(_prepare_there, [(web.path, tmp_path)] * 2, chunksize=1)
+    assert first == second
+    assert [] == [path.name for path in (tmp_path / "prepared").iterdir() if path.name.startswith(".")]
+
+
+def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
+    """A tree of files has names like sea/1.html; trainers are told addresses of their own."""
+    pages = [
+        Recorded(f"{kind}/{n}.html", Page("ok", marked=f"{words} n{n}", links=Links.to(f"{kind}/{(n + 1) % 40}.html",
+                 f"rail/{n}.html")), classes=[kind])
+        for kind, words in (("sea", "coral reef"), ("rail", "steam train"))
+        for n in range(40)
+    ]  # fmt: skip
+    index = write_index(pages, tmp_path / "index", source="files")
+    (subject,) = subjects_of(index, ["sea"])
+    done = prepare(index, subject, ["rules"], tmp_path)
+    assert done.model is not None
+    assert ["rail", "sea"] == Model.load(done.model).classes
+    assert 7 == node_of(address(7))
+    assert -1 == node_of("http://elsewhere.example/")
+
+
+def test_guides_learn_from_other_labels_than_the_judge(tmp_path: Path) -> None:
+    """Where a model gives the truth, its half of the labelled pages is never looked at by training."""
+    made = [
+        replace(page, classes=page.classes if number % 3 == 0 else ())
+        for number, page in enumerate(embedded(7, pages=400, hosts=10))
+    ]
+    index = write_index(made, tmp_path / "index", source="embedded")
+    (subject,) = subjects_of(index, ["cooking"])
+    done = prepare(index, subject, EVERYTHING, tmp_path)
+    assert done.learnable.sum() > 0
+    assert not (done.seen & labelled(index) & ~done.learnable).any()
+    assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
+
+
+def test_labels_of_one_class_are_told_from_the_unlabelled(tmp_path: Path) -> None:
+    """A model of two classes: the subject, and what nobody has labelled."""
+    made = [
+        replace(page, classes=[name for name in page.classes if name.startswith("cooking/")])
+        for page in embedded(7, pages=400, hosts=10)
+    ]
+    index = write_index(made, tmp_path / "index", source="embedded")
+    (subject,) = subjects_of(index, ["cooking"])
+    done = prepare(index, subject, ["model"], tmp_path)
+    assert done.model is not None
+    assert ["cooking", "no class"] == Model.load(done.model).classes
+
+
+def test_what_can_not_be_prepared_is_an_error(tmp_path: Path) -> None:
+    """Unknown needs, and graphs without text; nothing is written."""
+    index = Index.of({"a": ["b"]}, score={"b": 1})
+    (subject,) = subjects_of(index)
+    with pytest.raises(InputError, match="nobody can prepare 'luck'"):
+        prepare(index, subject, ["luck"], tmp_path)
+    with pytest.raises(InputError, match="no text: browsing can't be learned"):
+        prepare(index, subject, ["browsing"], tmp_path)
+    assert subject is prepare(index, subject, ["examples"], tmp_path)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_subject_that_nobody_links_to_can_not_be_browsed(tmp_path: Path) -> None:
+    """It says so, and leaves no unfinished files."""
+    pages = [Recorded(f"http://a.example/{n}", Page("ok", marked=f"w{n}", links=Links.to("http://a.example/9")),
+                      classes=["x" if n < 8 else "y"]) for n in range(20)]  # fmt: skip
+    index = write_index(pages, tmp_path / "index", source="test")
+    (subject,) = subjects_of(index, ["x"])
+    with pytest.raises(InputError, match="nobody can browse there"):
+        prepare(index, subject, ["browsing"], tmp_path / "out")
+    assert [] == list((tmp_path / "out" / "prepared").iterdir())

@@ -1,0 +1,361 @@
+"""The lab's reports: what is written, that nothing in it runs or is loaded, and that a rerun is the same."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table
+from lycosa.lab.report import write_front, write_report
+from lycosa.lab.report.cells import BADGE, as_csv, as_tex, shown
+from lycosa.lab.report.fronting import Paper
+from lycosa.lab.report.look import looks
+from lycosa.lab.report.plots import plot
+from lycosa.lab.report.storing import load
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
+
+
+def chromium() -> str:
+    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
+def example() -> Findings:
+    """Something of everything."""
+    x = np.arange(10, 301, 10)
+    y = x / 400
+    return Findings(
+        "demo",
+        f"A demonstration {HOSTILE}",
+        parts=[
+            Table("table-1", "Strategies", ["name", "pages", "harvest", "interval"],
+                  [[HOSTILE, 1200, 0.51239, "0.5 (0.4 to 0.6)"], ["b", np.int64(7), None, None]], note="A note."),
+            Figure("fig-1", "Harvest", "pages", "harvest",
+                   [Curve("first", x, y, y - 0.1, y + 0.1), Curve(HOSTILE, x, y / 2)], mode="as-published"),
+            Figure("fig-2", "By topic", "topic", "harvest", [Curve("ours", [0, 1], [0.5, float("nan")])], bars=True,
+                   ticks=["reefs", HOSTILE]),
+            Table("times", "Times", ["name", "ms"], [["a", 12.5]], timed=True),
+        ],
+        claims=[
+            Claim(f"It is better {HOSTILE}", "Someone 2014, 8.2", "holds", "0.5 against 0.4"),
+            Claim("It is quicker", "Someone 2014, 8.3", "does not hold", "2 ms against 1"),
+            Claim("It scales", "Someone 2014, 8.4", "cannot be tested here", "3,000 pages"),
+        ],
+        summary="Two strategies were compared.",
+        configuration={"budgets": [100, 300], "judge": {"kind": "vector"}, "where": Path("x")},
+        corpus={"source": HOSTILE, "fingerprint": "8f3a", "share": np.float32(0.5)},
+        remarks=["first beat the oracle"],
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "out"
+    assert out / "index.html" == write_report(example(), out, "lycosa lab paper demo --out 'a b'")
+    return out
+
+
+class Tags(HTMLParser):
+    """What a page is made of, as a browser takes it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.within = ""
+        self.scripts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.within = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.within == "script":
+            self.scripts[-1] += data
+        else:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(written: Path) -> Tags:
+    return Tags((written / "index.html").read_text("utf-8"))
+
+
+def test_a_report_has_its_files(written: Path) -> None:
+    """Pictures and tables are named by the keys of their parts."""
+    expected = {
+        "index.html", "report.json", "times.json", "tables/table-1.tex", "tables/table-1.csv", "tables/times.tex",
+        "tables/times.csv", *(f"figures/fig-{n}.{form}" for n in (1, 2) for form in ("svg", "png", "csv")),
+    }  # fmt: skip
+    assert expected == {str(path.relative_to(written)) for path in written.rglob("*") if path.is_file()}
+
+
+def test_the_page_loads_nothing(page: Tags) -> None:
+    """Every address in the page is in the page itself, or inside it."""
+    addresses = [held for _, attributes in page.tags for name in ("src", "href") if (held := attributes.get(name))]
+    assert [] == [address for address in addresses if not address.startswith(("data:", "#"))]
+    assert 2 == sum(tag == "img" for tag, _ in page.tags)
+
+
+def test_names_of_strangers_stay_text(page: Tags) -> None:
+    """A name with tags in it makes no tag: three scripts are there, all ours, and no handler."""
+    assert 3 == len(page.scripts)
+    figures = json.loads(page.scripts[0])
+    assert ["fig-1", "fig-2"] == list(figures)
+    assert not [attributes for _, attributes in page.tags if "onerror" in attributes]
+    assert HOSTILE in "".join(page.text)
+
+
+def test_figures_get_no_markup(page: Tags) -> None:
+    """plotly reads a little HTML: what it is given has none."""
+    names = [trace["name"] for figure in json.loads(page.scripts[0]).values() for trace in figure["data"]]
+    assert not [name for name in names if "<" in name]
+
+
+def test_the_page_says_it_all(page: Tags) -> None:
+    """Verdicts, evidence, configuration, corpus, versions, remarks and the command are on the page."""
+    text = " ".join(" ".join(page.text).split())
+    wanted = [
+        "Of 3 claims, 1 holds, 1 does not hold, 1 cannot be tested here.", "0.5 against 0.4", "Someone 2014, 8.3",
+        "judge.kind vector", "budgets 100, 300", "fingerprint 8f3a", "first beat the oracle", "A note.",
+        "lycosa lab paper demo --out 'a b'", "lycosa 0.", "numpy 2.",
+    ]  # fmt: skip
+    assert [] == [told for told in wanted if told not in text]
+
+
+def test_as_published_is_said_everywhere(written: Path, page: Tags) -> None:
+    """The figure whose judge is the guide has a badge; the others have none."""
+    assert 1 == "".join(page.text).count(BADGE)
+    table = Table("t", "T", ["a"], [["b"]], mode="as-published")
+    assert f"\\caption{{T [{BADGE}]}}" in as_tex(table)
+
+
+def test_cells_of_a_table(page: Tags) -> None:
+    """Numbers have their digits, nothing is a dash, headings have a scope."""
+    text = [piece.strip() for piece in page.text]
+    assert ["1,200", "0.512", "0.5 (0.4 to 0.6)"] == [
+        cell for cell in text if cell in ("1,200", "0.512", "0.5 (0.4 to 0.6)")
+    ]
+    assert "–" in text
+    assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
+
+
+def test_a_rerun_is_the_same(written: Path, tmp_path: Path) -> None:
+    """All but the page and the times are byte for byte as before."""
+    write_report(example(), tmp_path, "another command")
+    for path in sorted(written.rglob("*.*")):
+        if path.name not in ("index.html", "times.json"):
+            assert path.read_bytes() == (tmp_path / path.relative_to(written)).read_bytes(), path.name
+
+
+def test_times_are_kept_apart(written: Path) -> None:
+    """report.json names a part with times and holds none of it; times.json has it, and the date."""
+    told = json.loads((written / "report.json").read_text())
+    assert {"is": "table", "key": "times", "title": "Times", "mode": "independent", "timed": True} == told["findings"][
+        0
+    ]["parts"][3]
+    times = json.loads((written / "times.json").read_text())
+    assert [["a", 12.5]] == times["parts"][0]["rows"]
+    assert "made" in times
+    assert "made" not in told
+
+
+def test_a_stored_report_can_be_read(written: Path) -> None:
+    """What report.json holds is what was found; numbers that are none stay none."""
+    (found,) = load(written)
+    assert ["table-1", "fig-1", "fig-2"] == [part.key for part in found.parts]
+    assert example().claims == found.claims
+    bars = found.parts[2]
+    assert isinstance(bars, Figure)
+    assert 0.5 == bars.curves[0].y[0]
+    assert np.isnan(bars.curves[0].y[1])
+
+
+def test_latex(tmp_path: Path) -> None:
+    """Rules of booktabs, figures at the right, nothing that LaTeX would take for a command."""
+    table = Table("a_b", "50 % & more", ["na_me", "n"], [[r"\input{x}", -1.5], ["[x]", None]], digits=1)
+    lines = as_tex(table).splitlines()
+    assert r"\caption{50 \% \& more}" in lines
+    assert r"\begin{tabular}{lr}" in lines
+    assert r"na\_me & n \\" in lines
+    assert r"\textbackslash{}input\{x\} & $-$1.5 \\" in lines
+    assert r"{}[x] & -- \\" in lines
+    assert ["\\toprule", "\\midrule", "\\bottomrule"] == [line for line in lines if line.endswith("rule")]
+
+
+def test_spreadsheets_run_nothing() -> None:
+    """Numbers are exact, nothing is empty, and a text that begins like a formula is one no more."""
+    rows = list(csv.reader(as_csv(["a", "b"], [["=1+1", 1 / 3], ["x", None]]).splitlines()))
+    assert [["a", "b"], ["'=1+1", repr(1 / 3)], ["x", ""]] == rows
+
+
+def test_keys_stay_in_the_directory(tmp_path: Path) -> None:
+    """A key with a path in it names a file in the report; two that would have one name get two."""
+    tables = [Table(key, "T", ["a"], [["b"]]) for key in ("../../x", "x", "X")]
+    write_report(Findings("f/../..", "F", parts=list(tables)), tmp_path / "out", "")
+    assert ["X-3.csv", "x-2.csv", "x.csv"] == sorted(path.name for path in (tmp_path / "out" / "tables").glob("*.csv"))
+    assert [tmp_path / "out"] == list(tmp_path.iterdir())
+
+
+def test_several_findings_make_one_page(tmp_path: Path) -> None:
+    """Parts of the same key in two experiments get two anchors and files; without figures there is no plotly."""
+    table = Table("t", "T", ["a"], [["b"]])
+    path = write_report([Findings("one", "One", [table]), Findings("two", "Two", [table])], tmp_path, "")
+    page = Tags(path.read_text("utf-8"))
+    assert ["of-one", "part-t", "of-two", "part-t-2"] == [
+        a["id"] for tag, a in page.tags if tag in ("article", "div") and "id" in a
+    ]
+    assert path.stat().st_size < 100_000
+
+
+def test_an_interrupted_writing_leaves_the_old_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is replaced whole: while it is written, what was there stays."""
+    import lycosa.core.files as files
+
+    write_report(Findings("a", "Old"), tmp_path, "")
+
+    def fail(number: int) -> None:
+        raise KeyboardInterrupt
+
+    before = (tmp_path / "index.html").read_bytes()
+    monkeypatch.setattr(files.os, "fsync", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(Findings("a", "New"), tmp_path, "")
+    assert before == (tmp_path / "index.html").read_bytes()
+    assert not list(tmp_path.glob("*.new"))
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "plotly"])
+def test_without_the_extra(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who lacks a library of the extra is told how to get it, and nothing is half written."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("lycosa.lab.report.plots.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=re.escape("pip install 'lycosa[lab]'")):
+        write_report(example(), tmp_path / "out", "")
+    assert not (tmp_path / "out").exists()
+
+
+def test_pictures_are_quiet(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """Letters that no font has, dollars and underscores are drawn without a word, and without mathematics."""
+    curves = [
+        Curve("_hidden $x", [1, 2], [1, 2]),
+        Curve("\u4e2d\u6587 \U0001f577", [1, 2], [2, float("nan")]),
+        Curve("", [], []),
+    ]
+    figure = Figure("f", "a $\\frac{ b_c", "$", "y_$", curves, log_x=True, log_y=True)
+    with caplog.at_level(logging.WARNING):
+        write_report(Findings("f", "F", [figure, Figure("none", "No curves", "x", "y", [])]), tmp_path, "")
+    assert [] == caplog.records
+    assert (tmp_path / "figures" / "f.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<dc:date>" not in (tmp_path / "figures" / "f.svg").read_bytes()
+
+
+def test_a_band_belongs_to_its_curve() -> None:
+    """Band and curve are of one group, so that they come and go together, and of one colour."""
+    drawn = plot(Figure("f", "F", "x", "y", [Curve("a", [1, 2], [2, 3], [1, 2], [3, 4]), Curve("b", [1], [1])]))
+    band, line, other = drawn["data"]
+    assert band["legendgroup"] == line["legendgroup"] != other["legendgroup"]
+    assert [1, 2, 2, 1] == band["x"]
+    assert [3, 4, 2, 1] == band["y"]
+    assert not band["showlegend"]
+    assert "rgba(0,114,178,0.16)" == band["fillcolor"]
+    assert "#0072B2" == line["line"]["color"]  # 0x00, 0x72 = 114, 0xB2 = 178
+
+
+def test_curves_look_different() -> None:
+    """Of 28 curves no two have both the colour and the line style in common."""
+    curves = [Curve(str(number), [0], [0]) for number in range(28)]
+    assert 28 == len(set(looks(curves)))
+
+
+def test_small_numbers_are_not_zero() -> None:
+    """A number that its digits would make nothing of is told by its size; zero is zero."""
+    assert ["0.000", "1.2e-05", "yes", "∞"] == [shown(cell) for cell in (0.0, 0.000012, True, float("inf"))]
+
+
+def test_the_front_page(tmp_path: Path) -> None:
+    """It leads to each report with the numbers of its verdicts, and says which paper failed and why."""
+    papers = [Paper("otie", "OTIE", example()), Paper("rules", "Rules", failure=f"no classes {HOSTILE}")]
+    page = Tags(write_front(papers, tmp_path, "lycosa lab paper all").read_text("utf-8"))
+    links = [a["href"] for tag, a in page.tags if tag == "a" and a["href"] != "#main"]
+    assert {"otie/index.html"} == set(links)
+    text = " ".join(" ".join(page.text).split())
+    assert "OTIE 1 1 1 Rules Failed: no classes" in text
+    assert 1 == len(page.scripts)
+
+
+# -- in a browser ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None:
+    """No errors, nothing asked for, nothing wider than the screen; a click takes a curve and its band away."""
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, offline=True)
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((written / "index.html").as_uri())
+    chart = page.locator("[data-figure='fig-1']")
+    chart.scroll_into_view_if_needed()
+    chart.locator(".plot[data-ready]").wait_for(timeout=20_000)
+    assert not chart.locator("img").is_visible()
+    # Three traces: a band, its curve, and a curve without a band.
+    assert 3 == chart.locator(".scatterlayer .trace").count()
+    chart.locator(".legendtoggle").first.click()
+    expect(chart.locator(".scatterlayer .trace")).to_have_count(1)
+    page.click("#theme")
+    page.emulate_media(media="print")
+    assert chart.locator("img").is_visible()
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert 400 >= page.evaluate("document.documentElement.scrollWidth")
+    assert [] == complaints
+    assert 1 == len([url for url in asked if not url.startswith("data:")])
+    page.close()
+
+
+@pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+def test_the_report_of_the_lab_without_scripts(browser: Any, written: Path) -> None:
+    """Without JavaScript the pictures are there in place of the interactive figures, and no button."""
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((written / "index.html").as_uri())
+    assert page.locator("[data-figure='fig-1'] img").is_visible()
+    assert 0 == page.locator("button:visible").count()
+    page.close()

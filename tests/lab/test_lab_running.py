@@ -1,0 +1,513 @@
+"""Running experiments: what is kept, what is run again, what comes out whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commands import run as command
+from lycosa.core.errors import InputError
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.results import COLUMNS
+from lycosa.lab.running import Results, run
+from lycosa.lab.runs import key_of, read_run, strategy_mark, write_run
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject
+
+STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
+
+
+def graph() -> Index:
+    """A hundred nodes, each with links to four others; every fifth one is worth something."""
+    links = {f"n{n}": [f"n{(n * 7 + k * 13 + k * k) % 100}" for k in range(1, 5)] for n in range(100)}
+    return Index.of(links, score={f"n{n}": 1.0 + n / 100 for n in range(0, 100, 5)})
+
+
+def plan(**more: Any) -> Experiment:
+    """A few crawls of that graph."""
+    settings: dict[str, Any] = {
+        "strategies": STRATEGIES, "told": "score", "mode": "as-published", "seeds": "random", "seed_count": 2,
+        "seed_sets": 2, "budgets": [10, 40], "repetitions": 2, **more,
+    }  # fmt: skip
+    return Experiment("mine", "", **settings)
+
+
+class Told(list[tuple[str, int, int]]):
+    """All that was told of the progress."""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        self.append((what, done, total))
+
+    @property
+    def ran(self) -> int:
+        """How many trials were run."""
+        return max(total for what, _, total in self if what == "running trials")
+
+
+def tables(out: Path) -> tuple[bytes, bytes]:
+    """The results in their files."""
+    return (out / "results.csv").read_bytes(), (out / "results.parquet").read_bytes()
+
+
+def rows(out: Path) -> list[dict[str, str]]:
+    """The rows of the table."""
+    with open(out / "results.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def runs(out: Path) -> dict[str, tuple[Any, ...]]:
+    """What is kept of each run, without its time."""
+    found = {}
+    for path in sorted((out / "runs").glob("*.npz")):
+        trace = read_run(path)
+        assert trace is not None
+        found[path.name] = (trace.nodes.tolist(), trace.seeds, trace.ending, trace.arms)
+    return found
+
+
+# -- results -------------------------------------------------------------------------------------------------------
+
+
+def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
+    """There is an outcome for each strategy, seed set and repetition, strategies first; and a row for each budget."""
+    results = run(plan(), tmp_path, index=graph(), workers=1)
+    assert [(text, s, r) for text in STRATEGIES for s in range(2) for r in range(2)] == [
+        (one.strategy, one.seed_set, one.repetition) for one in results.outcomes
+    ]
+    told = rows(tmp_path)
+    assert list(COLUMNS) == list(told[0])
+    assert 4 * 2 * 2 * 2 == len(told)
+    assert results.select("fl_n", "score") == results.outcomes[8:12]
+
+
+def test_numbers_of_a_row(tmp_path: Path) -> None:
+    """What a row says is what counting by hand says."""
+    # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
+    index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
+    subject = Subject("score", np.array(index.score), truth_by="scores of the graph")
+    settings = plan(strategies=["oracle", "breadth-first"], seeds="given", seed_sets=1, repetitions=1, budgets=[2, 9])
+    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
+    results = run(settings, tmp_path, index=named, subjects=[subject], workers=1)
+    assert ["b", "a", "c"] != [named.names[node] for node in results.select("breadth-first")[0].trace.found]
+    told = [
+        {key: row[key] for key in ("budget", "fetched", "found", "score", "harvest", "recall", "relative", "area")}
+        for row in rows(tmp_path)
+        if row["strategy"] == "breadth-first"
+    ]
+    # Worth 1, 0, 3: after 2 pages 1 found, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
+    assert told[0] == {
+        "budget": "2", "fetched": "2", "found": "1", "score": "1", "harvest": "0.5", "recall": "0.25", "relative": "1",
+        "area": "0.75",
+    }  # fmt: skip
+    # After 9 pages there were 3: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
+    area = (1 + 1 / 2 + sum(4 / n for n in range(3, 10))) / 9
+    assert told[1] == {
+        "budget": "9", "fetched": "3", "found": "2", "score": "4", "harvest": f"{4 / 3:.10g}", "recall": "1",
+        "relative": "1", "area": f"{area:.10g}",
+    }  # fmt: skip
+    assert any("Ran dry: breadth-first" in line and "1 of 1" in line for line in results.remarks)
+
+
+def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
+    """One process or two, the tables are the same to the byte, and so are the runs."""
+    run(plan(), tmp_path / "one", index=graph(), workers=1)
+    run(plan(), tmp_path / "two", index=graph(), workers=2)
+    assert tables(tmp_path / "one") == tables(tmp_path / "two")
+    assert runs(tmp_path / "one") == runs(tmp_path / "two")
+
+
+def test_repetitions_have_chances_of_their_own(tmp_path: Path) -> None:
+    """A strategy with chance differs between repetitions, one without does not; repetition r has random_seed + r."""
+    results = run(plan(), tmp_path / "zero", index=graph(), workers=1)
+    later = run(plan(random_seed=1, seeds="given"), tmp_path / "one", index=seeded(results), workers=1)
+    by_chance, steady = results.select("random"), results.select("breadth-first")
+    assert by_chance[0].trace.nodes.tolist() != by_chance[1].trace.nodes.tolist()
+    assert steady[0].trace.nodes.tolist() == steady[1].trace.nodes.tolist()
+    assert by_chance[1].trace.nodes.tolist() == later.select("random")[0].trace.nodes.tolist()
+
+
+def seeded(results: Results) -> Index:
+    """The graph, with the seeds of the first outcome as its own."""
+    trace = results.select("random")[1].trace
+    index = results.index
+    seeds = [index.names[node] for node in trace.nodes[: trace.seeds]]
+    order = {name: at for at, name in enumerate(seeds)}
+    given = sorted(order, key=lambda name: order[name])
+    return Index(index.columns, {**index.facts, "seeds": given}, index.names_, index.texts_)
+
+
+def test_the_configuration_lies_beside_the_results(tmp_path: Path) -> None:
+    """What was run can be read back from the directory, complete."""
+    settings = plan()
+    run(settings, tmp_path, index=graph(), workers=1)
+    read = Experiment.load(tmp_path / "experiment.toml")
+    assert settings.as_dict() == read.as_dict()
+
+
+# -- what is kept --------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_run_twice(tmp_path: Path) -> None:
+    """A second call runs nothing, one with a further strategy that one only, a larger budget everything."""
+    ran = []
+    for more in ({}, {}, {"strategies": [*STRATEGIES, "fl_deg"]}, {"budgets": [50]}):
+        told = Told()
+        run(plan(**more), tmp_path, index=graph(), workers=1, tell=told)
+        ran.append(told.ran)
+    assert ran == [16, 0, 4, 16]
+
+
+def test_a_damaged_run_is_run_again(tmp_path: Path) -> None:
+    """Files that were cut, changed or emptied are recognised; the result is the same as before."""
+    run(plan(), tmp_path, index=graph(), workers=1)
+    before, kept = tables(tmp_path), runs(tmp_path)
+    files = sorted((tmp_path / "runs").glob("*.npz"))
+    whole = files[0].read_bytes()
+    files[0].write_bytes(whole[: len(whole) // 2])
+    files[1].write_bytes(b"")
+    changed = bytearray(files[2].read_bytes())
+    changed[60] ^= 0xFF
+    files[2].write_bytes(changed)
+    files[3].unlink()
+    told = Told()
+    run(plan(), tmp_path, index=graph(), workers=1, tell=told)
+    assert (4, before, kept) == (told.ran, tables(tmp_path), runs(tmp_path))
+
+
+def test_a_run_comes_back_as_it_was_kept(tmp_path: Path) -> None:
+    """A trace is the same after it was written and read, arms and all; what is no such file is none."""
+    trace = Trace(np.array([3, 1, 2], np.int32), 1, "exhausted", 0.25, ["fl_n", "fl_e", "fl_n"])
+    write_run(tmp_path / "a.npz", trace)
+    back = read_run(tmp_path / "a.npz")
+    assert back is not None
+    assert ([3, 1, 2], 1, "exhausted", 0.25, ["fl_n", "fl_e", "fl_n"]) == (
+        back.nodes.tolist(), back.seeds, back.ending, back.seconds, back.arms,
+    )  # fmt: skip
+    (tmp_path / "b.npz").write_text("no run")
+    assert read_run(tmp_path / "b.npz") is None
+    assert read_run(tmp_path / "c.npz") is None
+
+
+KILLED = """
+import os, signal, sys
+sys.path[:0] = {path!r}
+from test_lab_running import graph, plan
+from lycosa.lab.running import run
+
+def tell(what, done, total):
+    if what == "running trials" and done == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    run(plan(), {out!r}, index=graph(), workers={workers}, tell=tell)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again(tmp_path: Path, workers: int) -> None:
+    """After kill -9 in the midst of it a second call runs the rest, and all is as if nothing had happened."""
+    script = tmp_path / "killed.py"
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    script.write_text(KILLED.format(path=sys.path, out=str(out), workers=workers))
+    # The workers hold the pipes, too: that this ends shows that they have left after their parent.
+    died = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=60, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    done = len(runs(out))
+    assert 5 <= done < 16
+    assert not (out / "results.csv").exists()
+    told = Told()
+    run(plan(), out, index=graph(), workers=1, tell=told)
+    run(plan(), whole, index=graph(), workers=1)
+    assert told.ran <= 16 - done  # workers may have finished another one when nobody listened any more
+    assert tables(whole) == tables(out)
+    assert runs(whole) == runs(out)
+
+
+def alive(pid: int | None) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(pid or 0, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_stopped_by_hand(tmp_path: Path) -> None:
+    """Ctrl-C leaves no process behind, and what was done is kept."""
+    workers = set()
+
+    def tell(what: str, done: int, total: int) -> None:
+        workers.update(child.pid for child in multiprocessing.active_children())
+        if what == "running trials" and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan(), tmp_path, index=graph(), workers=2, tell=tell)
+    assert 2 == len(workers)
+    assert not any(alive(pid) for pid in workers)
+    assert len(runs(tmp_path)) >= 3
+
+
+def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str]) -> None:
+    """The key of a run changes with the code of a strategy of one's own and with a file that it names."""
+    file = tmp_path / "a.tsv"
+    file.write_text("one")
+    first = key_of(strategy_mark(f"rules,file={file}"))
+    assert first == key_of(strategy_mark(f"rules,file={file}"))
+    file.write_text("two")
+    assert first != key_of(strategy_mark(f"rules,file={file}"))
+    assert strategy_mark(own("pass"))[1] != strategy_mark(own("raise ValueError"))[1]
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------
+
+OWN = """
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Own:
+    proportional = False
+    wants = ()
+
+    def learn(self, step, table):
+        if table.nodes[step.row] == "n20":
+            {code}
+        return step.children
+
+    def score(self, rows, table):
+        return np.ones(len(rows))
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """A strategy of one's own, which does something at a certain node."""
+    monkeypatch.syspath_prepend(tmp_path)
+    made = iter(range(9))
+
+    def make(code: str) -> str:
+        name = f"own_strategy_{next(made)}_{tmp_path.name}"
+        (tmp_path / f"{name}.py").write_text(OWN.format(code=code))
+        return f"{name}:Own"
+
+    return make
+
+
+def test_one_broken_strategy_does_not_stop_the_others(tmp_path: Path, own: Callable[[str], str]) -> None:
+    """Trials that fail are named in one line with the reason, and where the whole of it is; all others finish."""
+    text = own("raise RuntimeError('it broke')")
+    settings = plan(strategies=["breadth-first", text], repetitions=1, seed_sets=4, budgets=[12])
+    results = run(settings, tmp_path / "out", index=graph(), workers=1)
+    assert 4 == len(results.select("breadth-first"))
+    failed = len(results.failed)
+    assert 0 < failed == 4 - len(results.select(text))
+    (line,) = [line for line in results.remarks if line.startswith("Failed")]
+    assert results.failed[0] in line
+    assert "RuntimeError: it broke" in line
+    assert (tmp_path / "out" / "failures.txt").read_text().count("Traceback") == failed
+
+
+def test_what_cannot_run_here_is_left_out(tmp_path: Path) -> None:
+    """A strategy that learns from pages has none to learn from in a graph: that is said with a count, the rest runs."""
+    results = run(plan(strategies=["breadth-first", "hmm"]), tmp_path, index=graph(), workers=1)
+    assert {"breadth-first"} == {one.strategy for one in results.outcomes}
+    assert any(line.startswith("Left out: hmm in 4 of 4 trials: the corpus has no text") for line in results.remarks)
+    assert [] == results.failed
+
+
+def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
+    """A subject whose pages lead to none of the others is named as left out; with no other one it is an error."""
+    index = graph()
+    lone = Index.of({**{n: [index.names[c] for c in index.children(i)] for i, n in enumerate(index.names)}, "x": []},
+                    score={n: float(index.score[i]) for i, n in enumerate(index.names)})  # fmt: skip
+    near = Subject("near", np.array(lone.score), truth_by="scores of the graph")
+    far = Subject("far", np.eye(1, len(lone), len(lone) - 1, dtype=np.float32)[0], truth_by="scores of the graph")
+    results = run(plan(), tmp_path / "both", index=lone, subjects=[near, far], workers=1)
+    assert ["near"] == list(results.subjects)
+    assert any(line.startswith("Left out: far: ") for line in results.remarks)
+    with pytest.raises(InputError, match="nothing to hunt is left: Left out: far"):
+        run(plan(), tmp_path / "far", index=lone, subjects=[far], workers=1)
+
+
+def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
+    """Where greedy is not best, who has more is named, with what no crawl can exceed."""
+    # The oracle takes a (.5), then b for want of anything better, then c (1): 1.5. b, c, d have 2. The bound is not
+    # that near: one link away is a, two links away c and d, so .5 + 1 + 1.
+    index = Index.of(
+        {"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1},
+        {("s", "b"): 1, ("b", "c"): 1, ("b", "d"): 1},
+    )  # fmt: skip
+    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
+    settings = plan(strategies=["oracle", "fl_e"], seeds="given", seed_sets=1, repetitions=1, budgets=[3])
+    results = run(settings, tmp_path, index=named, workers=1)
+    (line,) = [line for line in results.remarks if line.startswith("Above the oracle")]
+    assert "fl_e in 1 of 1 trials" in line
+    assert "2 against 1.5 after 3 pages" in line
+    assert line.endswith("no crawl can have more than 2.5.")
+
+
+def test_who_judges_himself_is_called_so(tmp_path: Path) -> None:
+    """A graph whose scores guide and judge is as-published, whatever was asked for, and that is said."""
+    results = run(plan(mode="independent"), tmp_path, index=graph(), workers=1)
+    assert ("as-published", {"as-published"}) == (results.mode, {row["mode"] for row in rows(tmp_path)})
+    assert any(line.startswith("As-published, although") for line in results.remarks)
+
+
+def test_a_graph_has_no_words(tmp_path: Path) -> None:
+    """A guide can't be told words where there is no text: the message says what it can be told."""
+    with pytest.raises(InputError, match="set told to score"):
+        run(plan(told="words"), tmp_path, index=graph(), workers=1)
+
+
+# -- pages ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small web, indexed."""
+    out = tmp_path_factory.mktemp("corpus") / "small.index"
+    write_index(embedded(pages=250, hosts=8), out, source="embedded web, small")
+    return out
+
+
+def paged(corpus: Path, **more: Any) -> Experiment:
+    """A few crawls of that web."""
+    settings: dict[str, Any] = {
+        "strategies": ["breadth-first", "best-first", "oracle"], "subjects": ["astronomy", "computing"], "seed_sets": 2,
+        "seed_count": 2, "budgets": [20, 60], **more,
+    }  # fmt: skip
+    return Experiment("pages", str(corpus), **settings)
+
+
+def test_findings_of_an_experiment(corpus: Path, tmp_path: Path) -> None:
+    """Findings have a table for each budget, the curves, the differences to the first strategy, and all settings."""
+    results = run(paged(corpus), tmp_path, workers=1)
+    found = results.findings()
+    assert ["pages-20", "pages-60", "pages-harvest", "pages-differences", "pages-subjects"] == [
+        part.key for part in found.parts
+    ]
+    assert (results.index.fingerprint, [20, 60]) == (found.corpus["fingerprint"], found.configuration["budgets"])
+    table: Any = found.parts[0]
+    assert results.ranked(20) == [row[0] for row in table.rows]
+    assert "oracle" == table.rows[0][0]
+    curves: Any = found.parts[2]
+    last = {
+        curve.label: (curve.x[-1], curve.y[-1], curve.low[-1] <= curve.y[-1] <= curve.high[-1])
+        for curve in curves.curves
+    }
+    for text in results.strategies:
+        of = [one for one in results.rows if one["strategy"] == text and one["budget"] == 60]
+        assert last[text] == (60, pytest.approx(np.mean([row["score"] / 60 for row in of])), True)
+
+
+def test_labels_stand_beside_the_guides_own_word(corpus: Path, tmp_path: Path) -> None:
+    """As published the guide's own word counts; what labels say stands beside it, and is what they say elsewhere."""
+    own = run(paged(corpus, mode="as-published"), tmp_path / "own", workers=1)
+    fair = run(paged(corpus), tmp_path / "fair", workers=1)
+    at = lambda rows: [row for row in rows if row["strategy"] == "best-first"]  # noqa: E731
+    assert [row["harvest"] for row in at(fair.rows)] == [row["harvest_labels"] for row in at(own.rows)]
+    assert [row["harvest"] for row in at(own.rows)] != [row["harvest_labels"] for row in at(own.rows)]
+    table: Any = own.findings().parts[0]
+    assert ("as-published", True) == (table.mode, "harvest by labels" in table.columns)
+
+
+def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
+    """In a corpus without classes a query is hunted as published: the guide judges, and no labels stand beside it."""
+    pages = (replace(page, classes=()) for page in embedded(pages=120, hosts=4))
+    write_index(pages, tmp_path / "bare.index", source="a crawl")
+    settings = paged(tmp_path / "bare.index", subjects=["telescope planet star"], mode="as-published", budgets=[20])
+    results = run(settings, tmp_path / "out", workers=1)
+    assert ["telescope planet star"] == list(results.subjects)
+    assert {"as-published"} == {row["mode"] for row in results.rows}
+    assert results.mean("oracle", 20) >= results.mean("best-first", 20) > results.mean("breadth-first", 20) > 0
+    assert all(np.isnan(row["harvest_labels"]) for row in results.rows)
+
+
+def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """`lab run` by flags prints strategies best first, writes all files, and the file it writes does the same again."""
+    words = ["lab", "run", "--workers", "1", "--quiet", "--json"]
+    flags = [
+        "--strategy",
+        "breadth-first",
+        "--strategy",
+        "best-first",
+        "--topics",
+        "1",
+        "--budget",
+        "40",
+        "--budget",
+        "10",
+    ]
+    out, again = tmp_path / "out", tmp_path / "again"
+    assert 0 == command(monkeypatch, *words, "--corpus", str(corpus), *flags, "--seed-count", "1", "--out", str(out))
+    told = loads(capsys.readouterr().out)
+    assert (6, [], [10, 40]) == (told["crawls"], told["failed"], told["experiment"]["budgets"])
+    assert {"experiment.toml", "results.csv", "results.parquet", "times.csv", "report", "runs", "guides"} == {
+        path.name for path in out.iterdir()
+    }
+    assert 0 == command(monkeypatch, *words, str(out / "experiment.toml"), "--out", str(again))
+    assert tables(out) == tables(again)
+    capsys.readouterr()
+    assert 0 == command(monkeypatch, "lab", "run", str(out / "experiment.toml"), "--out", str(out), "--workers", "1")
+    shown = capsys.readouterr().out
+    assert [one["strategy"] for one in told["strategies"]] == sorted(
+        ["breadth-first", "best-first"], key=lambda text: shown.index(f"\n{text} ")
+    )
+    assert str(out / "results.csv") in shown
+
+
+def test_the_command_says_what_is_wrong(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, own: Callable[[str], str]
+) -> None:
+    """Nothing to run, an unknown class, a directory of something else: one line and exit code 2; a broken trial: 1."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    base = ["--corpus", str(corpus), "--strategy", "best-first"]
+    for words, said in [
+        ([], "nothing to run"),
+        ([*base, "--topic", "no such thing", "--out", str(tmp_path / "a")], "no class 'no such thing'"),
+        ([*base, "--out", str(tmp_path / "mine")], "is no experiment"),
+        (["--corpus", str(tmp_path / "mine"), "--strategy", "best-first"], "lycosa lab index"),
+    ]:
+        assert 2 == command(monkeypatch, "lab", "run", *words)
+        assert said in capsys.readouterr().err
+    broken = own("pass")
+    module = tmp_path / f"{broken.partition(':')[0]}.py"
+    module.write_text(
+        module.read_text().replace('if table.nodes[step.row] == "n20"', "if True").replace("pass", "1 / 0")
+    )
+    words = [*base, "--strategy", broken, "--topics", "1", "--budget", "5", "--workers", "1", "--quiet"]
+    assert 1 == command(monkeypatch, "lab", "run", *words, "--out", str(tmp_path / "b"))
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_the_command_stopped_by_hand(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """Ctrl-C says what is kept and how to go on."""
+
+    def stop(*args: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lycosa.lab.running._run_all", stop)
+    words = ["--corpus", str(corpus), "--strategy", "best-first", "--topics", "1", "--workers", "1", "--out"]
+    assert 130 == command(monkeypatch, "lab", "run", *words, str(tmp_path / "out"))
+    assert "The same command goes on" in capsys.readouterr().err

@@ -1,0 +1,166 @@
+"""Seeds: on the topic, off it, hubs, any; and never such that nothing can be found from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import lycosa.lab.seeds as seeds_module
+from lycosa.core.errors import InputError
+from lycosa.lab.index import Index
+from lycosa.lab.seeds import FAR, distances, leads, seed_sets
+from lycosa.lab.subjects import Subject
+
+
+def subject(truth: list[float]) -> Subject:
+    """A subject with this truth."""
+    return Subject("x", np.array(truth, np.float32))
+
+
+CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}
+"""a -> b -> c -> d <-> e, and f alone; nodes 0 to 5."""
+
+
+def searched(links: dict[str, list[str]], relevant: NDArray[np.bool_]) -> list[int]:
+    """Distances as a plain search from every node finds them."""
+    index = Index.of(links)
+    found = []
+    for start in range(len(index)):
+        level, seen, distance = {start}, {start}, 0
+        while level and not any(relevant[node] for node in level):
+            level = {int(child) for node in level for child in index.children(node)} - seen
+            seen |= level
+            distance += 1
+        found.append(distance if level else int(FAR))
+    return found
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_distances_are_those_of_a_plain_search(monkeypatch: pytest.MonkeyPatch, large: int) -> None:
+    """On random graphs, however large graphs are taken to be; also where a search gets deep."""
+    monkeypatch.setattr(seeds_module, "LARGE", large)
+    monkeypatch.setattr(seeds_module, "SHALLOW", 2)
+    chance = np.random.default_rng(5)
+    for _ in range(20):
+        names = [str(number) for number in range(30)]
+        links = {name: chance.choice(names, int(chance.integers(0, 3))).tolist() for name in names}
+        relevant = np.zeros(len(Index.of(links)), np.bool_)
+        relevant[:2] = True
+        assert searched(links, relevant) == distances(Index.of(links), relevant).tolist()
+
+
+def test_off_topic_seeds_are_hops_away_and_lead_there() -> None:
+    """With d relevant, a and b are two links away or more; f leads nowhere, and that is told."""
+    wanted = subject([0, 0, 0, 1, 0, 0])
+    assert [0, 1] == sorted(seed_sets(Index.of(CHAIN), wanted, "off-topic", count=2)[0])
+    assert [[0]] == seed_sets(Index.of(CHAIN), wanted, "off-topic", count=1, hops=3)
+    assert ["off-topic seeds: 1 nodes are not used, nothing relevant can be reached from them"] == wanted.notes
+
+
+def test_too_many_hops_are_an_error_with_the_farthest_there_is() -> None:
+    """It says what to ask for."""
+    with pytest.raises(InputError, match=r"no node is 4 links.*farthest that lead there are 3 away \(1 of them\)"):
+        seed_sets(Index.of(CHAIN), subject([0, 0, 0, 1, 0, 0]), "off-topic", hops=4)
+
+
+def test_fewer_seeds_than_asked_for_are_told() -> None:
+    """All there are, and a note."""
+    wanted = subject([0, 0, 0, 1, 0, 0])
+    assert 2 == len(seed_sets(Index.of(CHAIN), wanted, "off-topic", count=5)[0])
+    assert "off-topic seeds: there are 2 only, 5 were asked for" in wanted.notes
+
+
+def test_on_topic_seeds_lead_to_another_relevant_node() -> None:
+    """Of c, e and f: from c one gets to e; e leads back to itself only; f has no links."""
+    wanted = subject([0, 0, 1, 0, 1, 1])
+    assert [[2]] == seed_sets(Index.of(CHAIN), wanted, "on-topic", count=3)
+    assert [
+        "on-topic seeds: 1 of 3 relevant nodes are not used, nothing relevant can be reached from them",
+        "on-topic seeds: e is not used, it leads to no relevant node but itself",
+        "on-topic seeds: there are 1 only, 3 were asked for",
+    ] == sorted(wanted.notes, key=lambda note: ("of 3" not in note, "not used" not in note))
+
+
+def test_relevant_nodes_that_lead_to_no_other_are_an_error() -> None:
+    """One relevant node alone is nothing to start from on its topic, nor one that leads back to itself only."""
+    for truth in ([0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0]):
+        with pytest.raises(InputError, match="leads to another one"):
+            seed_sets(Index.of(CHAIN), subject([float(x) for x in truth]), "on-topic")
+
+
+def test_directories_are_the_largest_hubs_that_lead_there() -> None:
+    """Dealt out to the sets in turn; the largest hub of all leads to nothing and is told."""
+    links = {
+        "deaf": ["l1", "l2", "l3", "l4"],
+        "h3": ["goal", "l1", "l2"],
+        "h2": ["goal", "l1"],
+        "h1": ["goal"],
+        "g": ["h1"],
+    }
+    index = Index.of(links)
+    wanted = subject([float(index.names[node] == "goal") for node in range(len(index))])
+    named = [[index.names[node] for node in seeds] for seeds in seed_sets(index, wanted, "directory", count=2, sets=2)]
+    assert [["h3", "h1"], ["h2", "g"]] == named
+    assert ["directory seeds: 1 larger hubs are not used, nothing relevant can be reached from them"] == wanted.notes
+
+
+def test_random_seeds_are_worth_something() -> None:
+    """Only nodes of a score above 0 are drawn, whatever links they have, as long as the set leads on."""
+    ring = Index.of({str(n): [str((n + 1) % 6)] for n in range(6)})
+    drawn = seed_sets(ring, subject([0, 0, 1, 0.5, 0, 0.1]), "random", count=2, sets=8, random_seed=3)
+    assert {2, 3, 5} == {node for seeds in drawn for node in seeds}
+    assert [2] * 8 == [len(set(seeds)) for seeds in drawn]
+
+
+def test_random_seeds_that_lead_to_nothing_else_are_an_error() -> None:
+    """All that is worth anything is a seed already."""
+    with pytest.raises(InputError, match="50 sets of 2 were tried: take more seeds, or fewer"):
+        seed_sets(Index.of(CHAIN), subject([0, 0, 1, 1, 0, 0]), "random", count=2)
+
+
+def test_random_seeds_that_lead_nowhere_are_drawn_again_and_that_is_told() -> None:
+    """Of ten nodes that are worth something, one only leads to another: it is in every set, with a note."""
+    index = Index.of({"0": ["1"], **{str(n): [] for n in range(1, 10)}})
+    wanted = subject([1.0] * 10)
+    drawn = seed_sets(index, wanted, "random", count=2, sets=10)
+    assert all(0 in seeds and 1 not in seeds for seeds in drawn)
+    assert any("random seeds: set" in note and "times" in note for note in wanted.notes)
+
+
+def test_the_same_numbers_draw_the_same_seeds() -> None:
+    """And a set does not depend on how many others are drawn; other seeds of chance draw others."""
+    index = Index.of({str(n): [str((n + 1) % 50)] for n in range(50)})
+    wanted = subject([1.0] * 50)
+    first = seed_sets(index, wanted, "on-topic", sets=3, random_seed=1)
+    assert first == seed_sets(index, wanted, "on-topic", sets=5, random_seed=1)[:3]
+    assert first[0] != first[1]
+    assert first != seed_sets(index, wanted, "on-topic", sets=3, random_seed=2)
+
+
+def test_given_seeds_are_nodes_of_the_corpus_that_lead_somewhere() -> None:
+    """By name or number; unknown ones, and those that lead nowhere, are errors."""
+    index, wanted = Index.of(CHAIN), subject([0, 0, 0, 1, 0, 0])
+    assert [[0, 2], [0, 2]] == seed_sets(index, wanted, "given", sets=2, given=["a", 2, "a"])
+    with pytest.raises(InputError, match="1 of 2 given seeds are no nodes of the corpus, as 'zz'"):
+        seed_sets(index, wanted, "given", given=["a", "zz"])
+    with pytest.raises(InputError, match="nothing relevant can be reached"):
+        seed_sets(index, wanted, "given", given=["f"])
+    with pytest.raises(InputError, match="the corpus names none"):
+        seed_sets(index, wanted, "given")
+
+
+def test_nothing_relevant_and_unknown_kinds_are_errors() -> None:
+    """Each says what there is."""
+    with pytest.raises(InputError, match="nothing to crawl to"):
+        seed_sets(Index.of(CHAIN), subject([0] * 6), "random")
+    with pytest.raises(InputError, match="choose one of on-topic"):
+        seed_sets(Index.of(CHAIN), subject([1] * 6), "best")
+
+
+def test_a_seed_itself_is_no_find() -> None:
+    """From d the way leads to e and back: that finds e, but not d."""
+    index = Index.of(CHAIN)
+    relevant = np.array([False, False, False, True, False, False])
+    assert not leads(index, [3], relevant)
+    assert leads(index, [4], relevant)

@@ -1,0 +1,251 @@
+"""The lab's loop fetches what the engine fetches, node by node, whatever the strategy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lycosa.core.engine import EXHAUSTED, PAGES_SPENT
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Strategy, Topic
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Step
+from lycosa.estimators import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.generated import generate
+from lycosa.lab.guides import Guide, RecordedVisit
+from lycosa.lab.index import COLUMNS, Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.simulation import Trace, crawl, simulate
+from lycosa.lab.table import IndexedTable
+from lycosa.topics.given import Given
+from lycosa.topics.making import make_topic
+
+QUERY = "coral reef bleaching algae"
+ONTOLOGY = "coral\tis-a\tpolyp\nreef\tis-a\tridge\natoll\tis-a\treef\ncoral\tsynonym\tcoral animal\n"
+UNTRAINED = [name for name, entry in STRATEGIES.items() if entry.needs not in (TAXONOMY, BROWSING, TRUTH)]
+"""Strategies that need no files: the others are made by the lab's trainers, and tested with them."""
+
+STEERED = [
+    "best-first,batch=7",
+    "best-first,batch=20,dry=random",
+    "best-first,q=.7,zeta=.5",
+    "fl_deg,ties=random",
+    "lr_fl,batch=5,q=.7,zeta=.5",
+    "mab_epsilon,arms=best-first+opic+backlink",
+    "soft-focus,distiller=yes",
+    "soft-focus,apprentice=yes",
+]
+EVERY = [*UNTRAINED, *STEERED]
+ON_GRAPHS = [text for text in EVERY if STRATEGIES[text.partition(",")[0]].needs != WORDS]
+
+
+class World:
+    """The embedded web, read once, and what a judge said of it."""
+
+    def __init__(self, place: Path) -> None:
+        self.index = write_index(embedded(pages=300, hosts=8), place / "web.index", source="embedded")
+        self.ontology = place / "ontology.tsv"
+        self.ontology.write_text(ONTOLOGY)
+        self.guides: dict[tuple[str, ...], Guide] = {}
+
+    def topic(self) -> Topic:
+        """A judge that learns nothing on the way."""
+        return make_topic(Options(topic=QUERY, judge="vector,idf=background"))
+
+    def guide(self, wants: tuple[str, ...]) -> Guide:
+        """What it says of all pages."""
+        if wants not in self.guides:
+            self.guides[wants] = Guide.judged(self.index, self.topic(), "vector", wants)
+        return self.guides[wants]
+
+    def make(self, text: str) -> Strategy:
+        """The strategy, as a crawl would make it."""
+        return strategy(text, seed=3, budget=60, threshold=0.1, words=QUERY, ontology=str(self.ontology))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """One web for all strategies."""
+    return World(tmp_path_factory.mktemp("simulation"))
+
+
+@pytest.mark.parametrize("text", EVERY)
+def test_pages_are_fetched_as_the_engine_would(world: World, text: str) -> None:
+    """On recorded pages, the loop on rows picks what the engine picks, in the same order, and ends as it does."""
+    guide, seeds = world.guide(world.make(text).wants), [0, 40, 7]
+    simulated = simulate(guide, world.make(text), seeds, 60)
+    crawled = crawl(world.index, world.topic(), world.make(text), seeds, 60)
+    assert crawled.nodes.tolist() == simulated.nodes.tolist()
+    assert crawled.ending == simulated.ending
+    assert crawled.seeds == simulated.seeds == 3
+
+
+def random_graph(seed: int, nodes: int = 150) -> Index:
+    """A random graph whose scores are few, so that nearly all are tied with others."""
+    chance = np.random.default_rng(seed)
+    names = [f"n{number}" for number in range(nodes)]
+    links = {name: [names[to] for to in chance.integers(0, nodes, chance.integers(0, 8))] for name in names}
+    score = {name: float(chance.choice([0, 0, 0.1, 0.2, 0.3])) for name in names}
+    alpha = {(name, to): float(chance.choice([0, 0, 0.1, 0.7])) for name, found in links.items() for to in found}
+    return Index.of(links, score, alpha)
+
+
+@pytest.mark.parametrize("text", ON_GRAPHS)
+def test_nodes_are_fetched_as_the_engine_would(text: str) -> None:
+    """On a graph with scores that are often equal, and sums that depend on the order of adding, picks are the same."""
+    for seed in (1, 2):
+        index = random_graph(seed)
+
+        def make() -> Strategy:
+            return strategy(text, seed=3, budget=80, threshold=0.1, words="n")
+
+        simulated = simulate(Guide.given(index), make(), [5, 6], 80)
+        crawled = crawl(index, Given(), make(), [5, 6], 80)
+        assert crawled.nodes.tolist() == simulated.nodes.tolist()
+        assert crawled.ending == simulated.ending
+
+
+@pytest.mark.parametrize("text", ["fl_ne", "lr_fl", "mab_var", "random"])
+def test_a_run_can_be_repeated(text: str) -> None:
+    """The same seed gives the same nodes and arms."""
+    guide = Guide.given(random_graph(4))
+    first, again = (simulate(guide, strategy(text, seed=9, budget=50), [1], 50) for _ in range(2))
+    assert first.nodes.tolist() == again.nodes.tolist()
+    assert first.arms == again.arms
+    assert (50 + 1 if text == "mab_var" else 0) == len(first.arms)
+
+
+LINE = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"]}, score={"c": 1.0})
+
+
+def names_of(trace: Trace, index: Index) -> str:
+    """What was fetched beside the seeds."""
+    return "".join(index.names[node] for node in trace.found.tolist())
+
+
+def test_the_budget_counts_what_comes_after_the_seeds() -> None:
+    """With a budget of 2 the seed and two more nodes are fetched; with 0 the seed only."""
+    guide = Guide.given(LINE)
+    trace = simulate(guide, strategy("fl_n"), [0], 2)
+    assert "bc" == names_of(trace, LINE)
+    assert (PAGES_SPENT, 1) == (trace.ending, trace.seeds)
+    assert [0] == simulate(guide, strategy("fl_n"), [0], 0).nodes.tolist()
+
+
+def test_what_is_exhausted_is_told() -> None:
+    """A crawl that has fetched all it can reach ends before its budget is spent."""
+    trace = simulate(Guide.given(LINE), strategy("fl_n"), [2], 9)
+    assert "de" == names_of(trace, LINE)
+    assert EXHAUSTED == trace.ending
+
+
+def test_seen_nodes_are_free() -> None:
+    """Nodes that the guide was trained on are fetched like others, but cost nothing of the budget."""
+    seen = np.array([False, True, False, True, False])
+    trace = simulate(Guide.given(LINE), strategy("fl_n"), [0], 2, seen=seen)
+    assert "bcde" == names_of(trace, LINE)  # c and e are paid for
+    assert [0, 1] == simulate(Guide.given(LINE), strategy("fl_n"), [0], 1, seen=seen).nodes[:2].tolist()
+
+
+def test_a_seed_that_is_seen_costs_what_a_seed_costs() -> None:
+    """Whether a seed was seen does not change how many others are fetched."""
+    seen = np.array([True, False, False, False, False])
+    assert "bc" == names_of(simulate(Guide.given(LINE), strategy("fl_n"), [0], 2, seen=seen), LINE)
+
+
+@pytest.mark.parametrize("seen", [None, np.array([False, True, False, False, False])])
+def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
+    """A seed that is named three times is one seed, and leaves the budget as it is, for seen nodes, too."""
+    trace = simulate(Guide.given(LINE), strategy("fl_n"), [0, 0, 0], 2, seen=seen)
+    assert 1 == trace.seeds
+    assert ("bc" if seen is None else "bcd") == names_of(trace, LINE)
+    again = crawl(LINE, Given(), strategy("fl_n"), [0, 0, 0], 2)
+    assert ("bc", 1) == (names_of(again, LINE), again.seeds)
+
+
+@pytest.mark.parametrize("seed", [-1, 5])
+def test_a_seed_that_is_no_node_is_refused(seed: int) -> None:
+    """A seed beyond the corpus is an error that says how many nodes there are."""
+    with pytest.raises(InputError, match=f"seed {seed} is no node.*0 to 4"):
+        simulate(Guide.given(LINE), strategy("fl_n"), [seed], 2)
+    with pytest.raises(InputError, match=f"seed {seed} is no node.*0 to 4"):
+        crawl(LINE, Given(), strategy("fl_n"), [seed], 2)
+
+
+def test_without_seeds_nothing_is_fetched() -> None:
+    """No seeds: no nodes, and the frontier is exhausted."""
+    trace = simulate(Guide.given(LINE), strategy("fl_n"), [], 2)
+    assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
+
+
+def test_every_step_can_be_watched() -> None:
+    """Who watches sees each step before the strategy learns from it, and is told now and then how far it is."""
+    watched: list[tuple[int, list[int]]] = []
+
+    def watch(step: Step, table: IndexedTable) -> None:
+        watched.append((int(table.node_at[step.row]), table.node_at[step.children].tolist()))
+
+    simulate(Guide.given(LINE), strategy("fl_n"), [1], 2, watch=watch)
+    assert [(1, [2]), (2, [3]), (3, [4])] == watched
+
+
+def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:
+    """A generated graph has no names: both loops work all the same, and pick the same."""
+    index = generate(tmp_path / "made.index", "france", nodes=400, edges=3000)
+    assert ("17", 17, 400) == (index.names[17], index.number_of["17"], len(index.number_of))
+    simulated = simulate(Guide.given(index), strategy("fl_ne"), [3, 8], 100)
+    crawled = crawl(index, Given(), strategy("fl_ne"), [3, 8], 100)
+    assert crawled.nodes.tolist() == simulated.nodes.tolist()
+    assert 102 == len(simulated.nodes)
+
+
+def test_a_recorded_visit_is_the_engines(world: World) -> None:
+    """A strategy that looks at a visit finds there what the engine would have put there."""
+    index, guide = world.index, world.guide(("context",))
+    visits: dict[int, Any] = {}
+
+    class Spy:
+        """Breadth-first that keeps what it is shown."""
+
+        def learn(self, step: Step, table: Any) -> NDArray[Any]:
+            visits[step.visit.pick] = (step.visit, step.of_link.tolist(), step.facet("context").tolist())
+            return step.children
+
+        def score(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
+            return -rows.astype(np.float64)
+
+        wants = ("context",)
+
+    def shown(run: Any) -> Sequence[Any]:
+        visits.clear()
+        run(Greedy(Spy(), "spy"))
+        return list(visits.values())
+
+    ours = shown(lambda spy: simulate(guide, spy, [0], 20))
+    engines = shown(lambda spy: crawl(index, world.topic(), spy, [0], 20))
+    for (a, of_a, facet_a), (b, of_b, facet_b) in zip(ours, engines, strict=True):
+        assert isinstance(a, RecordedVisit)
+        for name in ("node", "kind", "outcome", "pick", "arm", "score", "title", "language", "data", "same_as",
+                     "retry_at", "status", "flags", "hops", "attempt", "is_page", "url"):  # fmt: skip
+            assert getattr(b, name) == getattr(a, name)
+        assert b.beta == pytest.approx(a.beta, rel=1e-12)  # words are added up in the order of their numbers
+        assert b.links.urls == a.links.urls
+        assert b.links.anchors == a.links.anchors
+        assert b.links.alphas.tolist() == a.links.alphas.tolist()
+        assert b.links.facets["context"].tolist() == a.links.facets["context"].tolist()
+        assert (of_b, facet_b) == (of_a, facet_a)
+        assert int(b.terms.counts.sum()) == int(a.terms.counts.sum())
+
+
+def test_an_index_of_nothing_but_columns_works() -> None:
+    """A graph without scores, names or links can be crawled: its seeds, that is."""
+    columns = {name: np.zeros(0, kind) for name, kind in COLUMNS.items()}
+    columns |= {"child_start": np.zeros(4, np.int64), "link_start": np.zeros(4, np.int64)}
+    index = Index(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+    trace = simulate(Guide.given(index), strategy("fl_e"), [2, 0], 5)
+    assert ([2, 0], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)

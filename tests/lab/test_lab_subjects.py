@@ -1,0 +1,192 @@
+"""Subjects: what is relevant, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Recorded, write_index
+from lycosa.lab.subjects import (
+    as_published,
+    labelled,
+    partly_labelled,
+    standing_out,
+    subjects_from_query,
+    subjects_of,
+    truth_by_model,
+)
+
+
+def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> Index:
+    """Pages of these texts and classes, without links."""
+    made = [
+        Recorded(f"http://a.example/{number}", Page("ok", marked=text), classes=classes)
+        for number, (text, classes) in enumerate(pages)
+    ]
+    return write_index(made, path, source="test")
+
+
+def halved(path: Path, labels: Mapping[int, str]) -> Index:
+    """Forty pages, the first twenty on reefs, the others on rails; with labels for some."""
+    texts = [f"coral reef atoll page{n}" if n < 20 else f"train rail track page{n}" for n in range(40)]
+    return corpus(path, [(text, [labels[n]] if n in labels else []) for n, text in enumerate(texts)])
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A small embedded web."""
+    return write_index(embedded(7, pages=300, hosts=10), tmp_path_factory.mktemp("web") / "index", source="embedded")
+
+
+def test_truth_is_the_class_with_its_branch(tmp_path: Path) -> None:
+    """Pages of Sea/Reefs are relevant to Sea; those of Seafood are not, nor are those without a class."""
+    index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea/Reefs"]), ("c", ["Seafood"]), ("d", [])])
+    (subject,) = subjects_of(index, ["Sea"])
+    assert [1.0, 1.0, 0.0, 0.0] == subject.truth.tolist()
+    assert "labels" == subject.truth_by
+
+
+def test_words_are_the_name_and_what_stands_out_as_it_is_written(tmp_path: Path) -> None:
+    """The last part of the path, split, and words of the examples that are rare elsewhere: unstemmed."""
+    reefs = [(f"bleaching corals and water number{n}", ["Sea/CoralReef_life"]) for n in range(4)]
+    index = corpus(tmp_path / "i", [*reefs, *((f"water and trains number{n}", ["Rail"]) for n in range(4, 12))])
+    (subject,) = subjects_of(index, ["Sea/CoralReef_life"])
+    assert 1 == len(subject.examples)  # a quarter of four
+    words = subject.words.split()
+    assert ["coral", "reef", "life"] == words[:3]
+    # idf: a page's own number log(13 / 1.5) + 1, bleaching log(13 / 4.5) + 1, water log(13 / 12.5) + 1
+    assert ["bleaching", "water"] == words[-2:]
+    assert "corals" not in words  # its stem is in the name
+
+
+def test_standing_out_prefers_what_is_rare_in_the_corpus(tmp_path: Path) -> None:
+    """A word of all pages comes after one of the examples only."""
+    index = corpus(tmp_path / "i", [("water reefs", []), ("water reefs", []), ("water trains", []), ("water", [])])
+    assert ["reefs", "water"] == standing_out(index, [0, 1])
+
+
+def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: Index) -> None:
+    """What a guide is told comes from pages that count for nobody; another seed draws other pages."""
+    (first,) = subjects_of(web, ["cooking"], random_seed=1)
+    (again,) = subjects_of(web, ["cooking"], random_seed=1)
+    (other,) = subjects_of(web, ["cooking"], random_seed=2)
+    assert first.examples == again.examples
+    assert first.words == again.words
+    assert first.examples != other.examples
+    assert list(first.examples) == np.flatnonzero(first.seen).tolist()
+    assert first.truth[list(first.examples)].all()
+    assert len(first.examples) <= first.truth.sum() / 4
+
+
+def test_topics_of_the_embedded_web_are_typed_as_its_users_do(web: Index) -> None:
+    """They have queries of their own."""
+    (subject,) = subjects_of(web, ["marine biology/coral reefs"])
+    assert "coral reef bleaching" == subject.words
+
+
+def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: Index) -> None:
+    """At least `least` pages, a fifth of the corpus at most, as many as asked for."""
+    drawn = subjects_of(web, count=3, least=5, random_seed=4)
+    names = [subject.name for subject in drawn]
+    assert 3 == len(names)
+    assert names == [subject.name for subject in subjects_of(web, count=3, least=5, random_seed=4)]
+    assert all(5 <= subject.truth.sum() <= 60 for subject in drawn)
+    fitting = [name for name in web.branches() if 5 <= web.of_class(name).sum() <= 60]
+    assert fitting == [subject.name for subject in subjects_of(web, least=5)]
+
+
+def test_an_unknown_class_gets_names_that_are_near(web: Index) -> None:
+    """And the last part of a path is enough to be recognised."""
+    with pytest.raises(InputError, match="no class 'astronmy': do you mean astronomy"):
+        subjects_of(web, ["astronmy"])
+    with pytest.raises(InputError, match="marine biology/coral reefs"):
+        subjects_of(web, ["coral reefs"])
+
+
+def test_no_class_of_the_asked_size_is_an_error_with_sizes(tmp_path: Path) -> None:
+    """It says which classes there are, and how large."""
+    index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea"]), ("c", ["Rail"])])
+    with pytest.raises(InputError, match=r"no class of the corpus has 20 to 1 pages: it has Sea \(2\), Rail \(1\)"):
+        subjects_of(index)
+
+
+def test_a_graph_with_scores_has_one_subject() -> None:
+    """Its scores are the truth."""
+    index = Index.of({"a": ["b"]}, score={"b": 0.5})
+    (subject,) = subjects_of(index)
+    assert ("score", [0.0, 0.5], "scores of the graph") == (subject.name, subject.truth.tolist(), subject.truth_by)
+    with pytest.raises(InputError, match="its one subject is 'score'"):
+        subjects_of(index, ["Sea"])
+
+
+def test_no_labels_and_no_scores_says_what_to_do(tmp_path: Path) -> None:
+    """Labels from a table or of a crawl, or a query as published."""
+    index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
+    with pytest.raises(InputError, match=r"--labels.*lycosa label.*as-published"):
+        subjects_of(index)
+    with pytest.raises(InputError, match="nothing to find"):
+        subjects_of(Index.of({"a": ["b"]}, score={"b": 0.0}))
+
+
+def test_a_query_is_a_subject_whose_truth_is_the_guides_word(tmp_path: Path) -> None:
+    """As published: the judge is the guide, and the subject says so."""
+    index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
+    subject = subjects_from_query(index, "coral reefs")
+    guide = Guide(index, np.array([0.7, 0.0], np.float32), np.zeros(0, np.float32))
+    assert "as-published" == subject.truth_by == as_published(subject, guide).truth_by
+    assert [0.0, 0.0] == subject.truth.tolist()
+    assert guide.beta.tolist() == as_published(subject, guide).truth.tolist()
+    with pytest.raises(InputError, match="no words to look for"):
+        subjects_from_query(index, "of the")
+
+
+def test_few_labels_make_a_corpus_partly_labelled(tmp_path: Path) -> None:
+    """Below half of the pages."""
+    assert partly_labelled(halved(tmp_path / "a", dict.fromkeys(range(19), "Sea")))
+    assert not partly_labelled(halved(tmp_path / "b", dict.fromkeys(range(20), "Sea")))
+
+
+def test_a_model_judges_the_pages_without_a_label(tmp_path: Path) -> None:
+    """It has learned from other labelled pages than those that guides may learn from, and is right on plain words."""
+    labels = {n: "relevant" if n < 20 else "irrelevant" for n in [*range(8), *range(30, 38)]}
+    index = halved(tmp_path / "i", labels)
+    (subject,) = subjects_of(index, least=5)
+    assert "relevant" == subject.name
+    assert [1.0] * 20 + [0.0] * 20 == subject.truth.tolist()
+    assert "labels, and a model of 8 labelled pages for the rest" == subject.truth_by  # 4 of 8 and 4 of 8
+    assert 8 == subject.learnable.sum()
+    assert (labelled(index) >= subject.learnable).all()
+    assert subject.learnable[list(subject.examples)].all()
+    assert "relevant" not in subject.words.split()
+    assert any("agrees with 100% of the other 8 labels" in note for note in subject.notes)
+
+
+def test_labels_can_be_taken_at_their_word(tmp_path: Path) -> None:
+    """With truth=labels a page without one is irrelevant, however few there are."""
+    index = halved(tmp_path / "i", {n: "Sea" if n < 20 else "Rail" for n in [*range(8), *range(30, 38)]})
+    (subject,) = subjects_of(index, ["Sea"], truth="labels")
+    assert [1.0] * 8 + [0.0] * 32 == subject.truth.tolist()
+    (subject,) = subjects_of(index, ["Sea"], truth="model")
+    assert 20 == subject.truth.sum()
+
+
+def test_labels_of_one_class_only_leave_the_rest_irrelevant(tmp_path: Path) -> None:
+    """Nobody has said what else there is: there is nothing to tell it from, and the subject says so."""
+    (subject,) = subjects_of(halved(tmp_path / "i", dict.fromkeys(range(8), "Sea")), ["Sea"])
+    assert 8 == subject.truth.sum()
+    assert ["all labels are of the subject: pages without one count as irrelevant"] == subject.notes
+
+
+def test_too_few_labels_for_a_model_are_an_error(tmp_path: Path) -> None:
+    """It says how many there have to be."""
+    index = halved(tmp_path / "i", {0: "Sea", 1: "Sea", 30: "Rail", 31: "Rail"})
+    with pytest.raises(InputError, match="2 of 4 labelled pages are of class Sea"):
+        truth_by_model(index, "Sea")
