@@ -23,6 +23,7 @@ from lycosa.topics import TOPICS
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 RUNNABLE = re.compile(r"^```python runnable\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TOML = re.compile(r"^```toml\n(# mine\.toml\n.*?)^```$", re.DOTALL | re.MULTILINE)
 STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
 
 
@@ -169,9 +170,34 @@ def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: p
         seed = server.url("open-directory.localhost")
         crawl = lycosa.crawl("coral reef", [seed], out="reefs", budget=10, delay=0, allow_network="127.0.0.0/8")
         assert any(visit.is_page for visit in crawl)
+    if "pages.csv" in page.read_text("utf-8"):  # what `lycosa export` writes
+        addresses = (f"http://a.test/owls/{number}" for number in range(20))
+        Path("pages.csv").write_text("\n".join(["url,title", *(f"{address},An owl" for address in addresses)]))
     names: dict[str, Any] = {"__name__": "example"}
     for block in RUNNABLE.findall(page.read_text("utf-8")):
         exec(compile(block.replace(":8123", f":{server.port}"), str(page), "exec"), names)
+
+
+def test_settings_of_experiments_and_boards_exist(tmp_path: Path) -> None:
+    """The TOML files that the how-tos of the lab show can be read."""
+    from lycosa.lab.experiments import Experiment
+    from lycosa.lab.leaderboard import Board
+
+    file = tmp_path / "mine.toml"
+    for name, load in (("lab.md", Experiment.load), ("leaderboard.md", Board.load)):
+        (shown,) = TOML.findall((ROOT / "docs" / "howto" / name).read_text("utf-8"))
+        file.write_text(shown, encoding="utf-8")
+        assert load(file).name == "mine"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_that_the_docs_show_exist(page: Path) -> None:
+    """Each `$ lycosa lab ...` of a page names a command and options that there are."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    for name, rest in re.findall(r"^\$ lycosa lab (\w+)(.*)$", text, re.MULTILINE):
+        assert f"lab {name}" in COMMANDS, f"there is no command lycosa lab {name}"
+        spellings = {spelling for parameter in COMMANDS[f"lab {name}"].params for spelling in parameter.opts}
+        assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest.partition("#")[0])) <= spellings
 
 
 def test_tests_that_the_docs_name_exist() -> None:

@@ -174,9 +174,13 @@ def crawled(server: Server, out: Path, seeds: Sequence[str], **more: object) -> 
 
 
 def test_a_past_crawl_is_a_corpus(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its pages come with their links; labels are classes, the last counts."""
+    """Its pages come with their links; labels are classes, the last counts; that there are none at all is told."""
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
-    first, second = list(make_index([str(path)], tmp_path / "x").names)[:2]
+    bare = make_index([str(path)], tmp_path / "x")
+    first, second = list(bare.names)[:2]
+    assert any("has no labels" in note for note in bare.facts["notes"])
+    (tmp_path / "labels.tsv").write_text(f"{first}\tSea\n")
+    assert [] == make_index([str(path)], tmp_path / "x", labels=tmp_path / "labels.tsv").facts["notes"]
     for url, answer in ((first, "--no"), (first, "--yes"), (second, "--no")):
         assert 0 == run(monkeypatch, "label", str(path), url, answer)
     index = make_index([str(path)], tmp_path / "x")
@@ -202,9 +206,12 @@ def test_redirects_of_a_crawl(server: Server, tmp_path: Path) -> None:
 def test_a_damaged_archive_of_a_crawl_is_counted(server: Server, tmp_path: Path) -> None:
     """Pages whose records are damaged are left out, the others are read."""
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
+    log = SqliteLog(path / NAME)
+    place = next(event for event in log.events("kind = 'page' AND outcome = 'ok'") if isinstance(event, Visit)).place
+    log.close()
     (file,) = (path / "archive").iterdir()
-    content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2] + b"\0" * 40 + content[len(content) // 2 + 40 :])
+    content, middle = file.read_bytes(), place.offset + place.length // 2
+    file.write_bytes(content[:middle] + b"\0" * 40 + content[middle + 40 :])
     index = make_index([str(path)], tmp_path / "x")
     lost = left_out(index)["damaged records"]
     assert (1, 30) == (lost, len(index) + lost)

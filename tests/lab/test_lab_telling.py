@@ -1,0 +1,40 @@
+"""What the lab's commands tell on the way and at the end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import typer
+
+from lycosa.cli.laboratory import ORDER, lab
+from lycosa.cli.laboratory import progress as module
+from lycosa.cli.laboratory.progress import progress
+from lycosa.cli.laboratory.running import _joined
+
+
+def test_the_time_left_is_that_of_the_present_round(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What begins anew, on the next corpus, is timed from its own beginning, not from that of the first round."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    with progress() as tell:
+        for now, done in ((0, 1), (20, 2), (100, 1), (120, 2)):
+            clock.now = now
+            tell("judging", done, 10)
+    line = "judging: 2 of 10, about 80 s left"  # 8 left, at 20 s for 2
+    assert [line, line] == capsys.readouterr().err.splitlines()
+
+
+def test_remarks_that_topics_share_are_told_once() -> None:
+    """The topics are named before what is said of all of them; what is said of none stays as it is, in its place."""
+    remarks = ["owls: 3 seeds are not used", "Left out: storks: too few", "roses: 3 seeds are not used", "owls: 1"]
+    expected = ["owls, roses: 3 seeds are not used", "Left out: storks: too few", "owls: 1"]
+    assert expected == _joined(remarks, ["owls", "roses"])
+
+
+def test_commands_are_listed_as_they_are_needed() -> None:
+    """First what makes a corpus, then what runs on it."""
+    group = typer.main.get_command(lab)
+    assert list(ORDER) == list(getattr(group, "commands"))  # noqa: B009 - typer's type has no such name
