@@ -51,6 +51,11 @@ RUN = {
     "export": ["export", "{crawl}"],
     "train": ["train", "{pages}", "--out", "{mine}/my.model"],
     "train browse": ["train", "browse", "{record}", "--out", "{mine}/browsing.model"],
+    "lab index": ["lab", "index", "embedded:pages=300,hosts=8,seed=3", "--out", "{mine}/small.index"],
+    "lab run": [
+        *("lab", "run", "--corpus", "{mine}/small.index", "--topic", "marine biology/coral reefs", "--budget", "10"),
+        *("--strategy", "best-first", "--seed-sets", "1", "--workers", "1", "--out", "{mine}/lab"),
+    ],
     "label": ["label", "{crawl}", "{seed}", "--yes"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
 }

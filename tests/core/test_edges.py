@@ -51,6 +51,20 @@ def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]
     assert [edge for row in range(14) for edge in own.get(row, [])] == edges.leaving(everyone).tolist()
 
 
+@given(PAGES, st.sets(st.integers(0, 14)))
+def test_ways_in_are_the_same_whenever_someone_asks(
+    pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]
+) -> None:
+    """Parents may be asked for after any page or after many: they are all that linked to the row until then."""
+    edges = Edges()
+    plain: list[tuple[int, int]] = []
+    for number, (parent, links) in enumerate(pages):
+        add(edges, parent, {child: eighths / 8 for child, eighths in links})
+        plain += [(parent, child) for child, _ in links]
+        for row in range(13) if number in asked else ():
+            assert [parent for parent, child in plain if child == row] == edges.parents(row).tolist()
+
+
 def test_a_page_visited_again_has_its_new_links() -> None:
     """Links of an earlier visit stay among all edges and as a way in, but are no longer the page's own."""
     edges = Edges()

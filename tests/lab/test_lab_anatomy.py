@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.anatomy import anatomy, components, largest_component, reached, tarjan
+from lycosa.lab.anatomy import anatomy, components, largest_component, tarjan
 from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, write_index
 from lycosa.lab.labels import read_labels
+from lycosa.lab.optimum import reachable
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 
@@ -40,8 +41,7 @@ def test_components_by_two_algorithms(seed: int) -> None:
     size = int(chance.integers(1, 25))
     ends = chance.integers(0, size, (int(chance.integers(0, 3 * size)), 2)).tolist()
     index = Index.of({str(n): [str(b) for a, b in ends if a == n] for n in range(size)})
-    one = np.eye(len(index), dtype=bool)
-    reach = np.array([reached(index, one[node]) for node in range(len(index))])
+    reach = np.array([reachable(index, [node]) for node in range(len(index))])
     together = reach & reach.T
     for number in (tarjan(index), components(index)):
         assert (together == (number[:, None] == number[None, :])).all()

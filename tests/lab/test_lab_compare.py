@@ -60,8 +60,26 @@ def test_cells_that_differ(tmp_path: Path) -> None:
     assert [["best-first, 100", "harvest", 0.5, 0.75, 0.25, 50.0]] == table.rows
     overview = part(found, "compare-parts")
     assert isinstance(overview, Table)
-    assert [["Harvest", 3, 1, 0.25, 50.0], ["Curves", 4, 1, 0.25, 50.0]] == overview.rows
-    assert "2 of 7 values differ, by 50.0 % at most." in found.summary
+    # 0.25 of 0.75, the largest value of the column and of the figure: a third
+    assert [["Harvest", 3, 1, 0.25], ["Curves", 4, 1, 0.25]] == [row[:4] for row in overview.rows]
+    assert [pytest.approx(100 / 3)] * 2 == [row[4] for row in overview.rows]
+    assert (
+        "2 of 7 values differ: half of them by at most 33.3 % of the largest value beside them, all by at most 33.3 % "
+        "(Harvest)."
+    ) in found.summary
+
+
+def test_values_next_to_nothing_are_not_divided_by(tmp_path: Path) -> None:
+    """From .001 to .251 beside a value of .5 is half of what is seen there, and not 25,000 %."""
+    rows = {"a": [["x", 0.5], ["y", 0.001]], "b": [["x", 0.5], ["y", 0.251]]}
+    for name, cells in rows.items():
+        table = Table("t", "Harvest", ["strategy", "harvest"], cells)
+        figure = Figure("f", "Curves", "pages", "harvest", [Curve("c", [1, 2], [row[1] for row in cells])])
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(stored([Findings("d", "D", [table, figure])])[0])
+    found = compare(tmp_path / "a", tmp_path / "b")
+    assert "2 of 4 values differ: half of them by at most 50.0 % of the largest value beside them" in found.summary
+    assert [None] == [row[5] for row in part(found, "compare-t").rows]  # type: ignore[union-attr]
 
 
 def test_other_corpora_are_warned_of(tmp_path: Path) -> None:
@@ -86,6 +104,15 @@ def test_what_differs_of_the_rest(tmp_path: Path) -> None:
     assert [["budgets", "100", "7"]] == settings.rows
     assert ["Only B has Extra (extra)."] == found.remarks
     assert "1 verdict changed." in found.summary
+
+
+def test_reports_are_named_by_their_experiments(tmp_path: Path) -> None:
+    """What `lycosa lab run` writes is always called report: the directory around it tells which."""
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+        report(tmp_path / name / "report")
+    found = compare(tmp_path / "before" / "report", tmp_path / "after" / "report")
+    assert "before (A) against after (B)" == found.title
 
 
 def test_curves_are_laid_over_each_other(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.certainty import Difference
+from lycosa.lab.certainty import Difference, paired
 from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import otie as paper
-from lycosa.lab.papers.weighing import Measured, alike, all_of, better, closing, grid
+from lycosa.lab.papers.weighing import Measured, alike, all_of, better, closing, grid, told, weighed
 from lycosa.lab.subjects import subjects_of
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
@@ -183,3 +183,19 @@ def test_a_graph_is_refused(tmp_path: Path) -> None:
     """Classifiers have nothing to read there, and it says so."""
     with pytest.raises(InputError, match="text and classes"):
         findings("otie", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))
+
+
+def test_a_claim_without_a_verdict_says_why() -> None:
+    """Too few topics, or intervals that leave it open; one with a verdict has its evidence only."""
+    few, wide, sure = (
+        weighed("It is better", "Someone", verdict, topics, ["a less b: +1.", "a less c: +2."]).evidence
+        for verdict, topics in (("cannot be tested here", 3), ("cannot be tested here", 8), ("holds", 8))
+    )  # fmt: skip
+    assert "a less b: +1.\na less c: +2." == sure
+    assert f"3 topics only: with fewer than 6 no difference can be told from chance.\n{sure}" == few
+    assert f"These trials can't tell: the intervals leave both open.\n{sure}" == wide
+
+
+def test_no_difference_at_all_is_told_in_words() -> None:
+    """Two crawls that were the same have no interval to tell."""
+    assert "none in any trial" == told(paired([0.5, 0.25], [0.5, 0.25]))

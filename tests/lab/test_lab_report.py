@@ -52,7 +52,7 @@ def example() -> Findings:
         ],
         claims=[
             Claim(f"It is better {HOSTILE}", "Someone 2014, 8.2", "holds", "0.5 against 0.4"),
-            Claim("It is quicker", "Someone 2014, 8.3", "does not hold", "2 ms against 1"),
+            Claim("It is quicker", "Someone 2014, 8.3", "does not hold", "2 ms against 1", timed=True),
             Claim("It scales", "Someone 2014, 8.4", "cannot be tested here", "3,000 pages"),
         ],
         summary="Two strategies were compared.",
@@ -168,14 +168,23 @@ def test_a_rerun_is_the_same(written: Path, tmp_path: Path) -> None:
             assert path.read_bytes() == (tmp_path / path.relative_to(written)).read_bytes(), path.name
 
 
+def test_a_file_of_numbers_says_who_judged(written: Path) -> None:
+    """Every row of a table's or figure's CSV names the mode, as the file has no title."""
+    for name, mode in (("tables/table-1.csv", "independent"), ("figures/fig-1.csv", "as-published")):
+        rows = list(csv.DictReader((written / name).read_text("utf-8").splitlines()))
+        assert {mode} == {row["mode"] for row in rows}
+
+
 def test_times_are_kept_apart(written: Path) -> None:
-    """report.json names a part with times and holds none of it; times.json has it, and the date."""
+    """report.json holds nothing of a part or a claim with times; times.json has them, and the date."""
     told = json.loads((written / "report.json").read_text())
     assert {"is": "table", "key": "times", "title": "Times", "mode": "independent", "timed": True} == told["findings"][
         0
     ]["parts"][3]
     times = json.loads((written / "times.json").read_text())
     assert [["a", 12.5]] == times["parts"][0]["rows"]
+    assert "2 ms against 1" == times["parts"][1]["evidence"]
+    assert "It is quicker" not in (written / "report.json").read_text()
     assert "made" in times
     assert "made" not in told
 
@@ -184,7 +193,7 @@ def test_a_stored_report_can_be_read(written: Path) -> None:
     """What report.json holds is what was found; numbers that are none stay none."""
     (found,) = load(written)
     assert ["table-1", "fig-1", "fig-2"] == [part.key for part in found.parts]
-    assert example().claims == found.claims
+    assert [claim for claim in example().claims if not claim.timed] == found.claims
     bars = found.parts[2]
     assert isinstance(bars, Figure)
     assert 0.5 == bars.curves[0].y[0]
@@ -359,3 +368,32 @@ def test_the_report_of_the_lab_without_scripts(browser: Any, written: Path) -> N
     assert page.locator("[data-figure='fig-1'] img").is_visible()
     assert 0 == page.locator("button:visible").count()
     page.close()
+
+
+def page_of(tmp_path: Path, found: Findings) -> str:
+    return write_report(found, tmp_path / "out", "").read_text("utf-8")
+
+
+def test_many_claims_are_grouped(tmp_path: Path) -> None:
+    """More than twelve stand under their verdicts, those without one folded; few stand as they come."""
+    verdicts: list[Any] = ["cannot be tested here"] * 11 + ["does not hold", "holds"]
+    claims = [Claim(f"Claim {number}", "", verdict, "a\nb") for number, verdict in enumerate(verdicts)]
+    page = page_of(tmp_path, Findings("demo", "Demo", claims=claims))
+    heads = re.findall(r'<details class="group"( open)?><summary>([^<]*)</summary>', page)
+    assert [(" open", "1 holds"), (" open", "1 does not hold"), ("", "11 cannot be tested here")] == heads
+    page = page_of(tmp_path, Findings("demo", "Demo", claims=claims[1:]))
+    assert '<details class="group"' not in page
+
+
+def test_curves_that_coincide_are_named(tmp_path: Path) -> None:
+    """One of them can't be seen: the note says which."""
+    curves = [Curve("a", [1, 2], [0.5, 0.6]), Curve("b", [1, 2], [0.5, 0.7]), Curve("c", [1, 2], [0.5, 0.6])]
+    page = page_of(tmp_path, Findings("demo", "Demo", [Figure("f", "F", "pages", "harvest", curves, note="Means.")]))
+    assert '<p class="note">Means. The same curve: a and c.</p>' in page
+
+
+def test_numbers_and_their_intervals_stay_on_a_line(tmp_path: Path) -> None:
+    """A column of them is marked as such, one with words is not."""
+    rows = [["a", "0.257 (0.247 to 0.267)", "good"], ["b", "–", "0.2 (0.1 to 0.3)"]]
+    page = page_of(tmp_path, Findings("demo", "Demo", [Table("t", "T", ["name", "harvest", "word"], rows)]))
+    assert ["interval", "words", "interval", "words"] == re.findall(r'<td class="(\w+)"', page)

@@ -21,6 +21,7 @@ from commands import run as command
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Figure
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.results import COLUMNS
@@ -427,6 +428,14 @@ def test_labels_stand_beside_the_guides_own_word(corpus: Path, tmp_path: Path) -
     assert [row["harvest"] for row in at(own.rows)] != [row["harvest_labels"] for row in at(own.rows)]
     table: Any = own.findings().parts[0]
     assert ("as-published", True) == (table.mode, "harvest by labels" in table.columns)
+    guided, labelled = ({curve.label: curve.y for curve in figure.curves} for figure in _figures(own))
+    (plain,) = ({curve.label: curve.y for curve in figure.curves} for figure in _figures(fair))
+    assert ["as-published", "independent"] == [figure.mode for figure in _figures(own)]
+    assert plain["best-first"] == labelled["best-first"] != guided["best-first"]
+
+
+def _figures(results: Results) -> list[Figure]:
+    return [part for part in results.findings().parts if isinstance(part, Figure)]
 
 
 def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
@@ -439,6 +448,7 @@ def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
     assert {"as-published"} == {row["mode"] for row in results.rows}
     assert results.mean("oracle", 20) >= results.mean("best-first", 20) > results.mean("breadth-first", 20) > 0
     assert all(np.isnan(row["harvest_labels"]) for row in results.rows)
+    assert ["as-published"] == [figure.mode for figure in _figures(results)]
 
 
 def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -166,7 +166,11 @@ def test_a_model_judges_the_pages_without_a_label(tmp_path: Path) -> None:
     assert (labelled(index) >= subject.learnable).all()
     assert subject.learnable[list(subject.examples)].all()
     assert "relevant" not in subject.words.split()
-    assert any("agrees with 100% of the other 8 labels" in note for note in subject.notes)
+    # 40 pages, 16 of them labelled: 20 are about the sea, 8 of these have a label
+    assert [
+        "a model judges the 24 pages without a label, and takes 12 of them for relevant, beside the 8 labelled so; "
+        "it was trained on 8 labelled pages that no guide has seen, and agrees with 100% of the other 8 labels"
+    ] == subject.notes
 
 
 def test_labels_can_be_taken_at_their_word(tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ State = Literal["ok", "costs", "broken"]
 EXTRAS = (
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
+    ("lab", "matplotlib", "pictures in reports of experiments (lycosa lab)"),
+    ("lab", "plotly", "curves that move in reports of experiments (lycosa lab)"),
+    ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
+    ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
 )

@@ -20,13 +20,14 @@ from rich.table import Table
 from lycosa.cli.manners import lively, output
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.quality import TABLE, WORST, Quality
-from lycosa.training.sources import IRRELEVANT, RELEVANT, Tell
+from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 
 ENDING = ".model"

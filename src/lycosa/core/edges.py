@@ -33,7 +33,8 @@ class Edges:
         self._before = np.zeros(1024, np.int32)  # the edge to the same child that was added last
         self._first = np.zeros(1024, np.int32)  # of each row: where its own edges begin
         self._count = np.zeros(1024, np.int32)  # and how many they are
-        self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it
+        self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it, of those that are chained
+        self._chained = 0  # so many edges name the one before them: the others do when someone asks
 
     def __len__(self) -> int:
         return self._size
@@ -72,8 +73,6 @@ class Edges:
         self._parent[begin:end] = parent
         self._child[begin:end] = children
         self._alpha[begin:end] = alphas
-        self._before[begin:end] = self._last[children]
-        self._last[children] = np.arange(begin, end, dtype=np.int32)
         self._first[parent], self._count[parent] = begin, count
         self._size = end
 
@@ -88,11 +87,25 @@ class Edges:
     def into(self, row: int) -> Rows:
         """The edges that lead to a row, as indices of `parent` and `alpha`, in order of discovery."""
         found = []
+        if self._chained < self._size:
+            self._chain()
         edge = int(self._last[row]) if row < len(self._last) else _NONE
         while edge != _NONE:
             found.append(edge)
             edge = int(self._before[edge])
         return np.array(found[::-1], np.int32)
+
+    def _chain(self) -> None:
+        """Let the edges that came since the last question name those before them: few estimators ever ask."""
+        child = self._child[self._chained : self._size]
+        edges = np.arange(self._chained, self._size, dtype=np.int32)
+        before = self._last[child]
+        order = child.argsort(kind="stable")
+        again = (child[order[1:]] == child[order[:-1]]).nonzero()[0]
+        before[order[again + 1]] = edges[order[again]]
+        self._before[self._chained : self._size] = before
+        self._last[child] = edges  # of several, the last one counts
+        self._chained = self._size
 
     def parents(self, row: int) -> Rows:
         """The rows that link to a row, in order of discovery."""

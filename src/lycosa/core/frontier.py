@@ -51,6 +51,9 @@ Order = Callable[[Rows], NDArray[np.int64]]
 
 _ROW = (1 << 32) - 1
 
+_OPEN = np.array(OPEN, np.uint8)
+"""As an array, which numpy compares with twice as fast as with a plain number."""
+
 SPENT = "host budget"
 
 
@@ -126,7 +129,7 @@ class Frontier:
         # Only a row that got better needs a new entry: one that got worse still has an entry above it.
         better = (scores > before).nonzero()[0]
         if len(better):
-            self._push_all(rows[better])
+            self._push_all(rows[better] if len(better) < len(rows) else rows)
 
     def _seeds_first(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Scores:
         finite = np.isfinite(scores)
@@ -172,22 +175,24 @@ class Frontier:
 
     def _push_alone(self, rows: Rows) -> None:
         """The same where there is but one lane, which graphs have: all rows are looked at before any is pushed."""
-        score, taken, lane = self.score[rows], self.taken, self.lanes[0]
-        wanted = (self.table.state[rows] == OPEN) & (score > PRUNED)
+        rows = rows[(self.table.state[rows] == _OPEN).nonzero()[0]]
+        taken, lane = self.taken, self.lanes[0]
         if self._holding:
-            wanted &= self.level[rows] != SHUT
+            rows = rows[self.level[rows] != SHUT]
         if taken and not taken.keys().isdisjoint(rows.tolist()):
-            wanted &= np.array([row not in taken for row in rows.tolist()], np.bool_)
-        if np.count_nonzero(wanted) < len(rows):
-            rows, score = rows[wanted], score[wanted]
+            rows = rows[[row not in taken for row in rows.tolist()]]
         if not len(rows):
             return
+        score = self.score[rows]
+        if score.item(score.argmin()) <= PRUNED:
+            wanted = score > PRUNED
+            rows, score = rows[wanted], score[wanted]
         places = rows if self.order is None else self.order(rows)
         levels = self.level[rows].tolist() if self._holding else repeat(FREE)
         heap, before = lane.heap, lane.heap[0] if lane.heap else None
         for entry in zip(levels, np.negative(score).tolist(), places.tolist(), strict=False):
             heappush(heap, entry)
-        if heap[0] is not before:
+        if heap and heap[0] is not before:
             self._lead(lane, heap[0])
 
     def _lead(self, lane: Lane, top: Entry) -> None:

@@ -309,7 +309,7 @@ class Options:
                 lines += ["", f"# -- {group} --"]
             value = getattr(self, item.name)
             mark = "# " if value == default_of(item) else ""
-            lines += [f"# {item.metadata['help']}", f"{mark}{item.name} = {_toml(value)}"]
+            lines += [f"# {item.metadata['help']}", f"{mark}{item.name} = {toml_of(value)}"]
         return "\n".join(lines) + "\n"
 
 
@@ -355,11 +355,16 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
     return value
 
 
-def _toml(value: Any) -> str:
+def toml_of(value: Any) -> str:
+    """A value as TOML has it.
+
+    >>> toml_of(["a \\"b\\"", True, 0.5])
+    '["a \\\\"b\\\\"", true, 0.5]'
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
+        return "[" + ", ".join(toml_of(item) for item in value) + "]"
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'

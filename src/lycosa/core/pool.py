@@ -21,6 +21,10 @@ SHARE = 8
 LONG = 16384
 """A short list may grow to this length until it is made again."""
 
+AT_ONCE = 32768
+"""Rows that are multiplied together: few enough for numpy's library not to wake its threads, which cost far more than
+they save, and most where other processes keep the cores busy."""
+
 GROUPS = 16
 """Kinds of rows with the same features that are told apart."""
 
@@ -203,7 +207,11 @@ class Pool:
             return self.matrix[0, : self.size]
         if len(self._product) < self.size:
             self._product = np.zeros(len(self.rows), np.float32)
-        return np.matmul(weights, self.matrix[:, : self.size], out=self._product[: self.size])
+        product = self._product[: self.size]
+        for first in range(0, self.size, AT_ONCE):
+            last = min(first + AT_ONCE, self.size)
+            np.matmul(weights, self.matrix[:, first:last], out=product[first:last])
+        return product
 
     def rounding(self, weights: NDArray[np.float32], intercept: float) -> float:
         """What a product in single precision may be wrong by, at most: n roundings of 2^-24, and two to spare."""

@@ -101,7 +101,7 @@ def imported(name: str, what: str) -> Any:
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except Exception as error:  # whatever happens while a module of the user's own is read
+    except (Exception, SystemExit) as error:  # whatever happens while a module of the user's own is read
         raise InputError(f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH") from error
 
 

@@ -45,18 +45,25 @@ class Parents:
         """
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         rows, parents = step.children, 1.0
+        if not len(rows):
+            return rows
         if step.visit.kind == "redirect":
             value, parents = float(self.value_[step.row]), float(self.count_[step.row])
             if not parents:  # nobody has said anything of the source: a seed
                 return rows
-        count = self.count_[rows]
         if self.merge == "max":
-            self.value_[rows] = np.where(count > 0, np.maximum(self.value_[rows], value), value)
+            largest = np.maximum(self.value_[rows], value)
+            least = value.item(value.argmin()) if isinstance(value, np.ndarray) else value
+            if not least >= 0:  # what nobody has spoken of stands at 0, which is no one's word
+                largest = np.where(self.count_[rows] > 0, largest, value)
+            self.value_[rows] = largest
         elif self.merge == "last":
             self.value_[rows] = value
         else:
             self.value_[rows] += value
-        self.count_[rows] = count + parents
+            self.count_[rows] += parents
+            return rows
+        self.count_[rows] = parents  # more than 0, which is all that is asked
         return rows
 
     def score(self, rows: Rows, table: Table) -> Scores:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lab.index import Index
+from lycosa.lab.optimum import reachable
 
 MOST_TOPICS = 200
 """Branches whose links are counted, the largest; one costs a pass over all links."""
@@ -118,7 +119,7 @@ def anatomy(index: Index) -> Anatomy:
     return Anatomy(
         str(facts.get("source", "")), index.fingerprint, nodes, int(facts.get("links", len(child))),
         int(facts.get("dead", 0)), int(facts.get("to_itself", 0)), len(child), _degree(outward), _degree(inward),
-        int(np.count_nonzero(core)), int(np.count_nonzero(reached(index, core))), labelled, topics,
+        int(np.count_nonzero(core)), int(np.count_nonzero(reachable(index, np.flatnonzero(core)))), labelled, topics,
         int(np.count_nonzero(index.score)), dict(facts.get("left_out", {})), list(facts.get("notes", [])),
     )  # fmt: skip
 
@@ -144,20 +145,6 @@ def _topics(index: Index) -> tuple[list[Topic], int]:
         pages = int(np.count_nonzero(of))
         found.append(Topic(name, pages, float(to.mean()) if len(to) else 0.0, pages / len(index)))
     return found, int(np.count_nonzero(labelled))
-
-
-def reached(index: Index, start: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which nodes can be reached from these, they included: breadth first, a level at a time."""
-    met = start.copy()
-    level = np.flatnonzero(met)
-    starts, child = index.child_start, index.child
-    while len(level):
-        first, size = starts[level], starts[level + 1] - starts[level]
-        place = np.repeat(first - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(int(size.sum()))
-        met_now = np.unique(child[place])
-        level = met_now[~met[met_now]]
-        met[level] = True
-    return met
 
 
 def largest_component(index: Index) -> NDArray[np.bool_]:

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.gathering import pages_of, relevant_of, why
 from lycosa.lab.indexing import Account
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
-from lycosa.lab.resemblance import Idf, Tell, idf_of, nearest
+from lycosa.lab.resemblance import Idf, idf_of, nearest
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
@@ -137,7 +138,7 @@ def evaluate(
     pages: Path | None = None,
     idf: Idf = "background",
     background: Background | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Evaluation:
     """Compare the pages of a crawl with relevant ones.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import shlex
 import tomllib
 import typing
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
+from lycosa.core.options import toml_of
 from lycosa.core.spec import parse
 from lycosa.estimators import maker, strategy
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT
@@ -40,6 +40,9 @@ MODES = {
     INDEPENDENT: "what is fetched is judged by labels or a model that the guide knows nothing of",
     AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
 }
+
+LARGEST = {"budgets": 20_000_000, "seed_sets": 10_000, "repetitions": 10_000}
+"""What is refused above: the numbers of a curve, and the list of all trials, are held in memory."""
 
 _MEANT = {"topics": "subjects", "topic": "subjects", "classes": "subjects", "index": "corpus", "judges": "judge"}
 """What people may write for a key whose name is not near."""
@@ -116,6 +119,7 @@ class Experiment:
             "seed_sets": 1,
             "hops": 1,
             "repetitions": 1,
+            "random_seed": 0,
         }
         for key, low in least.items():
             value = getattr(self, key)
@@ -123,6 +127,10 @@ class Experiment:
                 raise InputError(f"{key} is {value}: it has to be {low} or more")
         if not self.budgets or self.budgets[0] < 1:
             raise InputError(f"budgets are {self.budgets}: name one at least, each 1 page or more")
+        for key, high in LARGEST.items():
+            value = self.budget if key == "budgets" else getattr(self, key)
+            if value > high:
+                raise InputError(f"{key} is {value:,}: it has to be {high:,} or less")
         for what, named in (("strategies", self.strategies), ("subjects", self.subjects)):
             if twice := sorted({one for one in named if named.count(one) > 1}):
                 raise InputError(f"{what} has {twice[0]!r} twice")
@@ -164,7 +172,7 @@ class Experiment:
         """A file that `load` reads, complete and with what each setting means."""
         lines = ["# An experiment for 'lycosa lab run': all its settings, those too that nobody set."]
         for item in fields(self):
-            lines += ["", f"# {EXPLAINED[item.name]}", f"{item.name} = {_toml(getattr(self, item.name))}"]
+            lines += ["", f"# {EXPLAINED[item.name]}", f"{item.name} = {toml_of(getattr(self, item.name))}"]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -175,7 +183,7 @@ class Experiment:
             given = tomllib.loads(path.read_bytes().decode("utf-8"))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{path} is not valid TOML: {error}") from error
         given.setdefault("name", path.stem)
         made = cls.from_mapping(given, str(path))
@@ -189,18 +197,18 @@ class Experiment:
         """An experiment from settings by name; a wrong name or type is an error that says what would be right."""
         kinds = typing.get_type_hints(cls)
         known = [item.name for item in fields(cls)]
-        typed = {}
+        right = {}
         for key, value in given.items():
             if key not in kinds:
                 near = difflib.get_close_matches(key, known, 3, 0.5)
                 near = [_MEANT[key]] if key in _MEANT else near
                 hint = f"do you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
                 raise InputError(f"{source}: unknown key {key!r}: {hint}")
-            typed[key] = _typed(value, kinds[key], f"{source}: {key}")
+            right[key] = typed(value, kinds[key], f"{source}: {key}")
         for key in ("name", "corpus", "strategies"):
-            if key not in typed:
+            if key not in right:
                 raise InputError(f"{source}: {key} is missing. {EXPLAINED[key]}")
-        return cls(**typed)
+        return cls(**right)
 
 
 def _one_of(key: str, value: str, known: Mapping[str, str]) -> None:
@@ -227,19 +235,12 @@ def _check_strategy(text: str, budget: int) -> None:
         raise
 
 
-def _typed(value: Any, kind: Any, where: str) -> Any:
+def typed(value: Any, kind: Any, where: str) -> Any:
+    """A value of a file if it is of the kind it should be; one value is a list of one."""
     if typing.get_origin(kind) is list:
         (inner,) = typing.get_args(kind)
-        return [_typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
+        return [typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
     if not isinstance(value, kind) or isinstance(value, bool):
         named = {str: "a text", int: "a whole number"}[kind]
         raise InputError(f"{where} is {value!r}: it has to be {named}")
     return value
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)

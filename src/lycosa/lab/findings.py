@@ -73,6 +73,8 @@ class Claim:
     """Where it is said: Gouriten et al. 2014, 8.2."""
     verdict: Verdict
     evidence: str
+    timed: bool = False
+    """Whether times decide it, which differ from run to run: such a claim is not compared."""
 
 
 @dataclass

@@ -7,8 +7,9 @@ the least mean harvest over the largest budget. `pinned` only raises floors; to 
 from __future__ import annotations
 
 import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
+from lycosa.core.options import toml_of
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.kept import open_corpus
-from lycosa.lab.experiments import Experiment
+from lycosa.lab.experiments import Experiment, typed
 from lycosa.lab.measures import gains, harvest_curve
 from lycosa.lab.running import run
-
-Tell = Callable[[str, int, int], None]
 
 SLACK = 0.05
 """Share by which a floor is below what was measured: another machine may break a tie of floats another way."""
@@ -62,15 +63,45 @@ def read_gates(path: Path) -> list[Gate]:
     """The sections of a file of floors."""
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
-        return [Gate(name, **section) for name, section in told.items()]
+        gates = [Gate(name, **section) for name, section in told.items()]
     except OSError as error:
         raise InputError(f"cannot read the floors {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
         raise InputError(f"{path} is no file of floors: {error}") from error
+    for gate in gates:
+        _check(gate, f"{path}: {gate.name}")
+    return gates
+
+
+def _check(gate: Gate, where: str) -> None:
+    """Refuse what can't be measured, or could not be written down again."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", gate.name):  # it is the name of a directory, too
+        raise InputError(f"{where}: the name of a section has letters, digits, - and _ only")
+    for key in ("corpus", "fingerprint", "needs"):
+        typed(getattr(gate, key), str, f"{where}: {key}")
+    for key in ("experiment", "floors", "options"):
+        if not isinstance(getattr(gate, key), dict):
+            raise InputError(f"{where}: {key} has to be a table, [{gate.name}.{key}]")
+    for strategy, floor in gate.floors.items():
+        if isinstance(floor, bool) or not isinstance(floor, int | float) or not math.isfinite(floor):
+            raise InputError(f"{where}: the floor of {strategy} is {floor!r}: it has to be a number")
+    kinds = {"labels": str, "exclude": list[str]}
+    for key, value in gate.options.items():
+        if key not in kinds:
+            raise InputError(f"{where}: there is no option {key!r}: there are {', '.join(kinds)}")
+        gate.options[key] = typed(value, kinds[key], f"{where}: {key}")
+    if "strategies" in gate.experiment:
+        raise InputError(f"{where}: its strategies are those that have a floor: leave them out of the experiment")
+    _experiment(gate, gate.corpus, where)
+
+
+def _experiment(gate: Gate, source: str, where: str) -> Experiment:
+    given = {"name": gate.name, "corpus": source, "strategies": list(gate.floors)}
+    return Experiment.from_mapping({**given, **gate.experiment}, where)
 
 
 def measure(
-    gate: Gate, out: Path, corpora: Path | None = None, *, workers: int = 0, tell: Tell = lambda what, done, total: None
+    gate: Gate, out: Path, corpora: Path | None = None, *, workers: int = 0, tell: Tell = silent
 ) -> tuple[str, list[Passed]]:
     """The fingerprint of the corpus as it is now, and what each strategy reaches there."""
     source = str(corpora / gate.corpus) if corpora is not None and gate.needs else gate.corpus
@@ -78,7 +109,7 @@ def measure(
     if corpora is not None and "labels" in options:
         options["labels"] = str(corpora / options["labels"])
     index = open_corpus(source, out / "corpora", tell, **options)
-    wanted = Experiment(name=gate.name, corpus=source, strategies=list(gate.floors), **gate.experiment)
+    wanted = _experiment(gate, source, gate.name)
     results = run(wanted, out / gate.name, index=index, workers=workers, tell=tell)
     told = []
     for strategy, floor in gate.floors.items():
@@ -119,8 +150,8 @@ def write_gates(path: Path, gates: list[Gate]) -> None:
     """Write the file anew."""
     lines = ["# Floors of harvest: see 'lycosa lab gate --help'. Written by 'lycosa lab gate --raise'.", ""]
     for gate in gates:
-        lines += [f"[{gate.name}]", f"corpus = {_toml(gate.corpus)}", f"fingerprint = {_toml(gate.fingerprint)}"]
-        lines += [f"needs = {_toml(gate.needs)}"] if gate.needs else []
+        lines += [f"[{gate.name}]", f"corpus = {toml_of(gate.corpus)}", f"fingerprint = {toml_of(gate.fingerprint)}"]
+        lines += [f"needs = {toml_of(gate.needs)}"] if gate.needs else []
         for title, table in (("options", gate.options), ("experiment", gate.experiment), ("floors", gate.floors)):
             if table:
                 lines += ["", f"[{gate.name}.{title}]", *_rows(table)]
@@ -131,15 +162,6 @@ def write_gates(path: Path, gates: list[Gate]) -> None:
 
 def _rows(table: Mapping[str, Any]) -> list[str]:
     return [
-        f"{_toml(key) if not key.replace('_', '').isalnum() else key} = {_toml(value)}" for key, value in table.items()
+        f"{key if re.fullmatch('[A-Za-z0-9_]+', key) else toml_of(key)} = {toml_of(value)}"
+        for key, value in table.items()
     ]
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return repr(value)

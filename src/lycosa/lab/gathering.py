@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.telling import Tell
 from lycosa.core.types import Visit
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.indexing import Account
-from lycosa.lab.resemblance import Tell
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary

@@ -6,7 +6,6 @@ from its pages) have to judge during the crawl: see simulation.crawl.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.protocols import Topic
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Terms, Visit, as_stored
 from lycosa.lab.index import Index
 from lycosa.text.vocabulary import Vocabulary
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass
@@ -54,7 +52,7 @@ class Guide:
         topic: Topic,
         name: str,
         wants: tuple[str, ...] = (),
-        tell: Tell = lambda what, done, total: None,
+        tell: Tell = silent,
     ) -> Guide:
         """Let a topic judge all pages. `wants` are the facets that strategies will ask for."""
         if hasattr(topic, "facets"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -18,6 +18,7 @@ from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
@@ -31,8 +32,6 @@ JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "mode
 WANTS = ("context", "url")
 """All that strategies ask to be judged beside anchors."""
 
-Tell = Callable[[str, int, int], None]
-
 
 def guide_for(
     index: Index,
@@ -41,7 +40,7 @@ def guide_for(
     judge: str = "",
     wants: Sequence[str] = WANTS,
     out: Path | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Guide:
     """What a judge says that is told the subject's words, its examples, or its model; found once, kept under `out`.
 
@@ -153,15 +152,32 @@ def _write(path: Path, guide: Guide) -> None:
 def _read(path: Path, index: Index) -> Guide | None:
     """None if it is not there, or not whole: then it is made again."""
     try:
-        with open(path, "rb") as file, np.load(file) as arrays:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             facts = json.loads(arrays["facts"].tobytes())
             ends = np.cumsum(arrays["lengths"]).tolist()
             data = arrays["data"].tobytes()
             facets = {name: arrays[f"facet {number}"] for number, name in enumerate(facts["facets"])}
-            return Guide(
+            guide = Guide(
                 index, arrays["beta"], arrays["alpha"], facts["threshold"], facts["name"],
                 arrays.get("links"), facets,
                 [data[first:last] for first, last in zip([0, *ends], ends, strict=False)],
             )  # fmt: skip
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            return guide if _fits(guide, len(data), ends) else None
+    except (OSError, ValueError, KeyError, EOFError, TypeError, RecursionError, BadZipFile):
         return None
+
+
+def _fits(guide: Guide, size: int, ends: list[int]) -> bool:
+    """Whether there is a number for each node, child and link of the index."""
+    index = guide.index
+    links = len(index.link_slot) or len(index.child)
+    columns = [(guide.beta, len(index)), (guide.alpha, len(index.child))]
+    columns += [(column, links) for column in (guide.links, *guide.facets.values()) if column is not None]
+    return (
+        all(column.shape == (long,) and column.dtype.kind == "f" for column, long in columns)
+        and all(bool(np.isfinite(column).all()) for column, _ in columns)
+        and (guide.links is not None) == bool(len(index.link_slot))
+        and len(ends) in (0, len(index))
+        and (ends[-1] if ends else 0) == size
+        and isinstance(guide.threshold, int | float)
+    )

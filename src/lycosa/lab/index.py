@@ -27,6 +27,9 @@ FORMAT = 1
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
 
+BLOCK = 1 << 16
+"""Entries that are looked at together when an index is opened: columns may be larger than memory."""
+
 COLUMNS: dict[str, str] = {
     "name_start": "<i8",  # n + 1: where each node's name begins in names.bin
     "link_start": "<i8",  # n + 1
@@ -98,9 +101,13 @@ class Index:
     def stems(self) -> list[str]:
         """All words of the corpus, by number."""
         try:
-            return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
-        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            stems = list(msgpack.unpackb(self.stems_)) if self.stems_ else []
+        except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
             raise InputError(f"the words of the index {self.path} can't be read: {AGAIN}") from error
+        largest = max((int(block.max()) for block in _by_blocks(self.columns["term"])), default=-1)
+        if largest >= len(stems) or not all(isinstance(stem, str) for stem in stems):
+            raise InputError(f"the index {self.path} has not all of its words: {AGAIN}")
+        return stems
 
     @cached_property
     def classes(self) -> list[str]:
@@ -140,12 +147,12 @@ class Index:
             title, marked, language, guessed, anchors, contexts, rels, positions = msgpack.unpackb(
                 zstandard.ZstdDecompressor().decompress(packed)
             )
-        except (zstandard.ZstdError, ValueError, TypeError, msgpack.UnpackException) as error:
+            at = self.columns["link_at"][here].tolist()
+            anchors, contexts, rels, positions = (
+                [column[place] for place in at] for column in (anchors, contexts, rels, positions)
+            )
+        except (zstandard.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
             raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
-        at = self.columns["link_at"][here].tolist()
-        anchors, contexts, rels, positions = (
-            [column[place] for place in at] for column in (anchors, contexts, rels, positions)
-        )
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32))
         return Page(
             "ok", 200, title=title, marked=marked, language=language, guessed=guessed, links=links, size=len(marked)
@@ -205,15 +212,55 @@ class Index:
                 continue
             if len(start) != nodes + 1 or start[0] != 0 or start[-1] != end:
                 raise ValueError(f"{name} does not fit the rest of it")
+            if any((block[1:] < block[:-1]).any() for block in _by_blocks(start)):
+                raise ValueError(f"{name} goes backwards")
         alike = {"count": "term", "alpha": "child", "link_at": "link_slot"}
         for name, other in alike.items():
-            if len(columns[name]) not in (0, len(columns[other])):
+            if len(columns[name]) != len(columns[other]) and (name != "alpha" or len(columns[name])):
                 raise ValueError(f"{name} and {other} differ in length")
         for name in ("score", "simhash"):
             if len(columns[name]) not in (0, nodes):
                 raise ValueError(f"{name} is not one for each of {nodes:,} nodes")
-        if not isinstance(self.facts.get("classes", []), list):
-            raise ValueError("its classes are no list")
+        self._check_facts()
+        self._check_values()
+
+    def _check_facts(self) -> None:
+        kinds = {"pages": int, "links": int, "dead": int, "to_itself": int, "classes": list, "notes": list}
+        for name, kind in {**kinds, "left_out": dict}.items():
+            if not isinstance(self.facts.get(name, kind()), kind):
+                raise ValueError(f"{FACTS}: {name} is something else than it should be")
+        texts = [*self.facts.get("classes", []), *self.facts.get("notes", [])]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{FACTS}: a class or a note is no text")
+        if not all(isinstance(count, int) for count in self.facts.get("left_out", {}).values()):
+            raise ValueError(f"{FACTS}: left_out does not count")
+
+    def _check_values(self) -> None:
+        """Refuse numbers that lead out of the corpus: a slice would take them for empty, or for its end."""
+        columns, nodes = self.columns, len(self)
+        most = {
+            "child": nodes - 1, "class_of": len(self.classes) - 1, "term": len(self.stems_) - 1, "link_at": None,
+        }  # fmt: skip
+        for name, largest in most.items():
+            for block in _by_blocks(columns[name]):
+                if block.min() < 0 or (largest is not None and block.max() > largest):
+                    raise ValueError(f"{name} has numbers that stand for nothing")
+        if any(not block.all() for block in _by_blocks(columns["count"])):
+            raise ValueError("count says of a word that it is there 0 times")
+        for name in ("score", "alpha"):
+            if any(not np.isfinite(block).all() for block in _by_blocks(columns[name])):
+                raise ValueError(f"{name} has entries that are no numbers")
+        slots, links, children = columns["link_slot"], columns["link_start"], columns["child_start"]
+        if not len(slots):
+            if not np.array_equal(links, children):
+                raise ValueError("link_start and child_start differ")
+            return
+        for first in range(0, nodes, BLOCK):
+            last = min(first + BLOCK, nodes)
+            here = slots[links[first] : links[last]]
+            degree = np.repeat(np.diff(children[first : last + 1]), np.diff(links[first : last + 1]))
+            if len(here) and (here.min() < 0 or (here >= degree).any()):
+                raise ValueError("link_slot has numbers that stand for nothing")
 
     @classmethod
     def of(
@@ -281,10 +328,16 @@ class Names(Sequence[str]):
 
 
 def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
-    column: NDArray[Any] = np.load(path / f"{name}.npy", mmap_mode="r")
-    if column.dtype != np.dtype(kind) or column.ndim != 1:
+    column: NDArray[Any] = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    if not isinstance(column, np.ndarray) or column.dtype != np.dtype(kind) or column.ndim != 1:
         raise ValueError(f"{name} is not a column of {kind}")
     return column.view(np.ndarray)
+
+
+def _by_blocks(column: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """A column in pieces that share an entry with the next one, so that neighbours can be compared."""
+    for first in range(0, len(column), BLOCK):
+        yield column[first : first + BLOCK + 1]
 
 
 def _mapped(path: Path) -> NDArray[np.uint8]:

@@ -5,11 +5,13 @@ While pages are read, memory holds their addresses, 8 bytes a link, and the voca
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,11 +24,10 @@ import zstandard
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
 from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.text.vocabulary import Vocabulary
-
-Tell = Callable[[str, int, int], None]
 
 _UNKNOWN_LABELS = "labels of addresses that are no pages of the corpus"
 _SPOOLED = ("term", "count")
@@ -70,8 +71,11 @@ def unfinished(out: Path) -> Iterator[Path]:
     try:
         if beside.is_symlink() or beside.is_file():
             beside.unlink()
+        if beside.exists():
+            os.close(_held(beside, out))
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
+        hold = _held(beside, out)
     except OSError as error:
         raise StoreError(f"cannot write beside {out}: {error.strerror}; name another place with --out") from error
     try:
@@ -84,11 +88,31 @@ def unfinished(out: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+    finally:
+        os.close(hold)
+
+
+def _held(beside: Path, out: Path) -> int:
+    """The unfinished directory, as this process's own: a second one would mix its columns into ours."""
+    hold = os.open(beside, os.O_RDONLY)
+    try:
+        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(hold)
+        raise InputError(f"another process is making {out} right now: wait for it, or name another --out") from error
+    return hold
 
 
 def _refuse(out: Path) -> None:
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
         raise InputError(f"{out} is there already and is no index: it is left as it is; name another place with --out")
+    own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
+    strange = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
+    if strange:
+        raise InputError(
+            f"the index {out} has something in it that is not its own, {strange[0]}, and would be replaced as a whole: "
+            "move that elsewhere, or name another place with --out"
+        )
 
 
 def write_index(
@@ -98,7 +122,7 @@ def write_index(
     source: str,
     labels: Mapping[str, Sequence[str]] | None = None,
     account: Account | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Index:
     """Read all pages and write the index, all or nothing: it is made beside its place, and moved there when complete.
 

@@ -7,25 +7,24 @@ comparable: each has a table of its own. What is told to nobody (breadth-first) 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.estimators import STRATEGIES
 from lycosa.lab.certainty import holm, interval, paired
 from lycosa.lab.corpora.kept import open_corpus
-from lycosa.lab.experiments import Experiment
+from lycosa.lab.experiments import Experiment, typed
 from lycosa.lab.findings import Cell, Curve, Figure, Findings, Table
 from lycosa.lab.hunters import given
 from lycosa.lab.measures import gains, harvest_curve
 from lycosa.lab.running import Results, run
-
-Tell = Callable[[str, int, int], None]
 
 GROUPS = {
     "nothing": "Told nothing",
@@ -68,10 +67,15 @@ class Board:
         try:
             told = tomllib.loads(path.read_text(encoding="utf-8"))
             places = [Place(**place) for place in told.pop("places", [])]
+            for place in places:
+                place.corpus = typed(place.corpus, str, f"{path}: corpus")
+                place.topics = typed(place.topics, list[str], f"{path}: topics")
+            kinds = get_type_hints(cls)
+            told |= {key: typed(told[key], kinds[key], f"{path}: {key}") for key in told if key in kinds}
             board = cls(places=places, **{"name": path.stem, **told})
         except OSError as error:
             raise InputError(f"cannot read the board {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise InputError(
                 f"{path} is no board ({error}): it has name, budgets, seeds, hops, seed_count, seed_sets, "
                 "subject_count, random_seed, and [[places]] with corpus and topics"
@@ -85,10 +89,14 @@ BOARDS = {
     "embedded": Board(
         "embedded",
         [
-            Place("embedded:pages=3000,seed=1", ["marine biology/coral reefs", "astronomy/exoplanets"]),
-            Place("embedded:pages=3000,seed=2", ["railways/steam locomotives", "music/violin making"]),
-            Place("embedded:pages=3000,seed=3,tunnels=true", ["medieval history/castles", "astronomy/exoplanets"]),
+            Place("embedded:pages=3000,seed=1", ["marine biology/coral reefs", "gardening/composting",
+                  "music/jazz piano", "computing/compilers"]),
+            Place("embedded:pages=3000,seed=2", ["railways/steam locomotives", "birdwatching/owls",
+                  "health/sleep", "photography/vintage lenses"]),
+            Place("embedded:pages=3000,seed=3,tunnels=true", ["medieval history/castles", "astronomy/exoplanets",
+                  "cooking/sourdough bread", "mountaineering/glacier travel"]),
         ],
+        seed_sets=1,
     ),
     "quick": Board(
         "quick",
@@ -118,7 +126,7 @@ def leaderboard(
     strategies: Sequence[str] = (),
     *,
     workers: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Findings:
     """Run them all, or the named ones, and rank them within their groups."""
     names = list(strategies) or [name for name in STRATEGIES if name != "oracle"]
@@ -139,7 +147,7 @@ def leaderboard(
                 workers=workers,
                 tell=tell,
             )
-            found.remarks += [f"{place.corpus}, told {told}: {remark}" for remark in results.remarks]
+            found.remarks += [f"{place.corpus}, told {told}: {_over_budget(remark)}" for remark in results.remarks]
             for name in runs:
                 _add(scores[given(name, told)], name, place, results, board.budgets)
     for group, title in GROUPS.items():
@@ -149,6 +157,11 @@ def leaderboard(
     found.corpus = {"corpora": corpora}
     found.summary = _summary(scores, board)
     return found
+
+
+def _over_budget(remark: str) -> str:
+    """Here harvest is over the budget, whether it was used up or not."""
+    return remark.replace("; its harvest is over the pages that it fetched", "")
 
 
 def _told(board: Board, names: Sequence[str]) -> dict[str, Any]:

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
+from lycosa.lab.walking import each_once, targets
 
 LARGEST = 12
 """Nodes of a graph whose best crawl is looked for."""
 
 Truth = NDArray[Any]
+Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
-def distances(index: Index, seeds: Sequence[int], seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
+def distances(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
     """Of each node, how many nodes must be paid for to have fetched it: -1 if it can't be reached, 0 for a seed.
 
     That is the number of links from the nearest seed, unless some nodes are `seen`: those cost nothing.
@@ -28,7 +30,7 @@ def distances(index: Index, seeds: Sequence[int], seen: NDArray[np.bool_] | None
     [0, 1, 2, -1]
     """
     found = np.full(len(index), -1, np.int32)
-    nodes = np.unique(np.array(list(seeds), np.int64))
+    nodes = np.unique(np.array(seeds, np.int64))
     if len(nodes) and (nodes[0] < 0 or nodes[-1] >= len(index)):
         raise InputError(f"seeds are nodes from 0 to {len(index) - 1}, not {nodes[0]} to {nodes[-1]}")
     found[nodes] = 0
@@ -36,29 +38,20 @@ def distances(index: Index, seeds: Sequence[int], seen: NDArray[np.bool_] | None
     while len(nodes):
         beyond = [np.zeros(0, np.int64)]
         while len(nodes):  # what is seen is as near as the page that links to it
-            nodes = _children(index, nodes)
-            nodes = nodes[found[nodes] < 0]
+            linked = targets(index.child_start, index.child, nodes)
+            nodes = each_once(linked[found[linked] < 0], len(index))
             free = seen[nodes] if seen is not None else np.zeros(len(nodes), np.bool_)
             beyond.append(nodes[~free])
             nodes = nodes[free]
             found[nodes] = paid
         paid += 1
-        nodes = np.unique(np.concatenate(beyond))
-        nodes = nodes[found[nodes] < 0]
+        nodes = np.concatenate(beyond)
+        nodes = each_once(nodes[found[nodes] < 0], len(index))
         found[nodes] = paid
     return found
 
 
-def _children(index: Index, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All that some nodes link to, each once."""
-    start = index.child_start
-    count = start[nodes + 1] - start[nodes]
-    ends = np.cumsum(count)
-    edges = np.arange(ends[-1]) + np.repeat(start[nodes] - ends + count, count)
-    return np.unique(index.child[edges]).astype(np.int64)
-
-
-def reachable(index: Index, seeds: Sequence[int]) -> NDArray[np.bool_]:
+def reachable(index: Index, seeds: Nodes) -> NDArray[np.bool_]:
     """Which nodes a crawl from the seeds can fetch, the seeds among them.
 
     >>> reachable(Index.of({"a": ["b"], "c": ["b"]}), [0]).tolist()

@@ -22,6 +22,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Page
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject, chance, labelled
@@ -56,8 +57,6 @@ SESSIONS = 60
 
 UNLABELLED = "no class"
 
-Tell = Callable[[str, int, int], None]
-
 
 def prepare(
     index: Index,
@@ -65,7 +64,7 @@ def prepare(
     needs: Collection[str],
     out: Path,
     random_seed: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Subject:
     """The subject with what is needed: examples, model, rules, browsing. Kept under `out`, made once.
 
@@ -239,14 +238,12 @@ def table_of(labels: Mapping[int, str], path: Path) -> Path:
     return path
 
 
-def model_of(
-    index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell | None = None
-) -> Trained:
+def model_of(index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell = silent) -> Trained:
     """Naive Bayes of some nodes and their classes, as `lycosa train` makes it, in a folder."""
     look = Looking(index, np.ones(len(index), np.bool_))
     return train(
         [str(table_of(labels, folder / "labels.tsv"))], folder / "model", look, least=FEWEST, whole_tree=True,
-        held_out=0.0, seed=random_seed, tell=tell or _silent,
+        held_out=0.0, seed=random_seed, tell=tell,
     )  # fmt: skip
 
 
@@ -264,10 +261,6 @@ def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) 
             bag = Bags.of([(columns[known][order], terms.counts[known][order].astype(np.float64))])
             said[node] = model.classifier.probabilities(bag)[0][wanted]
     return said
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    pass
 
 
 # -- model -----------------------------------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats
 from lycosa.text.background import Background
@@ -19,14 +20,12 @@ AT_ONCE = 256
 
 Idf = Literal["background", "pages", "none"]
 
-Tell = Callable[[str, int, int], None]
-
 
 def nearest(
     pages: Bags,
     relevant: Bags,
     idf: NDArray[np.floating],
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Floats:
     """Of each page the largest cosine with any of the relevant ones; 0 for one that has no words, or none in common.
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.files import replacing
 from lycosa.lab import certainty, measures
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Findings, Mode, Table
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Curve, Figure, Findings, Mode, Table
 from lycosa.lab.guides import Guide
 from lycosa.lab.guiding import guide_for
 from lycosa.lab.hunters import given, wants
@@ -190,6 +190,10 @@ class Results:
     def _intervals(self) -> dict[tuple[str, int, str], certainty.Interval]:
         return {}
 
+    @cached_property
+    def _bounds_of(self) -> dict[Unit, list[float]]:
+        return {}
+
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
         several: dict[Unit, list[float]] = {}
@@ -227,7 +231,7 @@ class Results:
         lines, budgets = [], self.experiment.budgets
         oracle = {(one.subject, one.seed_set, one.repetition): one for one in self.select(ORACLE)}
         for text in self.strategies if oracle else ():
-            at, of, most = 0, 0, (0.0, "")
+            at, of, most, best = 0, 0, 0.0, ""
             for one in self.select(text) if text != ORACLE else ():
                 rival = oracle.get((one.subject, one.seed_set, one.repetition))
                 if rival is None:
@@ -238,19 +242,17 @@ class Results:
                 if ahead.max() <= 1e-6 * max(1.0, float(theirs.max())):
                     continue
                 at += 1
-                if ahead.max() > most[0]:
-                    k = int(ahead.argmax())
-                    most = (
-                        float(ahead.max()),
-                        (
-                            f"{ours[k]:g} against {theirs[k]:g} after {budgets[k]:,} pages on {one.subject}, seed set "
-                            f"{one.seed_set + 1}; no crawl can have more than {self._bound(one, budgets[k]):g}"
-                        ),
+                k = int(ahead.argmax())
+                if ahead[k] > most:
+                    most = float(ahead[k])
+                    best = (
+                        f"{ours[k]:g} against {theirs[k]:g} after {budgets[k]:,} pages on {one.subject}, seed set "
+                        f"{one.seed_set + 1}; no crawl can have more than {self._bounds(one)[k]:g}"
                     )
             if at:
                 lines.append(
                     f"Above the oracle, which is greedy, not optimal: {text} in {at} of {of} trials, at most with "
-                    f"{most[1]}."
+                    f"{best}."
                 )
         for text in self.strategies:
             runs = self.select(text)
@@ -262,10 +264,15 @@ class Results:
                 )
         return lines
 
-    def _bound(self, outcome: Outcome, budget: int) -> float:
-        subject = self.subjects[outcome.subject]
-        seeds, seen = outcome.trace.nodes[: outcome.trace.seeds].tolist(), subject.seen if len(subject.seen) else None
-        return float(bound(self.index, self.truth(outcome.subject), seeds, [budget], seen)[0])
+    def _bounds(self, outcome: Outcome) -> list[float]:
+        """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
+        key = outcome.subject, outcome.seed_set
+        if key not in self._bounds_of:
+            seen, seeds = self.subjects[outcome.subject].seen, outcome.trace.nodes[: outcome.trace.seeds].tolist()
+            self._bounds_of[key] = bound(
+                self.index, self.truth(outcome.subject), seeds, self.experiment.budgets, seen if len(seen) else None
+            ).tolist()
+        return self._bounds_of[key]
 
     # -- files -----------------------------------------------------------------------------------------------------
 
@@ -304,13 +311,13 @@ class Results:
         plan = self.experiment
         best = self.ranked(plan.budget)[0] if self.strategies else ""
         summary = (
-            f"{len(self.strategies)} strategies on {len(self.subjects)} subjects, {len(self.outcomes)} crawls of "
-            f"{plan.budget:,} pages. The highest harvest has {best}: {self.interval(best, plan.budget).mean:.3f}."
+            f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
+            f"{plan.budget:,} pages. Highest harvest: {best}, {self.interval(best, plan.budget).mean:.3f}."
         )
         facts = {key: value for key, value in self.index.facts.items() if key != "classes"}
         return Findings(
             self._key, f"Experiment {plan.name}",
-            [*map(self._table, plan.budgets), self._figure(), *self._differences(), self._by_subject()],
+            [*map(self._table, plan.budgets), *self._figures(), *self._differences(), self._by_subject()],
             summary=summary,
             configuration={**plan.as_dict(), "version": __version__},
             corpus={**facts, "fingerprint": corpus_mark(self.index)},
@@ -332,19 +339,28 @@ class Results:
             rows.append([plain(cell) for cell in row])
         return Table(
             f"{self._key}-{budget}", f"After {budget:,} pages", columns, rows, self.mode,
-            note="Means over subjects and their seed sets, best harvest first; low and high are a 95 % interval "
-            f"(bootstrap over subjects, then seed sets). {_judged(self.mode)}",
+            note="Means over topics and their seed sets, best harvest first; low and high are a 95 % interval "
+            f"(bootstrap over topics, then seed sets). {_judged(self.mode)}",
         )  # fmt: skip
 
-    def _figure(self) -> Figure:
+    def _figures(self) -> list[Figure]:
+        """The curves; where the guide judges itself, those by labels beside them, on subjects that have labels."""
+        labelled = {name for name, subject in self.subjects.items() if subject.truth_by.startswith("labels")}
+        beside = self.mode == AS_PUBLISHED and labelled
+        return [self._figure(set(self.subjects), self.mode), *([self._figure(labelled, INDEPENDENT)] if beside else [])]
+
+    def _figure(self, subjects: set[str], mode: Mode) -> Figure:
         budget = self.experiment.budget
         at = np.unique(np.linspace(1, budget, min(POINTS, budget)).astype(np.int64))
         curves = []
         for text in self.ranked(budget):
             lines: dict[Unit, list[measures.Floats]] = {}
             for one in self.select(text):
-                line = measures.harvest_curve(self.gains(one), budget)[at - 1]
-                lines.setdefault((one.subject, one.seed_set), []).append(line)
+                if one.subject in subjects:
+                    line = measures.harvest_curve(self.gains(one, mode), budget)[at - 1]
+                    lines.setdefault((one.subject, one.seed_set), []).append(line)
+            if not lines:
+                continue
             band = certainty.band(
                 [np.mean(line, axis=0) for line in lines.values()], random_seed=self.experiment.random_seed,
                 groups=[subject for subject, _ in lines],
@@ -352,11 +368,13 @@ class Results:
             sure = not np.isnan(band.low).any()
             low, high = (band.low.tolist(), band.high.tolist()) if sure else ([], [])
             curves.append(Curve(text, at.tolist(), band.mean.tolist(), low, high))
+        by_labels = "-labels" if mode != self.mode else ""
         return Figure(
-            f"{self._key}-harvest", "Harvest", "pages fetched", "share of the budget that is relevant",
-            curves, self.mode,
+            f"{self._key}-harvest{by_labels}", "Harvest by labels" if by_labels else "Harvest", "pages fetched",
+            "share of the budget that is relevant" if mode == INDEPENDENT else "mean score that the guide gives",
+            curves, mode,
             note="Bands are 95 % intervals. Pages that a crawl did not fetch because it ran dry count as no find. "
-            f"{_judged(self.mode)}",
+            f"{_judged(mode)}",
         )  # fmt: skip
 
     def _differences(self) -> list[Table]:
@@ -380,8 +398,8 @@ class Results:
             Table(
                 f"{self._key}-differences", f"Harvest compared with {first}",
                 ["strategy", "budget", "difference", "low", "high", "p", "n"], rows, self.mode,
-                note=f"Own harvest less that of {first}, on the same subjects and seeds; p by sign flips of n "
-                "subjects' mean differences, two-sided, corrected for the number of strategies (Holm). With n below 6 "
+                note=f"Own harvest less that of {first}, on the same topics and seeds; p by sign flips of n "
+                "topics' mean differences, two-sided, corrected for the number of strategies (Holm). With n below 6 "
                 f"no p can be under .05. {_judged(self.mode)}",
             )
         ]  # fmt: skip
@@ -396,8 +414,8 @@ class Results:
                 row.append(float(np.mean(values)) if values else None)
             rows.append(row)
         return Table(
-            f"{self._key}-subjects", f"Harvest of each subject after {budget:,} pages",
-            ["subject", "relevant", "seen", *order], rows, self.mode,
+            f"{self._key}-subjects", f"Harvest on each topic after {budget:,} pages",
+            ["topic", "relevant", "seen", *order], rows, self.mode,
             note="relevant: pages of the corpus; seen: pages that something was learned from, which count for no one. "
             f"{_judged(self.mode)}",
         )  # fmt: skip

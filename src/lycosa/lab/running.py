@@ -28,8 +28,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from lycosa.collection.report.page import clean
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide
@@ -44,8 +46,6 @@ from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import Subject, as_published, subjects_from_query, subjects_of
 
 __all__ = ["Outcome", "Results", "run"]
-
-Tell = Callable[[str, int, int], None]
 
 RUNS, FAILURES = "runs", "failures.txt"
 
@@ -92,7 +92,7 @@ def run(
     index: Index | None = None,
     subjects: Sequence[Subject] | None = None,
     workers: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Results:
     """Run what is missing of an experiment, and give all that is there.
 
@@ -142,7 +142,7 @@ def run(
     troubles |= _run_all(shop, [trial for trial in trials if trial not in troubles], workers, tell)
     results = Results(experiment, index, shop.subjects, remarks=remarks, kept=out)
     for trial in trials:
-        trace = None if trial in troubles else read_run(out / RUNS / f"{trial.key}.npz")
+        trace = None if trial in troubles else read_run(out / RUNS / f"{trial.key}.npz", len(index))
         if trace is not None:
             results.outcomes.append(Outcome(trial.strategy, trial.subject, trial.seed_set, trial.repetition, trace))
         elif trial not in troubles:
@@ -199,7 +199,7 @@ class Workshop:
         self.subjects: dict[str, Subject] = {}
         self.guides: dict[tuple[str, str], Guide] = {}
 
-    def prepare(self, subject: Subject, tell: Tell = lambda what, done, total: None) -> Prepared:
+    def prepare(self, subject: Subject, tell: Tell = silent) -> Prepared:
         """Train what strategies need, let a judge judge, choose seeds."""
         plan = self.experiment
         wanted = set().union(*(needs(text) for text in plan.strategies))
@@ -237,7 +237,7 @@ class Workshop:
             made.excluded = str(error)
         return made
 
-    def guide(self, subject: Subject, told: str, tell: Tell = lambda what, done, total: None) -> Guide:
+    def guide(self, subject: Subject, told: str, tell: Tell = silent) -> Guide:
         """What is said of all pages: found once, kept in a file."""
         key = subject.name, told
         if key not in self.guides:
@@ -260,8 +260,9 @@ class Workshop:
             trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=subject.seen if len(subject.seen) else None)
         except LycosaError as error:
             return Trouble(False, str(error))
-        except Exception as error:  # of a strategy, perhaps the user's own: the others go on
-            return Trouble(True, f"{type(error).__name__}: {error}", traceback.format_exc())
+        except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
+            told = " ".join(clean(f"{type(error).__name__}: {error}").split())
+            return Trouble(True, told, traceback.format_exc())
         write_run(self.out / RUNS / f"{trial.key}.npz", trace)
         return None
 
@@ -367,7 +368,8 @@ def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int, tell
 
 def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int, tell: Tell) -> dict[Trial, Trouble]:
     """Run what is missing. What could not be run, and why."""
-    kept = {trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz") is not None}
+    nodes = len(shop.index)
+    kept = {trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz", nodes) is not None}
     # Subject by subject, so that a process has to keep few guides.
     names = list(shop.subjects)
     missing = sorted((trial for trial in trials if trial not in kept), key=lambda trial: names.index(trial.subject))

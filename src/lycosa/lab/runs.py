@@ -39,17 +39,23 @@ def write_run(path: Path, trace: Trace) -> None:
         )  # fmt: skip
 
 
-def read_run(path: Path) -> Trace | None:
-    """A run that was kept; None if there is none, or if it is damaged."""
+def read_run(path: Path, corpus: int = np.iinfo(np.int32).max) -> Trace | None:
+    """A run that was kept; None if there is none, if it is damaged, or not of a corpus of so many nodes."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            names = kept["names"].tolist()
-            return Trace(
-                kept["nodes"].astype(np.int32, copy=False), int(kept["seeds"]), str(kept["ending"]),
-                float(kept["seconds"]), [names[arm] for arm in kept["arms"].tolist()],
+            names, nodes = kept["names"].tolist(), kept["nodes"]
+            trace = Trace(
+                nodes, int(kept["seeds"]), str(kept["ending"]), float(kept["seconds"]),
+                [names[arm] for arm in kept["arms"].tolist()],
             )  # fmt: skip
-    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error):
+    except (OSError, ValueError, KeyError, IndexError, EOFError, TypeError, zipfile.BadZipFile, zlib.error):
         return None
+    if nodes.dtype != np.int32 or nodes.ndim != 1 or not 0 <= trace.seeds <= len(nodes):
+        return None
+    ordered = np.sort(nodes)
+    if len(nodes) and (ordered[0] < 0 or ordered[-1] >= corpus or (ordered[1:] == ordered[:-1]).any()):
+        return None  # no crawl fetches a page twice
+    return trace
 
 
 def key_of(*decisive: Any) -> str:

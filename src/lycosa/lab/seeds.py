@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject, chance
+from lycosa.lab.walking import each_once, targets
 
 KINDS = ("on-topic", "off-topic", "directory", "random", "given")
 FAR = np.iinfo(np.int32).max
@@ -90,8 +91,8 @@ def distances(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
             if distance == SHALLOW:
                 start, source = _reversed(index)
         else:
-            before = _spread(start, source, level)
-            level = np.unique(before[found[before] == FAR])
+            before = targets(start, source, level)
+            level = each_once(before[found[before] == FAR], len(index))
         found[level] = distance
     return found
 
@@ -116,20 +117,12 @@ def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bo
     level = np.unique(np.array(seeds, np.int64))
     reached[level] = True
     while len(level):
-        after = _spread(index.child_start, index.child, level)
-        level = np.unique(after[~reached[after]])
+        after = targets(index.child_start, index.child, level)
+        level = each_once(after[~reached[after]], len(index))
         if relevant[level].any():
             return True
         reached[level] = True
     return False
-
-
-def _spread(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.int32]:
-    """All targets of some nodes, one after the other."""
-    first, lengths = start[nodes], start[nodes + 1] - start[nodes]
-    skipped = np.cumsum(lengths) - lengths
-    found: NDArray[np.int32] = target[np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)]
-    return found
 
 
 def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:

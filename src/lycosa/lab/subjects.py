@@ -6,7 +6,7 @@ import difflib
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
@@ -25,8 +26,6 @@ from lycosa.training.record import NO
 
 if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
-
-Tell = Callable[[str, int, int], None]
 
 EXAMPLES = 10
 """Pages that a person would point at; never more than a quarter of those that are relevant."""
@@ -94,7 +93,7 @@ def subjects_of(
     most: int = 0,
     random_seed: int = 0,
     truth: str = "auto",
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
@@ -110,7 +109,7 @@ def subjects_of(
     modelled = truth == "model" or (truth == "auto" and partly_labelled(index))
     found = []
     for number, name in enumerate(chosen, 1):
-        tell("choosing subjects", number, len(chosen))
+        tell("choosing topics", number, len(chosen))
         subject = _of_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
         found.append(_told(index, subject, random_seed))
     return found
@@ -255,8 +254,10 @@ def truth_by_model(
     agreed = float((said == member)[others].mean()) if others.any() else float("nan")
     truth = np.where(known, member, said).astype(np.float32)
     quality = (
-        f"pages without a label ({int((~known).sum()):,}) are judged by a model trained on {len(labels):,} labelled "
-        f"pages that no guide has seen; it agrees with {agreed:.0%} of the other {int(others.sum()):,} labels"
+        f"a model judges the {int((~known).sum()):,} pages without a label, and takes {int((said & ~known).sum()):,} "
+        f"of them for relevant, beside the {int((known & member).sum()):,} labelled so; it was trained on "
+        f"{len(labels):,} labelled pages that no guide has seen, and agrees with {agreed:.0%} of the other "
+        f"{int(others.sum()):,} labels"
     )
     return truth, others, f"labels, and a model of {len(labels):,} labelled pages for the rest", quality
 

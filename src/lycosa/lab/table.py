@@ -13,6 +13,9 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
 from lycosa.lab.index import Index
 
+_NONE = np.array(0)
+"""Rows begin here. As an array, which numpy compares with twice as fast as with a plain number."""
+
 
 class IndexedTable(Table):
     """A table whose nodes are numbers of an index: looking a link up is an array access, not a dictionary's.
@@ -57,7 +60,7 @@ class IndexedTable(Table):
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
         children = self.row_at[targets]
         if len(targets):
-            new = (children < 0).nonzero()[0]
+            new = (children < _NONE).nonzero()[0]
             if len(new):
                 children[new] = self._add(targets[new], self.depth.item(row) + 1, row)
             self._sum_up(row, children, alphas, visit.beta)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Strategy
 from lycosa.core.table import OPEN
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Step
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
@@ -52,7 +53,7 @@ class Watched:
         """The time that an estimator takes at some steps (from 1 on): table 5. None where it was not watched any more.
 
         The mean over the `window` steps up to that one: a single step is at the mercy of the machine, and the median
-        would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,batch=1` for
+        would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,period=1` for
         what the paper measures.
         """
         told: list[float | None] = []
@@ -105,7 +106,7 @@ def watch(
     until: Mapping[str, int] | None = None,
     make: Make | None = None,
     random_seed: int = 0,
-    tell: Callable[[str, int, int], None] = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Watched:
     """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.estimators.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
@@ -21,7 +22,7 @@ from lycosa.training.history import is_history, read_history
 from lycosa.training.pages import check_out
 from lycosa.training.recognising import Recognised, recognise
 from lycosa.training.record import Record, add_labels, read_record
-from lycosa.training.sources import Look, Tell
+from lycosa.training.sources import Look
 from lycosa.training.trail import Trail, trail_of
 
 STATES = 4
@@ -74,7 +75,7 @@ def train_browse(
     most: int = MOST,
     language: str = "en",
     seed: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Browsed:
     """Make a training set of a browsing record, and write it.
 

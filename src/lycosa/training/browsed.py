@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
 from lycosa.training.record import Record, Visited
 from lycosa.training.rules import end_of
-from lycosa.training.sources import Tell
 
 
 def read_crawl(path: Path, language: str, tell: Tell) -> Record:

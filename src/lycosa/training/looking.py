@@ -10,11 +10,12 @@ from lycosa.collection.reading import INFLATED
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.telling import Tell
 from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Answer, Damaged
 from lycosa.spaces.making import wall_clock, web_space
-from lycosa.training.sources import Account, Look, Tell, page_of
+from lycosa.training.sources import Account, Look, page_of
 from lycosa.web.html import Document, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import resolve

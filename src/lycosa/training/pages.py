@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.topics.model import KINDS, MAGIC, Model, fitted
 from lycosa.topics.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Corpus
 from lycosa.training.quality import Quality, hold_out, measure
-from lycosa.training.sources import Look, Tell, read
+from lycosa.training.sources import Look, read
 
 FEW = 20
 """A class of fewer different pages gets a word of warning."""
@@ -50,7 +51,7 @@ def train(
     column: str = "",
     language: str = "en",
     seed: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Trained:
     """Train a model on the pages of some sources and write it.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import CONFIG
@@ -17,7 +18,7 @@ from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import Look, Rows, Tell, read_table
+from lycosa.training.sources import Look, Rows, read_table
 
 LINKED = 150
 """Linked pages of each class that are fetched, at most: about as many as the paper had."""
@@ -79,7 +80,7 @@ def train_rules(
     column: str = "",
     most: int = LINKED,
     seed: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Learned:
     """Learn rules from a table of addresses and classes, or from a crawl whose pages the model classifies itself.
 

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog
@@ -28,9 +29,6 @@ MOST_TABLE = 500_000_000
 
 MOST_LINE = 1_000_000
 """Bytes of a line of it."""
-
-Tell: TypeAlias = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and of how many (0: unknown)."""
 
 Rows: TypeAlias = "list[tuple[str, str]]"
 """Addresses and classes."""

@@ -20,9 +20,10 @@ def compare_reports(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compare two reports: numbers that differ, verdicts that changed, curves laid over each other.
+    """Compare two reports: numbers, verdicts, curves.
 
-    Times are not compared. You are warned where the corpora are not the same.
+    Numbers that differ and verdicts that changed are listed; with --out curves are laid over each other. Times are
+    not compared. You are warned where the corpora are not the same.
     """
     from lycosa.lab.report import compare, write_report
     from lycosa.lab.report.storing import dumped, plain

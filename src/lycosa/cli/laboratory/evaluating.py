@@ -51,7 +51,7 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """How many pages of a crawl are like pages you know to be relevant, and how much.
+    """Tell how much a crawl is like pages you know to be good.
 
     A page's similarity is its largest cosine with any of the relevant pages, as in Batsakis 2007, section 4.2.
 

@@ -30,7 +30,10 @@ def generate_graph(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Make up a graph with scores, like one of those in Gouriten et al. 2014, table 1."""
+    """Make up a graph with scores, like those of Gouriten 2014.
+
+    Sizes and shares are those of the paper's table 1; the rest is chance. It tells first what memory it needs.
+    """
     from json import dumps
 
     from lycosa.cli.laboratory.progress import progress

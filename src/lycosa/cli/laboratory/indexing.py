@@ -43,7 +43,12 @@ def lab_index(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Read a corpus once, so that simulated crawls of it are quick, and say what it is like."""
+    """Read a corpus, so that simulated crawls of it are quick.
+
+    It says what it found: pages, links, dead ones, topics, and how often a link leads to a page of the same topic.
+
+    For example:  lycosa lab index my-crawl/ --labels classes.tsv --out my.index
+    """
     from lycosa.cli.laboratory.progress import progress
     from lycosa.lab.corpora.opening import make_index
 
@@ -75,7 +80,10 @@ def lab_fetch(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Download a public corpus, check it, and make an index of it. A broken download goes on where it broke off."""
+    """Download a public corpus, check it, and make an index of it.
+
+    A broken download goes on where it broke off.
+    """
     from lycosa.cli.laboratory.progress import progress
     from lycosa.core.options import Options
     from lycosa.lab.corpora.public import CORPORA, fetch
@@ -106,8 +114,9 @@ def _say(made: Index, out: Path, *, quiet: bool, json: bool) -> None:
 
         print(dumps({"index": str(out), **anatomy(made).as_dict()}))
     elif not quiet:
-        from lycosa.cli.manners import one_line
+        from lycosa.cli.manners import one_line, output
 
-        for line in anatomy(made).lines():
-            print(line[: len(line) - len(line.lstrip())] + one_line(line.lstrip()))
-        print(f"use it with: lycosa lab run --corpus {one_line(str(out))}")
+        console = output()
+        for line in [*anatomy(made).lines(), f"use it with: lycosa lab run --corpus {out}"]:
+            inner = line.lstrip()
+            console.print(line[: len(line) - len(inner)] + one_line(inner), markup=False, highlight=False)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lycosa.cli.manners import lively
+from lycosa.core.telling import Tell, silent
 
 EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
-
-Tell = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and of how many (0: unknown)."""
 
 
 @contextmanager
@@ -23,7 +21,7 @@ def progress(quiet: bool = False) -> Iterator[Tell]:
 
     console = Console(stderr=True)
     if quiet:
-        yield lambda what, done, total: None
+        yield silent
     elif lively(console):
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lycosa.cli.laboratory.app import lab
 from lycosa.cli.parameters import Json, Quiet
+
+if TYPE_CHECKING:
+    from rich.table import Table as Drawn
+
+    from lycosa.lab.findings import Table
 
 Workers = Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")]
 
@@ -39,9 +44,11 @@ def leaderboard(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Rank all strategies on a set of corpora and topics, grouped by what they are given.
+    """Rank all strategies, grouped by what they are given.
 
-    Finished runs are kept in the directory: a second call goes on where the first stopped.
+    They hunt on a board: a named set of corpora and topics. One that is told nothing and one that was trained are no
+    rivals, so each stands among those that were given the same. Finished runs are kept in the directory: a
+    second call goes on where the first stopped.
     """
     from dataclasses import replace
 
@@ -72,8 +79,6 @@ def _show(found: object, page: Path, *, json: bool) -> None:
 
         print(dumps(found, indent=1))
         return
-    from rich.table import Table as Drawn
-
     from lycosa.cli.manners import output
     from lycosa.lab.findings import Findings, Table
 
@@ -81,15 +86,26 @@ def _show(found: object, page: Path, *, json: bool) -> None:
     console = output()
     for part in found.parts:
         if isinstance(part, Table):
-            drawn = Drawn(title=part.title, title_justify="left", box=None)
-            for number, title in enumerate(part.columns):
-                drawn.add_column(title, justify="left" if number == 1 else "right")
-            for row in part.rows:
-                drawn.add_row(*(_cell(cell) for cell in row))
-            console.print(drawn)
+            drawn = _drawn(part, intervals=True)
+            narrow = console.measure(drawn, options=console.options.update(width=1000)).maximum > console.width
+            console.print(_drawn(part, intervals=False) if narrow else drawn)
     for remark in found.remarks:
         console.print(f"- {remark}", markup=False)
     console.print(f"{found.summary}\nThe whole of it: {page}", markup=False)
+
+
+def _drawn(part: Table, *, intervals: bool) -> Drawn:
+    """A table for the terminal. Where intervals find no room they are left out: the page has them."""
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(title=part.title, title_justify="left", box=None, pad_edge=False)
+    for number, title in enumerate(part.columns):
+        drawn.add_column(title, justify="left" if number == 1 else "right", no_wrap=number == 1)
+    for row in part.rows:
+        cells = [_cell(cell) for cell in row]
+        drawn.add_row(*(Text(cell if intervals else cell.partition(" (")[0]) for cell in cells))
+    return drawn
 
 
 def _cell(cell: object) -> str:

@@ -57,7 +57,11 @@ def run(
     ] = None,
     seeds: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="Where crawls start: on-topic, off-topic, directory, random or given."),
+        typer.Option(
+            metavar="KIND",
+            help="Where crawls start: on-topic, off-topic, directory (pages with many links), random or given (by the "
+            "corpus). [default: on-topic]",
+        ),
     ] = None,
     seed_count: Annotated[
         int | None, typer.Option(metavar="N", help="Pages that a crawl starts from. [default: 5]")
@@ -105,7 +109,9 @@ def run(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare strategies on a corpus: each hunts each topic from the same seeds, within the same budget.
+    """Compare strategies on a corpus, topic by topic.
+
+    Each hunts each topic from the same seeds, within the same budget; labels decide what it found.
 
     What is done is kept: after Ctrl-C, or worse, the same command goes on where it stopped. The directory has
     experiment.toml (all settings), results.csv and results.parquet (a row for each crawl and budget), report/.

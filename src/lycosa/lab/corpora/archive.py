@@ -15,7 +15,8 @@ import numpy as np
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
-from lycosa.lab.indexing import Account, Recorded, Tell
+from lycosa.core.telling import Tell
+from lycosa.lab.indexing import Account, Recorded
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.reader import ArchiveIterator
 from lycosa.replay.recording import Archive, Recording, Spot

@@ -9,10 +9,17 @@ from lycosa.testing import Web
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 
+MOST = 10_000_000
+
 
 def embedded(random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False) -> Iterator[Recorded]:
     """All pages of a web without traps, with the topics that they are truly about as their classes."""
-    web = Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels)
+    if pages > MOST:
+        raise ValueError(f"pages is {pages:,}: {MOST:,} are the most, they are made in memory")
+    return _recorded(Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels))
+
+
+def _recorded(web: Web) -> Iterator[Recorded]:
     classes: dict[str, list[str]] = {}
     for topic in web.topics:
         for url in web.relevant(topic):

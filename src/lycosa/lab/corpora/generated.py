@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import save_index
 
 Like = Literal["bretagne", "france", "happy", "jazz", "weird"]
-Tell = Callable[[str, int, int], None]
-
 CHUNK = 1 << 21
 """Links that are made at a time."""
 
@@ -66,7 +64,7 @@ def generate(
     edges: int | None = None,
     share: float | None = None,
     random_seed: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Index:
     """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
 
@@ -244,9 +242,7 @@ class _Made:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def write(
-        self, place: Path, tell: Tell = lambda what, done, total: None
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def write(self, place: Path, tell: Tell = silent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Write links and their scores into a directory; the columns of the index, these two mapped."""
         n = self.kind.nodes
         degree = self.degree[self.place_of]

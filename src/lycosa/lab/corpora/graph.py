@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Tell, save_index, unfinished
+from lycosa.lab.indexing import save_index, unfinished
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 PARQUET = ".parquet"
@@ -191,8 +192,8 @@ def _table(path: Path, ends: int, names: _Names | None, what: str, tell: Tell) -
                 raise _NotNumbers
             columns.nodes[place].append(_small(column))
         if values is not None:
-            if not np.isfinite(values).all():
-                raise InputError(f"{path}: a number of its last column is none, or infinite")
+            if not (np.abs(values) <= np.finfo(np.float32).max).all():
+                raise InputError(f"{path}: a number of its last column is none, infinite, or too large")
             columns.values.append(values.astype(np.float32))
         read += len(nodes[0])
         tell(f"reading {what}", read, 0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import xxhash
 
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.index import FACTS, Index
 
@@ -14,7 +15,7 @@ from lycosa.lab.index import FACTS, Index
 def open_corpus(
     source: str,
     keep: Path,
-    tell: Callable[[str, int, int], None] = lambda what, done, total: None,
+    tell: Tell = silent,
     *,
     labels: str = "",
     exclude: Sequence[str] = (),

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.archive import Keep, archive
 from lycosa.lab.corpora.crawl import crawl
 from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
 from lycosa.lab.corpora.tree import tree
 from lycosa.lab.index import FACTS, Index
-from lycosa.lab.indexing import Account, Recorded, Tell, write_index
+from lycosa.lab.indexing import Account, Recorded, write_index
 from lycosa.lab.labels import read_labels
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
@@ -36,7 +37,7 @@ def make_index(
     column: str = "",
     exclude: Sequence[str] = (),
     scores: Path | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Index:
     """Read some sources, whatever they are, into one index."""
     if not sources:

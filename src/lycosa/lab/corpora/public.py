@@ -18,12 +18,13 @@ from urllib.parse import quote
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.archive import Keep
 from lycosa.lab.corpora.download import download
 from lycosa.lab.corpora.graph import opened, write_graph
 from lycosa.lab.corpora.opening import choosing
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Account, Recorded, Tell, unfinished, write_index
+from lycosa.lab.indexing import Account, Recorded, unfinished, write_index
 from lycosa.replay.places import cache_directory
 from lycosa.topics.taxonomy import path_of
 from lycosa.training.sources import page_of
@@ -72,7 +73,7 @@ def fetch(
     keep: Path | None = None,
     mirror: str = "",
     whole: bool = False,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Index:
     """Download a corpus, unless it is there, and make its index. `mirror` is where else its files are."""
     corpus = CORPORA.get(name)

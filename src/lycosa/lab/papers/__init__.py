@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
 
 PAPERS = {
     "otie": "Guan et al. 2008: link context and importance (OTIE)",
-    "batsakis": "Batsakis 2007: ten focused crawlers and two of HMM",
+    "batsakis": "Batsakis 2007: classic, semantic and learning crawlers",
     "personalized": "Trivedi et al. 2014: a personalised crawler with change detection",
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
@@ -31,7 +31,7 @@ class Bench:
     random_seed: int = 0
     workers: int = 0
     """Processes; 0: as many as there are cores."""
-    tell: Callable[[str, int, int], None] = lambda what, done, total: None
+    tell: Tell = silent
 
 
 def findings(paper: str, bench: Bench) -> Findings:

@@ -33,6 +33,7 @@ from lycosa.lab.papers.weighing import (
     how_weighed,
     summary_table,
     told,
+    weighed,
 )
 from lycosa.lab.preparing import Looking, classified, prepare
 from lycosa.lab.running import Outcome, Results, run
@@ -44,7 +45,7 @@ from lycosa.training.pages import train
 PAPER = "Guan et al. 2008, 3"
 CRAWLERS = {
     "breadth-first": "Breadth-first",
-    "link-context": "Link-context-prediction",
+    "link-context": "Link context",
     "opic": "OPIC",
     "otie": "OTIE",
 }
@@ -91,14 +92,13 @@ def findings(bench: Bench) -> Findings:
             remarks.append(f"Left out: {subject.name}: {error}")
         bench.tell("training classifiers", number, len(drawn))
     if not topics:
-        raise InputError(f"no subject is left: {' '.join(remarks)}")
+        raise InputError(f"no topic is left: {' '.join(remarks)}")
     results = run(
         plan, bench.out / "otie", index=index, subjects=[topic.subject for topic in topics.values()],
         workers=bench.workers, tell=bench.tell,
     )  # fmt: skip
     made = measured(results, topics, grid(plan.budget))
     decided = claims_of(made)
-    held = sum(claim.verdict == "holds" for claim in decided)
     return Findings(
         "otie",
         "Guan et al. 2008: link context and importance (OTIE)",
@@ -116,15 +116,14 @@ def findings(bench: Bench) -> Findings:
                 "otie-ends", f"All crawlers after {plan.budget:,} pages",
                 {"harvest by classifiers": made.classifiers, "by labels": made.labels, "target recall": made.recall},
                 CRAWLERS, AS_PUBLISHED,
-                "Means with 95 % intervals (bootstrap over subjects and seed sets). The first column is the "
+                "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the "
                 "classifiers' word, of which one is the guide; the other two are by labels and independent.",
             ),
             _quality(topics),
         ],
         decided,
-        f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} subjects (the paper: 30 topics of a "
-        f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic. "
-        f"{held} of {len(decided)} claims of the paper hold here.",
+        f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
+        f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
         corpus_of(index),
         how_weighed(len(results.subjects)) + remarks + results.remarks,
@@ -206,7 +205,7 @@ def _quality(topics: Mapping[str, Topic]) -> Table:
         rows.append([JUDGES[kind], float(np.mean(precision)), float(np.mean(recalled))])
     return Table(
         "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"], rows,
-        note=f"Mean over {len(topics)} subjects, on pages not trained on; relevant: probability .5 or more.",
+        note=f"Mean over {len(topics)} topics, on pages not trained on; relevant: probability .5 or more.",
     )  # fmt: skip
 
 
@@ -214,26 +213,29 @@ def claims_of(made: Judgements) -> list[Claim]:
     """What the paper says of its figures. Precision is decided by labels, with the classifiers' word beside it."""
     others = [name for name in CRAWLERS if name != "otie"]
     rivals = [name for name in CRAWLERS if name != "link-context"]
+    topics = len(set(made.labels.groups))
     return [
-        Claim(
+        weighed(
             "OTIE's target recall is significantly higher than that of all others.", f"{PAPER}, fig. 2",
-            all_of([better(made.recall.difference("otie", name), made.recall.mean(name)) for name in others]),
-            " ".join(f"OTIE less {name}: {told(made.recall.difference('otie', name))}." for name in others),
+            all_of([better(made.recall.difference("otie", name), made.recall.mean(name)) for name in others]), topics,
+            [f"OTIE less {CRAWLERS[name]}: {told(made.recall.difference('otie', name))}." for name in others],
         ),
-        Claim(
+        weighed(
             "Link-context prediction has the highest precision.", f"{PAPER}, fig. 1",
             all_of([better(made.labels.difference("link-context", name), made.labels.mean(name)) for name in rivals]),
-            " ".join(
-                f"Link context less {name}, harvest by labels: {told(made.labels.difference('link-context', name))}; "
-                f"by classifiers: {told(made.classifiers.difference('link-context', name))}."
+            topics,
+            [
+                f"Link context less {CRAWLERS[name]}, harvest by labels: "
+                f"{told(made.labels.difference('link-context', name))}; by classifiers: "
+                f"{told(made.classifiers.difference('link-context', name))}."
                 for name in rivals
-            ),
+            ],
         ),
         closing(
             "OTIE's precision approaches that of link-context prediction as the crawl goes on.", f"{PAPER}, fig. 1",
-            made.labels, "link-context", "otie",
+            made.labels, "link-context", "otie", CRAWLERS,
         ),
-        Claim(
+        weighed(
             "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).", PAPER,
             all_of(
                 [
@@ -241,8 +243,11 @@ def claims_of(made: Judgements) -> list[Claim]:
                     for values in (made.labels, made.recall)
                 ]
             ),
-            f"OTIE less OPIC, harvest by labels: {told(made.labels.difference('otie', 'opic'))}; by classifiers: "
-            f"{told(made.classifiers.difference('otie', 'opic'))}; target recall: "
-            f"{told(made.recall.difference('otie', 'opic'))}.",
+            topics,
+            [
+                f"OTIE less OPIC, harvest by labels: {told(made.labels.difference('otie', 'opic'))}; by classifiers: "
+                f"{told(made.classifiers.difference('otie', 'opic'))}.",
+                f"OTIE less OPIC, target recall: {told(made.recall.difference('otie', 'opic'))}.",
+            ],
         ),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ When a claim holds is said here, before anything is run: see `better` and `alike
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,11 @@ NEGLIGIBLE = 0.05
 """A difference below this share of what the other one got is none worth a name."""
 
 CHANCE = 0.05
-WEIGHED = "Claims that compare are weighed by means over the whole crawl (the area under the curve), not by its end."
+WEIGHED = (
+    "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end. "
+    "One is better than another if the whole 95 % interval of the difference is above 0 and p is at most .05; it is "
+    "not if the whole interval is below a twentieth of what the other got; otherwise these trials can't tell."
+)
 """What every report of these says."""
 
 ENOUGH = 6
@@ -115,7 +119,7 @@ class Measured:
                     high.tolist() if sure else (),
                 )
             )
-        bands = "Bands: 95 %, bootstrap over subjects and seed sets."
+        bands = "Bands: 95 %, bootstrap over topics and seed sets."
         return Figure(key, title, "pages fetched", y_label, curves, mode=mode, note=f"{note} {bands}".strip())
 
 
@@ -129,7 +133,7 @@ def how_weighed(subjects: int) -> list[str]:
         return [WEIGHED]
     return [
         WEIGHED,
-        f"{subjects} subjects are too few to tell a difference from chance: claims that compare cannot be tested "
+        f"{subjects} topics are too few to tell a difference from chance: claims that compare cannot be tested "
         f"with fewer than {ENOUGH}. Leave out --quick.",
     ]
 
@@ -189,7 +193,18 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
 def told(difference: Difference, digits: int = 3) -> str:
     """The difference as text, for evidence."""
     sure = f"95 %: {difference.low:+.{digits}f} to {difference.high:+.{digits}f}"
-    return f"{difference.mean:+.{digits}f} ({sure}; p = {difference.p:.3f}, {difference.n} subjects)"
+    if difference.mean == difference.low == difference.high == 0:
+        return "none in any trial"
+    return f"{difference.mean:+.{digits}f} ({sure}; p = {difference.p:.3f})"
+
+
+def weighed(text: str, source: str, verdict: Verdict, topics: int, evidence: Sequence[str]) -> Claim:
+    """A claim with its evidence, a line for each comparison; before it, if there is no verdict, why there is none."""
+    lines = list(evidence)
+    if verdict == "cannot be tested here":
+        few = f"{topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
+        lines.insert(0, few if topics < ENOUGH else "These trials can't tell: the intervals leave both open.")
+    return Claim(text, source, verdict, "\n".join(lines))
 
 
 def summary_table(
@@ -199,24 +214,27 @@ def summary_table(
     labels: Mapping[str, str],
     mode: Mode = INDEPENDENT,
     note: str = "",
-    digits: int = 3,
+    counts: Collection[str] = (),
 ) -> Table:
-    """What each strategy had at the end, with its interval; a column for each measure."""
+    """What each strategy had at the end, with its interval; a column for each measure. `counts` are pages."""
     first = next(iter(measured.values()))
     rows: list[list[Cell]] = []
     for name, label in labels.items():
         if name not in first:
             continue
         row: list[Cell] = [label]
-        for values in measured.values():
+        for measure, values in measured.items():
+            digits = 1 if measure in counts else 3
             known = interval(values.at(name, values.end), groups=values.groups)
             sure = f" ({known.low:.{digits}f} to {known.high:.{digits}f})" if np.isfinite(known.low) else ""
             row.append(f"{known.mean:.{digits}f}{sure}")
         rows.append(row)
-    return Table(key, title, ["crawler", *measured], rows, mode, digits, note)
+    return Table(key, title, ["crawler", *measured], rows, mode, note=note)
 
 
-def closing(text: str, source: str, measured: Measured, ahead: str, behind: str) -> Claim:
+def closing(
+    text: str, source: str, measured: Measured, ahead: str, behind: str, labels: Mapping[str, str] | None = None
+) -> Claim:
     """Whether the one behind catches up: the gap is smaller at the end than after a quarter of the crawl.
 
     The gaps of each trial are compared, by the criterion of `better`. Where there was no gap after a quarter, there was
@@ -226,10 +244,11 @@ def closing(text: str, source: str, measured: Measured, ahead: str, behind: str)
     gap_early, gap_late = (measured.at(ahead, budget) - measured.at(behind, budget) for budget in (early, measured.end))
     shrunk = paired(gap_early, gap_late, groups=measured.groups)
     first, last = (float(interval(gap, draws=1, groups=measured.groups).mean) for gap in (gap_early, gap_late))
+    names = labels or {}
     evidence = (
-        f"{ahead} less {behind}: {first:+.3f} after {early:,} pages, {last:+.3f} after {measured.budgets[-1]:,}; the "
-        f"gap shrank by {told(shrunk)}."
+        f"{names.get(ahead, ahead)} less {names.get(behind, behind)}: {first:+.3f} after {early:,} pages, {last:+.3f} "
+        f"after {measured.budgets[-1]:,}; the gap shrank by {told(shrunk)}."
     )
     if first <= 0:
-        return Claim(text, source, "cannot be tested here", f"There was no gap to close. {evidence}")
-    return Claim(text, source, better(shrunk, first), evidence)
+        return Claim(text, source, "cannot be tested here", f"There was no gap to close.\n{evidence}")
+    return weighed(text, source, better(shrunk, first), shrunk.n, [evidence])

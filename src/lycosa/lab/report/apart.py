@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,9 @@ from lycosa.lab.report.cells import numeric, shown
 MOST = 500
 """Cells of a table that are listed; those that differ most come first when there are more."""
 
+NEAR_NOTHING = 0.01
+"""Share of the largest value of its column below which a number is too near 0 to be divided by."""
+
 
 @dataclass
 class Distance:
@@ -22,28 +25,32 @@ class Distance:
     compared: int = 0
     differing: int = 0
     largest: float | None = None
-    relative: float | None = None
+    shares: list[float] = field(default_factory=list)
+    """Differences in per cent of the largest value that each is to be seen beside: of its column or figure."""
     rows: list[list[Cell]] = field(default_factory=list)
 
-    def see(self, one: Any, other: Any) -> tuple[float | None, float | None]:
-        """Count two cells; the difference (B - A), and in per cent of A."""
+    def see(self, one: Any, other: Any, scale: float) -> tuple[float | None, float | None]:
+        """Count two cells; the difference (B - A), and in per cent of A unless that is next to nothing."""
         self.compared += 1
         if not (numeric(one) and numeric(other)) or math.isnan(one) or math.isnan(other):
             same = one == other or (_is_nan(one) and _is_nan(other))
             self.differing += not same
             return None, None
         difference = float(other) - float(one)
-        relative = 100 * difference / abs(one) if one else None
         if difference:
             self.differing += 1
             self.largest = max(self.largest or 0.0, abs(difference))
-            if relative is not None:
-                self.relative = max(self.relative or 0.0, abs(relative))
-        return difference, relative
+            self.shares.append(100 * abs(difference) / scale)
+        return difference, 100 * difference / abs(one) if abs(one) > NEAR_NOTHING * scale else None
 
 
 def _is_nan(cell: Any) -> bool:
     return isinstance(cell, float) and math.isnan(cell)
+
+
+def _scale(cells: Iterable[Any]) -> float:
+    """The largest of some numbers, whatever its sign."""
+    return max((abs(float(cell)) for cell in cells if numeric(cell) and math.isfinite(cell)), default=0.0)
 
 
 def tables_apart(one: Table, other: Table, mode: Mode, distance: Distance, alone: list[str]) -> Table:
@@ -51,6 +58,10 @@ def tables_apart(one: Table, other: Table, mode: Mode, distance: Distance, alone
     width = _key_width(one, other)
     a, b = _by_key(one, width), _by_key(other, width)
     columns = {title: at for at, title in enumerate(other.columns)}
+    scales = [
+        _scale([_cell(row, at) for row in one.rows] + [_cell(row, columns.get(title, at)) for row in other.rows])
+        for at, title in enumerate(one.columns)
+    ]
     for key, row in a.items():
         if key not in b:
             continue
@@ -59,7 +70,7 @@ def tables_apart(one: Table, other: Table, mode: Mode, distance: Distance, alone
                 continue
             mine, its = _cell(row, at), _cell(b[key], columns[title])
             before = distance.differing
-            difference, relative = distance.see(mine, its)
+            difference, relative = distance.see(mine, its, scales[at])
             if distance.differing > before:
                 name = ", ".join(shown(part, one.digits) for part in key[: max(width, 1)])
                 distance.rows.append([name, title, _told(mine, one), _told(its, other), difference, relative])
@@ -70,7 +81,9 @@ def tables_apart(one: Table, other: Table, mode: Mode, distance: Distance, alone
     rows = distance.rows
     note = f"{distance.differing:,} of {distance.compared:,} cells differ. Difference: B less A."
     if len(rows) > MOST:
-        rows = sorted(rows, key=lambda row: -abs(float(row[5] or 0.0)))[:MOST]
+        rows = sorted(rows, key=lambda row: -abs(float(row[4] or 0.0)) / (scales[one.columns.index(row[1])] or 1.0))[
+            :MOST
+        ]
         note += f" The {MOST} that differ most are listed."
     titles = ["row", "column", "A", "B", "difference", "relative, %"]
     return Table(f"compare-{one.key}", f"{one.title}: what differs", titles, rows, mode, max(one.digits, 3), note)
@@ -113,6 +126,7 @@ def figures_apart(one: Figure, other: Figure, mode: Mode, distance: Distance) ->
     ticks = list(dict.fromkeys([*one.ticks, *other.ticks])) if one.bars else list(one.ticks)
     mine, its = (_on_ticks(figure, ticks) if one.bars else list(figure.curves) for figure in (one, other))
     of = {curve.label: curve for curve in its}
+    scale = _scale(y for curve in (*mine, *its) for y in curve.y)
     curves: list[Curve] = []
     rows: list[list[Cell]] = []
     for curve in mine:
@@ -122,7 +136,7 @@ def figures_apart(one: Figure, other: Figure, mode: Mode, distance: Distance) ->
             continue
         place = len(curves) - 1
         curves.append(Curve(f"{curve.label} (B)", twin.x, twin.y, twin.low, twin.high, twin_of=place))
-        rows.append(_apart(curve, twin, distance, ticks if one.bars else ()))
+        rows.append(_apart(curve, twin, distance, scale, ticks if one.bars else ()))
     curves += [Curve(f"{curve.label} (B)", curve.x, curve.y, curve.low, curve.high) for curve in of.values()]
     note = "A solid, B dashed; curves that only one has are solid." if not one.bars else "B is hatched."
     overlaid = Figure(
@@ -151,13 +165,13 @@ def _on_ticks(figure: Figure, ticks: Sequence[str]) -> list[Curve]:
     return [Curve(curve.label, places, put(curve.y), put(curve.low), put(curve.high)) for curve in figure.curves]
 
 
-def _apart(one: Curve, other: Curve, distance: Distance, ticks: Sequence[str]) -> list[Cell]:
+def _apart(one: Curve, other: Curve, distance: Distance, scale: float, ticks: Sequence[str]) -> list[Cell]:
     """How far two curves are apart where both have a point."""
     of = dict(zip(other.x, other.y, strict=False))
     farthest, where = 0.0, math.nan
     for x, y in zip(one.x, one.y, strict=False):
         if x in of:
-            difference, _ = distance.see(y, of[x])
+            difference, _ = distance.see(y, of[x], scale)
             if difference is not None and abs(difference) > abs(farthest):
                 farthest, where = difference, float(x)
     ends: list[Cell] = [curve.y[-1] if len(curve.y) else None for curve in (one, other)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from lycosa.collection.report.page import many
@@ -38,10 +39,12 @@ def compare(a: Path, b: Path) -> Findings:
     if warning:
         found.remarks.insert(0, warning)
     found.remarks += alone
-    columns = ["part", "compared", "differ", "largest difference", "largest relative, %"]
-    found.parts.append(
-        Table(OVERVIEW, "What both have", columns, overview, note="Numbers of tables, points of curves.")
+    columns = ["part", "compared", "differ", "largest difference", "in % of the largest value"]
+    note = (
+        "Numbers of tables, points of curves. In the last column each difference is held against the largest value of "
+        "its column or figure, in A or B."
     )
+    found.parts.append(Table(OVERVIEW, "What both have", columns, overview, digits=3, note=note))
     if claims:
         found.parts.append(Table(VERDICTS, "Claims", ["claim", "A", "B", "changed"], claims))
     for key, title, rows in (("configuration", "Configuration", settings), ("corpus", "Corpora", facts)):
@@ -63,12 +66,16 @@ class Seen:
     """Verdicts that changed."""
     values: int = 0
     differing: int = 0
-    relative: float = 0.0
-    """The largest."""
+    shares: list[float] = field(default_factory=list)
+    """Differences, in per cent of the largest value of the column or figure."""
+    where: str = ""
+    """The title of the part that has the largest."""
 
 
 def _name(path: Path) -> str:
-    return Path(path).resolve().name or str(path)
+    """The directory of a report, or the experiment's that it lies in: those are all called report."""
+    whole = Path(path).resolve()
+    return (whole.parent.name if whole.name == "report" else whole.name) or str(path)
 
 
 def _matched(a: list[Findings], b: list[Findings]) -> tuple[list[tuple[Findings, Findings]], list[str]]:
@@ -144,8 +151,11 @@ def _parts(
             details += figures_apart(part, twin, mode, distance)
         seen.values += distance.compared
         seen.differing += distance.differing
-        seen.relative = max(seen.relative, distance.relative or 0.0)
-        overview.append([part.title, distance.compared, distance.differing, distance.largest, distance.relative])
+        share = max(distance.shares, default=None)
+        if share is not None and share > max(seen.shares, default=0.0):
+            seen.where = part.title
+        seen.shares += distance.shares
+        overview.append([part.title, distance.compared, distance.differing, distance.largest, share])
     alone += [f"Only B has {part.title} ({part.key})." for part in of.values()]
 
 
@@ -157,5 +167,10 @@ def _summary(seen: Seen, matched: bool) -> str:
         f"Both have {many(seen.tables, 'table')}, {many(seen.figures, 'figure')} and {many(seen.claims, 'claim')}. "
         f"{seen.differing:,} of {many(seen.values, 'value')} differ"
     )
-    told += f", by {seen.relative:.1f} % at most. " if seen.relative else ". "
+    if seen.shares:
+        told += (
+            f": half of them by at most {median(seen.shares):.1f} % of the largest value beside them, all by at most "
+            f"{max(seen.shares):.1f} % ({seen.where})"
+        )
+    told += ". "
     return told + (f"{many(seen.verdicts, 'verdict')} changed." if seen.verdicts else "No verdict changed.")

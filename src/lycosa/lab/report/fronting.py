@@ -41,6 +41,7 @@ def write_front(papers: Sequence[Paper], out: Path, command: str, title: str = "
     script = own(environment, "page.js")
     page = environment.get_template("front.html").render(
         papers=papers,
+        corpus=next((str(one.findings.corpus.get("source", "")) for one in papers if one.findings), ""),
         title=title,
         about=About(datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), command, versions()),
         style=own(environment, "style.css"),

@@ -32,11 +32,17 @@ VERDICTS = {
 }
 """What each verdict is marked with: a class, and a sign for those who see no colours."""
 
+INTERVAL = re.compile(r"–|-?[\d.,]+( \([^()]*\))?")
+"""A number, and in brackets where it may lie."""
+
 SAMPLES = 6
 """Places of a curve whose values are written out below it."""
 
 WARNING = "WARNING: "
 """Remarks that begin so stand at the head of the page, too."""
+
+MANY = 12
+"""Claims up to which they are listed as they come; more are grouped by verdict, those without one folded."""
 
 LONG = 160
 """Letters of a value of the configuration that are shown unfolded."""
@@ -66,6 +72,28 @@ class Shown:
     def right(self) -> list[bool]:
         """Of each column whether it holds figures."""
         return in_figures(self.part) if isinstance(self.part, Table) else []
+
+    @property
+    def intervals(self) -> list[bool]:
+        """Of each column whether its texts are numbers with their intervals, which are not to be broken."""
+        assert isinstance(self.part, Table)
+        return [
+            all(INTERVAL.fullmatch(row[at]) for row in self.rows) and bool(self.rows)
+            for at in range(len(self.part.columns))
+        ]
+
+    @property
+    def coinciding(self) -> str:
+        """Which curves can't be seen because others lie on them, in a sentence; empty if there are none."""
+        assert isinstance(self.part, Figure)
+        if self.part.bars:
+            return ""
+        alike: dict[tuple[tuple[float, ...], ...], list[str]] = {}
+        for curve in self.part.curves:
+            if len(curve.y):
+                alike.setdefault((tuple(curve.x), tuple(curve.y)), []).append(curve.label)
+        told = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
+        return f"The same curve: {'; '.join(told)}." if told else ""
 
     @property
     def rows(self) -> list[list[str]]:
@@ -102,6 +130,14 @@ class Section:
     def claims(self) -> list[tuple[Claim, str, str]]:
         """Each claim with its class and its sign."""
         return [(claim, *VERDICTS.get(claim.verdict, ("open", "?"))) for claim in self.findings.claims]
+
+    @property
+    def grouped(self) -> list[tuple[str, list[tuple[Claim, str, str]]]]:
+        """Many claims by their verdicts; empty where there are few."""
+        if len(self.claims) <= MANY:
+            return []
+        groups = [(verdict, [one for one in self.claims if one[0].verdict == verdict]) for verdict in VERDICTS]
+        return [(tally([claim for claim, _, _ in members]), members) for _, members in groups if members]
 
     @property
     def tally(self) -> str:
@@ -222,7 +258,8 @@ def flat(values: Any, before: str = "") -> list[tuple[str, str]]:
 
 def _value(value: Any) -> str:
     """A value of the configuration: exactly, not rounded."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
+    exact = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if exact else shown(value) or shown(None)
 
 
 def safe(key: str, taken: set[str]) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
 from lycosa.lab.papers import PAPERS, Bench, findings
 from lycosa.lab.report.fronting import Paper
 from lycosa.lab.report.writing import write_report
-
-Tell = Callable[[str, int, int], None]
 
 EMBEDDED = 3000
 """Pages of the embedded web, where no other corpus is named."""
@@ -27,7 +26,7 @@ def publish(
     quick: bool = False,
     random_seed: int = 0,
     workers: int = 0,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> list[Paper]:
     """Run the experiments of papers and write a report of each under `out`; one that fails does not stop the others.
 

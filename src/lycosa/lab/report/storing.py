@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def stored(findings: Sequence[Findings]) -> tuple[str, list[dict[str, Any]]]:
-    """The text of report.json, and the parts with times in them, which it names only."""
+    """The text of report.json, and what has times in it: parts, which it names only, and claims, which it has not."""
     told, timed = [], []
     for one in findings:
         values = plain(one.as_dict())
@@ -50,7 +50,9 @@ def stored(findings: Sequence[Findings]) -> tuple[str, list[dict[str, Any]]]:
                 timed.append({"of": one.key, **part})
                 part = {name: part[name] for name in ("is", "key", "title", "mode", "timed")}
             kept.append(part)
-        told.append({**values, "parts": kept})
+        claims = [claim for claim in values["claims"] if not claim["timed"]]
+        timed += [{"of": one.key, "is": "claim", **claim} for claim in values["claims"] if claim["timed"]]
+        told.append({**values, "parts": kept, "claims": claims})
     return dumped({"format": FORMAT, "findings": told}), timed
 
 
@@ -60,7 +62,7 @@ def dumped(value: Any) -> str:
 
 
 def load(path: Path) -> list[Findings]:
-    """The findings of a report's directory (or of its report.json); parts with times in them are left out."""
+    """The findings of a report's directory (or of its report.json); what has times in it is left out."""
     file = path / REPORT if path.is_dir() else path
     try:
         told = json.loads(read_whole(file, LARGEST))
@@ -79,6 +81,8 @@ def _findings(told: dict[str, Any]) -> Findings:
     parts: list[Table | Figure] = []
     for part in told["parts"]:
         values = {name: value for name, value in part.items() if name != "is"}
+        if not isinstance(part["key"], str):
+            raise TypeError(f"the key of a part is {part['key']!r}")
         if part["timed"]:
             continue
         if part["is"] == "figure":

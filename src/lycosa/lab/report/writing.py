@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import replacing
 from lycosa.lab.findings import Figure, Findings, Table
-from lycosa.lab.report.cells import as_csv, as_tex
+from lycosa.lab.report.cells import as_csv, as_tex, filled
 from lycosa.lab.report.page import About, Section, Shown, render, safe
 from lycosa.lab.report.pictures import pictures
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
@@ -25,6 +26,8 @@ def write_report(findings: Findings | list[Findings], out: Path, command: str) -
 
     `command` is what makes it again. Files of the same names are replaced one by one, each whole or not at all.
     """
+    if (out / PAGE).exists() and not (out / REPORT).exists():
+        raise StoreError(f"{out / PAGE} is there already and is of no report: choose another place with --out")
     several = [findings] if isinstance(findings, Findings) else list(findings)
     taken: set[str] = set()
     known: set[str] = set()
@@ -75,13 +78,19 @@ def _section(one: Findings, name: str, taken: set[str], files: dict[Path, bytes]
             shown.svg = drawn["svg"]
             for form, content in drawn.items():
                 files[Path("figures") / f"{shown.name}.{form}"] = content
-            files[Path("figures") / f"{shown.name}.csv"] = as_csv(*_points(part)).encode()
+            files[Path("figures") / f"{shown.name}.csv"] = _csv(part, *_points(part))
         else:
             assert isinstance(part, Table)
             files[Path("tables") / f"{shown.name}.tex"] = as_tex(part).encode()
-            files[Path("tables") / f"{shown.name}.csv"] = as_csv(part.columns, part.rows).encode()
+            files[Path("tables") / f"{shown.name}.csv"] = _csv(part, part.columns, part.rows)
         parts.append(shown)
     return Section(one, name, parts)
+
+
+def _csv(part: Table | Figure, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+    """With who judged in each row: a file has no title that could say so."""
+    width = len(columns)
+    return as_csv([*columns, "mode"], [[*filled(row, width), part.mode] for row in rows]).encode()
 
 
 def _points(figure: Figure) -> tuple[Sequence[str], list[list[str | float | None]]]:

@@ -15,31 +15,12 @@ from lycosa.lab.evaluator import THRESHOLD
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Figure, Findings, Table
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.batsakis.claims import Judgements, claims_of
+from lycosa.lab.papers.batsakis.claims import CLASSIC, CRAWLERS, LEARNING, SEMANTIC, Judgements, claims_of
 from lycosa.lab.papers.batsakis.judging import Evaluator
 from lycosa.lab.papers.weighing import Measured, corpus_of, grid, how_weighed, summary_table
 from lycosa.lab.running import Results, run
 from lycosa.text.wordnet import find_wordnet
 
-CLASSIC = {
-    "breadth-first": "Breadth First",
-    "best-first-page": "Best First, page content",
-    "best-first-anchor": "Best First, anchor text",
-    "best-first": "Best First, page content and anchor text",
-}
-SEMANTIC = {
-    "best-first-anchor": "Best First, anchor text",
-    "best-first": "Best First, page content and anchor text",
-    "ehrig": "Semantic, Ehrig",
-    "ssrm,idf=background": "Semantic, SSRM",
-    "synset-expansion,idf=background": "Semantic, synset expansion",
-}
-LEARNING = {
-    "hmm": "HMM, K-Means",
-    "hmm-xmeans": "HMM, X-Means",
-    "hybrid": "Hybrid HMM, page content",
-    "hybrid-anchor": "Hybrid HMM, page content and anchor text",
-}
 WORDNET = ("ehrig", "ssrm,idf=background", "synset-expansion,idf=background")
 
 GROUPS: Sequence[tuple[int, str, Mapping[str, str]]] = (
@@ -73,19 +54,17 @@ def findings(bench: Bench) -> Findings:
             made = _judgements(results, list(labels), grid(plan.budget), evaluator)
             judged[title] = made
             parts += _figures(number, title, labels, made)
-    everyone = {**CLASSIC, **SEMANTIC, **LEARNING}
-    parts.append(_ends(judged, everyone))
+    parts.append(_ends(judged, CRAWLERS))
     parts.append(evaluator.table())
     decided = claims_of(judged["classic crawlers"], judged["semantic crawlers"], judged["HMM and hybrid crawlers"])
-    held = sum(claim.verdict == "holds" for claim in decided)
     return Findings(
         "batsakis",
-        "Batsakis 2007: ten focused crawlers and two of HMM",
+        "Batsakis 2007: classic, semantic and learning crawlers",
         parts,
         decided,
         f"Crawls of {words.budget:,} pages each from one page that is two links or more from every relevant one, for "
-        f"{words.subject_count} subjects of the corpus (the thesis: 1,000 pages, six topics, four for learning). "
-        f"{held} of {len(decided)} claims of the thesis hold here, by labels.",
+        f"{words.subject_count} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        "decide about claims.",
         {"words": words.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
         corpus_of(bench.index),
         how_weighed(words.subject_count) + remarks,
@@ -154,10 +133,10 @@ def _ends(judged: Mapping[str, Judgements], labels: Mapping[str, str]) -> Table:
     rows: list[list[Cell]] = []
     for group, made in judged.items():
         measured = dict(zip(titles, (made.counts, made.similar, made.labels), strict=True))
-        rows += [[group, *row] for row in summary_table("", "", measured, labels).rows]
+        rows += [[group, *row] for row in summary_table("", "", measured, labels, counts=(titles[0], titles[2])).rows]
     return Table(
         "batsakis-ends", "All crawlers at the end", ["figure of", "crawler", *titles], rows, AS_PUBLISHED,
-        note="Pages and their mean, with 95 % intervals (bootstrap over subjects and seed sets). The first two numbers "
+        note="Pages and their mean, with 95 % intervals (bootstrap over topics and seed sets). The first two numbers "
         "are the thesis's evaluator's, the last is independent. Classic and semantic crawlers are told words, HMM and "
         "hybrids were trained on browsing: the thesis compares these groups not, and neither does this table.",
     )  # fmt: skip

@@ -6,9 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lycosa.lab.findings import Claim, Verdict
-from lycosa.lab.papers.weighing import ENOUGH, Measured, alike, all_of, better, told
+from lycosa.lab.papers.weighing import ENOUGH, Measured, alike, all_of, better, told, weighed
 
 THESIS = "Batsakis 2007"
+
+CLASSIC = {
+    "breadth-first": "Breadth First",
+    "best-first-page": "Best First, page content",
+    "best-first-anchor": "Best First, anchor text",
+    "best-first": "Best First, page content and anchor text",
+}
+SEMANTIC = {
+    "best-first-anchor": "Best First, anchor text",
+    "best-first": "Best First, page content and anchor text",
+    "ehrig": "Semantic, Ehrig",
+    "ssrm,idf=background": "Semantic, SSRM",
+    "synset-expansion,idf=background": "Semantic, synset expansion",
+}
+LEARNING = {
+    "hmm": "HMM, K-Means",
+    "hmm-xmeans": "HMM, X-Means",
+    "hybrid": "Hybrid HMM, page content",
+    "hybrid-anchor": "Hybrid HMM, page content and anchor text",
+}
+CRAWLERS = {**CLASSIC, **SEMANTIC, **LEARNING}
+"""As the thesis names them."""
 
 
 @dataclass
@@ -69,7 +91,7 @@ def improves(text: str, where: str, made: Judgements, pairs: Pairs) -> Claim:
     if absent := _absent(text, where, made, pairs):
         return absent
     verdicts = [better(made.labels.difference(*pair), made.labels.mean(pair[1])) for pair in pairs]
-    return Claim(text, f"{THESIS}, {where}", all_of(verdicts), _evidence(made, pairs))
+    return weighed(text, f"{THESIS}, {where}", all_of(verdicts), _topics(made), _evidence(made, pairs))
 
 
 def improves_not(text: str, where: str, made: Judgements, pairs: Pairs) -> Claim:
@@ -78,8 +100,8 @@ def improves_not(text: str, where: str, made: Judgements, pairs: Pairs) -> Claim
         return absent
     opposite: dict[Verdict, Verdict] = {"holds": "does not hold", "does not hold": "holds"}
     verdicts = [better(made.labels.difference(*pair), made.labels.mean(pair[1])) for pair in pairs]
-    return Claim(
-        text, f"{THESIS}, {where}", all_of([opposite.get(verdict, verdict) for verdict in verdicts]),
+    return weighed(
+        text, f"{THESIS}, {where}", all_of([opposite.get(verdict, verdict) for verdict in verdicts]), _topics(made),
         _evidence(made, pairs),
     )  # fmt: skip
 
@@ -89,7 +111,7 @@ def no_difference(text: str, where: str, made: Judgements, one: str, other: str)
     if absent := _absent(text, where, made, [(one, other)]):
         return absent
     verdict = alike(made.labels.difference(one, other), made.labels.mean(other))
-    return Claim(text, f"{THESIS}, {where}", verdict, _evidence(made, [(one, other)]))
+    return weighed(text, f"{THESIS}, {where}", verdict, _topics(made), _evidence(made, [(one, other)]))
 
 
 def same_order(text: str, where: str, made: Judgements) -> Claim:
@@ -98,12 +120,18 @@ def same_order(text: str, where: str, made: Judgements) -> Claim:
         return _nothing(text, where, "no crawl of them has a result")
     by_count = sorted(made.counts.values, key=lambda name: -made.counts.mean(name))
     by_mean = sorted(made.similar.values, key=lambda name: -made.similar.mean(name))
-    evidence = f"By harvest ratio {', '.join(by_count)}; by average similarity {', '.join(by_mean)}."
+    first, second = ("; ".join(CRAWLERS.get(name, name) for name in order) for order in (by_count, by_mean))
+    evidence = f"By harvest ratio: {first}. By average similarity: {second}."
     if not any(made.counts.mean(name) for name in by_count):
         return _nothing(text, where, f"no page was above the threshold. {evidence}")
-    if len(set(made.counts.groups)) < ENOUGH:
-        return _nothing(text, where, f"fewer than {ENOUGH} subjects. {evidence}")
-    return Claim(text, f"{THESIS}, {where}", "holds" if by_count == by_mean else "does not hold", evidence)
+    verdict: Verdict = "holds" if by_count == by_mean else "does not hold"
+    if _topics(made) < ENOUGH:
+        verdict = "cannot be tested here"
+    return weighed(text, f"{THESIS}, {where}", verdict, _topics(made), [evidence])
+
+
+def _topics(made: Judgements) -> int:
+    return len(set(made.counts.groups))
 
 
 def _absent(text: str, where: str, made: Judgements, pairs: Pairs) -> Claim | None:
@@ -115,13 +143,12 @@ def _nothing(text: str, where: str, why: str) -> Claim:
     return Claim(text, f"{THESIS}, {where}", "cannot be tested here", f"{why[0].upper()}{why[1:]}")
 
 
-def _evidence(made: Judgements, pairs: Pairs) -> str:
+def _evidence(made: Judgements, pairs: Pairs) -> list[str]:
     """The differences by all three; the first decides."""
-    sentences = []
-    for one, other in pairs:
-        sentences.append(
-            f"{one} less {other}, relevant pages by labels: {told(made.labels.difference(one, other), 1)}; above "
-            f"the threshold: {told(made.counts.difference(one, other), 1)}; average similarity: "
-            f"{told(made.similar.difference(one, other))}."
-        )
-    return " ".join(sentences)
+    return [
+        f"{CRAWLERS.get(one, one)} less {CRAWLERS.get(other, other)}, relevant pages by labels: "
+        f"{told(made.labels.difference(one, other), 1)}; above the threshold: "
+        f"{told(made.counts.difference(one, other), 1)}; average similarity: "
+        f"{told(made.similar.difference(one, other))}."
+        for one, other in pairs
+    ]

@@ -90,7 +90,7 @@ class Evaluator:
             rows.append(
                 [
                     threshold,
-                    float(many.mean()) if len(many) else None,
+                    round(many.mean()) if len(many) else None,
                     float(known.mean()) if len(known) else None,
                     float(recalled.mean()) if len(recalled) else None,
                 ]
@@ -100,7 +100,7 @@ class Evaluator:
             "The thesis's evaluator against labels",
             ["similarity above", "pages above it", "of which relevant", "of the relevant pages"],
             rows,
-            note=f"Mean over {len(told)} subjects, over all pages but the relevant ones that it was given. The "
+            note=f"Mean over {len(told)} topics, over all pages but the relevant ones that it was given. The "
             f"thesis takes {THRESHOLD}. Where hardly any page is above it, figures by it count little else than "
             "the given pages themselves: read those by labels.",
         )

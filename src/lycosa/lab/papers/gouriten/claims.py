@@ -16,13 +16,13 @@ from lycosa.lab.papers.gouriten.verdicts import Ruling
 
 PAPER = "Gouriten, Maniu, Senellart 2014"
 
-ON = {CORPUS: "on keywords of the corpus", GENERATED: "on graphs made up"}
+ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
 
 
-def claim(section: str, text: str, ruling: Ruling, group: str = "") -> Claim:
+def claim(section: str, text: str, ruling: Ruling, group: str = "", *, timed: bool = False) -> Claim:
     """A claim and its verdict."""
     verdict, evidence = ruling
-    return Claim(f"{text} ({ON[group]})" if group else text, f"{PAPER}, {section}", verdict, evidence)
+    return Claim(f"{text} ({ON[group]})" if group else text, f"{PAPER}, {section}", verdict, evidence, timed)
 
 
 def of_steering(altered: Altered, crawls: Crawls, group: str) -> Iterator[Claim]:
@@ -80,16 +80,12 @@ def of_sequence(forced: Forced) -> Iterator[Claim]:
     """Section 8.1."""
     for group, graph in forced.timed.items():
         times = forced.times(graph)
-        yield claim("8.1", "nr is slower than the others by orders of magnitude", verdicts.nr_slow(times), group)
-        yield claim(
-            "8.1",
-            "First-level estimators and bandits take less than a millisecond",
-            verdicts.first_level_quick(times),
-            group,
-        )
-        yield claim(
-            "8.1", "The second level has a cost that cannot be neglected", verdicts.second_level_costs(times), group
-        )
+        for text, ruling in (
+            ("nr is slower than the others by orders of magnitude", verdicts.nr_slow(times)),
+            ("First-level estimators and bandits take less than a millisecond", verdicts.first_level_quick(times)),
+            ("The second level has a cost that cannot be neglected", verdicts.second_level_costs(times)),
+        ):
+            yield claim("8.1", text, ruling, group, timed=True)
     for graph in forced.drawn().values():
         quarters = forced.quarters(graph)
         early, late = quarters[0], quarters[-1]

@@ -148,18 +148,21 @@ def table_1(graphs: list[Dataset]) -> Table:
         n, e = len(graph.index), len(graph.index.child)
         rows.append(
             [
-                graph.name, "here", n / 1e6, 100 * np.count_nonzero(graph.guide.beta) / n, e / 1e6,
+                graph.name, "here", n, 100 * np.count_nonzero(graph.guide.beta) / n, e,
                 100 * np.count_nonzero(graph.guide.alpha) / max(1, e),
             ]
         )  # fmt: skip
-    rows += [[name, "paper", *numbers] for name, numbers in SIZES.items()]
+    rows += [
+        [name, "paper", round(1e6 * nodes), shared, round(1e6 * edges), promising]
+        for name, (nodes, shared, edges, promising) in SIZES.items()
+    ]
     return Table(
         "gouriten-table-1",
-        "Sizes of the graphs",
-        ("graph", "here or paper", "nodes (million)", "non-zero nodes (%)", "edges (million)", "non-zero edges (%)"),
+        "Table 1: sizes of the graphs",
+        ("graph", "here or paper", "nodes", "non-zero nodes (%)", "edges", "non-zero edges (%)"),
         rows,
         AS_PUBLISHED,
-        digits=4,
+        digits=1,
         note="Graphs in capitals: scores are log(1 + occurrences) of these words, in the page and in 100 characters "
         "around a link. Graphs like the paper's are made up: their sizes and shares are as there, nothing else is.",
     )

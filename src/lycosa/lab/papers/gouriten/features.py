@@ -84,7 +84,7 @@ class Fits:
         return [
             Table(
                 "gouriten-table-3",
-                "Pearson correlation of features with the score",
+                "Table 3: Pearson correlation of features with the score",
                 ("feature", "original, here", "original, paper", "log, here", "log, paper"),
                 [_row(name, place, self.correlations, PEARSON) for place, name in enumerate(FEATURES)],
                 AS_PUBLISHED,
@@ -93,7 +93,7 @@ class Fits:
             ),
             Table(
                 "gouriten-table-4",
-                "Fit of a linear regression (R^2)",
+                "Table 4: fit of a linear regression (R^2)",
                 ("estimator", "original, here", "original, paper", "log, here", "log, paper", "log, held out, here"),
                 [
                     [*_row(name, place, self.fits, R_SQUARED), self.fits_outside()[name]]

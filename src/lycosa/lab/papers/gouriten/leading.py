@@ -69,13 +69,14 @@ def score_table(
 
 def table_6(crawls: Crawls) -> Table:
     """The bandits."""
-    return score_table(crawls, "gouriten-table-6", "Global score of the bandits", PLAYERS, BANDITS)
+    return score_table(crawls, "gouriten-table-6", "Table 6: global score of the bandits", PLAYERS, BANDITS)
 
 
 def table_7(crawls: Crawls) -> Table:
     """All estimators."""
     key = "gouriten-table-7" if crawls.mode == AS_PUBLISHED else "gouriten-table-7-independent"
-    return score_table(crawls, key, "Global score of the estimators", LEADERS, GLOBAL)
+    title = "Table 7" if crawls.mode == AS_PUBLISHED else "Table 7 by labels"
+    return score_table(crawls, key, f"{title}: global score of the estimators", LEADERS, GLOBAL)
 
 
 def table_beyond(crawls: Crawls) -> Table:
@@ -84,7 +85,7 @@ def table_beyond(crawls: Crawls) -> Table:
     rows: list[list[Cell]] = [[label, step, score] for label, of in scores.items() for step, score in of.items()]
     return Table(
         "gouriten-section-8-2",
-        "Global score of what the paper tried besides",
+        "Section 8.2: global score of what the paper tried besides",
         ("estimator", "step", "here, corpus"),
         rows,
         crawls.mode,
@@ -98,6 +99,7 @@ def figures_3(crawls: Crawls) -> list[Figure]:
     for group in (CORPUS, GENERATED):
         for graph in crawls.graphs(group)[:1]:
             last = crawls.results[graph][1].experiment.budget
+            sets = crawls.results[graph][1].experiment.seed_sets
             steps = grid(last)
             curves = []
             for label, text in {"oracle": ORACLE, **LEADERS}.items():
@@ -111,12 +113,14 @@ def figures_3(crawls: Crawls) -> list[Figure]:
             found.append(
                 Figure(
                     key + ("" if crawls.mode == AS_PUBLISHED else "-independent"),
-                    f"Score of the crawl, {graph}",
+                    f"Figure 3{'' if crawls.mode == AS_PUBLISHED else ' by labels'}: score of the crawl, {graph}",
                     "steps",
                     "score" if crawls.mode == AS_PUBLISHED else "pages of the class",
                     curves,
                     crawls.mode,
-                    note=f"Means over {crawls.results[graph][1].experiment.seed_sets} seed sets with 95 % intervals.",
+                    note=f"Means over {sets} seed sets with 95 % intervals."
+                    if sets > 1
+                    else "One seed set, so no interval.",
                 )
             )
     return found

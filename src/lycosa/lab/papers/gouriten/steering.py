@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lycosa.collection.report.page import many
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten.crawls import ORACLE, Crawls, crawl
@@ -76,7 +77,7 @@ class Altered:
             found.append(
                 Figure(
                     "gouriten-figure-1" if group == next(iter(self.steps)) else f"gouriten-figure-1-{group}",
-                    f"Altered greedy at step {step:,}: {graphs}",
+                    f"Figure 1: altered greedy at step {step:,}, {graphs}",
                     "q: probability of the best node", "score relative to greedy", curves, AS_PUBLISHED,
                     note="The estimator is the oracle. With probability 1 - q any node that scores at least zeta times "
                     "the best; q = 1 is greedy. Geometric mean over graphs. The paper's is of JAZZ at step 5,000, "
@@ -105,7 +106,7 @@ def table_2(crawls: Crawls) -> Table:
     ]
     return Table(
         "gouriten-table-2",
-        "What a batch costs (% of the score with a batch of 1)",
+        "Table 2: what a batch costs (% of the score with a batch of 1)",
         ("batch size", "step", "here, corpus", "here, generated", "paper"),
         rows,
         AS_PUBLISHED,
@@ -118,7 +119,7 @@ def table_2(crawls: Crawls) -> Table:
 def seeds_note(crawls: Crawls) -> str:
     """How many seeds and sets, and over which graphs means are."""
     told = [
-        f"{graph}: {results.experiment.seed_sets} sets of {results.experiment.seed_count}"
+        f"{graph}: {many(results.experiment.seed_sets, 'set')} of {results.experiment.seed_count}"
         for graph, (_, results) in crawls.results.items()
     ]
     return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(told)}."

@@ -52,6 +52,16 @@ def told(numbers: Mapping[str, float], digits: int = 3) -> str:
     return ", ".join(f"{name} {number:.{digits}f}" for name, number in numbers.items())
 
 
+def by_step(numbers: Mapping[int, float], digits: int = 2) -> str:
+    """Numbers and their steps, as text: "1.04 at step 30, 1.05 at step 100"."""
+    return ", ".join(f"{number:.{digits}f} at step {step:,}" for step, number in numbers.items())
+
+
+def too_short(least: int, evidence: str) -> Ruling:
+    """There is no verdict, because crawls are shorter than what the claim is about."""
+    return untested(f"the claim is about crawls of {least:,} steps or more; {evidence}")
+
+
 def column(scores: Scores, step: int, names: Sequence[str] = ()) -> dict[str, float]:
     """The numbers of a step."""
     return {name: scores[name][step] for name in (names or scores) if name in scores and step in scores[name]}
@@ -68,7 +78,7 @@ def no_long_run(scores: Scores) -> str:
     steps = steps_of(scores)
     if len(steps) < 2 or steps[-1] < LONG_RUN:
         reached = f"{steps[-1]:,}" if steps else "no"
-        return f"the long run begins at {LONG_RUN:,} steps, here are {reached}"
+        return f"the long run begins at {LONG_RUN:,} steps, crawls here have {reached}"
     return ""
 
 
@@ -83,7 +93,7 @@ def greedy_wins(greedy: float, altered: Mapping[tuple[float, float], float], ste
         f"at step {step:,} {behind} of {len(altered)} randomised crawls are behind greedy; the best, q = {q:g} and "
         f"zeta = {zeta:g}, has {over(altered[q, zeta], greedy):.3f} of its score"
     )
-    return ruling(altered[q, zeta] <= greedy, evidence) if step >= FEW_THOUSAND else untested(evidence)
+    return ruling(altered[q, zeta] <= greedy, evidence) if step >= FEW_THOUSAND else too_short(FEW_THOUSAND, evidence)
 
 
 def near_greedy_best(altered: Mapping[tuple[float, float], float], step: int) -> Ruling:
@@ -91,7 +101,7 @@ def near_greedy_best(altered: Mapping[tuple[float, float], float], step: int) ->
     best = max(altered, key=lambda pair: altered[pair])
     most = (max(q for q, _ in altered), max(zeta for _, zeta in altered))
     evidence = f"at step {step:,} the best has q = {best[0]:g} and zeta = {best[1]:g}"
-    return ruling(best == most, evidence) if step >= FEW_THOUSAND else untested(evidence)
+    return ruling(best == most, evidence) if step >= FEW_THOUSAND else too_short(FEW_THOUSAND, evidence)
 
 
 def altered_early(gains: Mapping[int, Mapping[str, float]]) -> Ruling:
@@ -99,26 +109,30 @@ def altered_early(gains: Mapping[int, Mapping[str, float]]) -> Ruling:
 
     `gains` by step and graph: its score over greedy's, less 1.
     """
-    every = {f"{graph} at {step:,}": 100 * gain for step, of in gains.items() for graph, gain in of.items()}
+    every = {f"{graph} at step {step:,}:": 100 * gain for step, of in gains.items() for graph, gain in of.items()}
     if not every:
         return untested("no step below 1,000 was looked at")
-    return ruling(0.005 < max(every.values()) <= 10, f"best randomised against greedy in %: {told(every, 2)}")
+    return ruling(
+        0.005 < max(every.values()) <= 10, f"gain of the best randomised crawl on greedy in %: {told(every, 2)}"
+    )
 
 
 def batch_of_two(degradation: Mapping[int, Mapping[int, float]]) -> Ruling:
     """A batch of 2 costs 1 % or more at the last step, if that is 1,000 or later."""
     step = max(degradation[2])
-    evidence = f"batch 2 at step {step:,}: {degradation[2][step]:.1f} %"
-    return ruling(degradation[2][step] >= 1.0, evidence) if step >= 1_000 else untested(evidence)
+    evidence = f"a batch of 2 costs {degradation[2][step]:.1f} % at step {step:,}"
+    return ruling(degradation[2][step] >= 1.0, evidence) if step >= 1_000 else too_short(1_000, evidence)
 
 
 def larger_is_worse(degradation: Mapping[int, Mapping[int, float]]) -> Ruling:
     """At the last step no batch costs less than a smaller one, but for half a point."""
     step = min(max(by_step) for by_step in degradation.values())
     costs = [degradation[batch][step] for batch in sorted(degradation)]
-    evidence = f"at step {step:,}: " + ", ".join(f"{batch}: {degradation[batch][step]:.1f} %" for batch in degradation)
+    evidence = f"cost at step {step:,}: " + ", ".join(
+        f"batch of {batch:,} {degradation[batch][step]:.1f} %" for batch in degradation
+    )
     if step < 1_000:
-        return untested(evidence)
+        return too_short(1_000, evidence)
     return ruling(all(b >= a - 0.5 for a, b in pairwise(costs)), evidence)
 
 
@@ -126,11 +140,12 @@ def delay_grows(degradation: Mapping[int, Mapping[int, float]]) -> Ruling:
     """Batches of 2 and 8 cost more at the last step than at the first."""
     first, last = min(degradation[2]), max(degradation[2])
     evidence = ", ".join(
-        f"batch {batch}: {degradation[batch][first]:.1f} % at {first:,}, {degradation[batch][last]:.1f} % at {last:,}"
+        f"batch of {batch}: {degradation[batch][first]:.1f} % at step {first:,} and {degradation[batch][last]:.1f} % "
+        f"at step {last:,}"
         for batch in (2, 8)
     )
     if last < 1_000:
-        return untested(evidence)
+        return too_short(1_000, evidence)
     return ruling(all(degradation[batch][last] > degradation[batch][first] for batch in (2, 8)), evidence)
 
 
@@ -138,7 +153,8 @@ def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
     """Some crawl has a higher score than greedy with the oracle."""
     if not beaten:
         return untested("no crawl here beat greedy with the oracle, which shows nothing either way")
-    return ruling(True, f"{len(beaten)} times it was beaten, for instance: {beaten[0]}")
+    example = beaten[0].partition(": ")[2] or beaten[0]
+    return ruling(True, f"{len(beaten)} strategies were above it somewhere, for instance {example}")
 
 
 # ---- section 7: features
@@ -213,7 +229,7 @@ def second_level_costs(times: Scores) -> Ruling:
 def _late(holds: bool, evidence: str, steps: int) -> Ruling:
     """A verdict on the long run, if there is one."""
     if steps < LONG_RUN:
-        return untested(f"the long run begins at {LONG_RUN:,} steps, here are {steps:,}; {evidence}")
+        return untested(f"the long run begins at {LONG_RUN:,} steps, crawls here have {steps:,}; {evidence}")
     return ruling(holds, evidence)
 
 
@@ -252,9 +268,9 @@ def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
 
 def bandits_alike(scores: Scores) -> Ruling:
     """At every step the best bandit is less than a quarter above the worst."""
-    by_step = {f"{step:,}": column(scores, step).values() for step in steps_of(scores)}
-    spread = {step: over(max(values), min(values)) for step, values in by_step.items()}
-    return ruling(max(spread.values()) <= 1.25, f"best over worst by step: {told(spread, 2)}")
+    values = {step: column(scores, step).values() for step in steps_of(scores)}
+    spread = {step: over(max(here), min(here)) for step, here in values.items()}
+    return ruling(max(spread.values()) <= 1.25, f"best over worst: {by_step(spread)}")
 
 
 def steadier(scores: Scores, steady: Sequence[str], others: Sequence[str]) -> Ruling:
@@ -279,7 +295,8 @@ def bfs_and_opic_worst(scores: Scores) -> Ruling:
         rest = {name: score for name, score in here.items() if name not in ("bfs", "opic")}
         lowest = min(rest, key=lambda name: rest[name])
         evidence.append(
-            f"{step:,}: bfs {here['bfs']:.3f}, opic {here['opic']:.3f}, lowest other {lowest} {rest[lowest]:.3f}"
+            f"at step {step:,}: bfs {here['bfs']:.3f}, opic {here['opic']:.3f}, the lowest of the others, {lowest}, "
+            f"{rest[lowest]:.3f}"
         )
         if max(here["bfs"], here["opic"]) >= rest[lowest]:
             wrong.append(step)
@@ -290,7 +307,7 @@ def n_comes_late(scores: Scores) -> Ruling:
     """n is below e and ne at the first step, and above both at the last."""
     steps, why = steps_of(scores), no_long_run(scores)
     first, last = (column(scores, step, HEURISTICS) for step in (steps[0], steps[-1]))
-    evidence = f"at {steps[0]:,}: {told(first)}; at {steps[-1]:,}: {told(last)}"
+    evidence = f"at step {steps[0]:,}: {told(first)}; at step {steps[-1]:,}: {told(last)}"
     if why:
         return untested(f"{why}; {evidence}")
     return ruling(
@@ -301,15 +318,15 @@ def n_comes_late(scores: Scores) -> Ruling:
 
 def e_and_ne_alike(scores: Scores) -> Ruling:
     """At every step they differ by a tenth at most."""
-    apart = {f"{step:,}": 1 - over(*sorted((scores["ne"][step], scores["e"][step]))) for step in steps_of(scores)}
-    return ruling(max(apart.values()) <= 0.1, f"apart by step: {told(apart)}")
+    apart = {step: 1 - over(*sorted((scores["ne"][step], scores["e"][step]))) for step in steps_of(scores)}
+    return ruling(max(apart.values()) <= 0.1, f"apart, as a share of the larger: {by_step(apart, 3)}")
 
 
 def e_and_ne_early(scores: Scores) -> Ruling:
     """The two lead at the first step; at the last another is ahead of both."""
     steps, why = steps_of(scores), no_long_run(scores)
     first, last = column(scores, steps[0]), column(scores, steps[-1])
-    evidence = f"at {steps[0]:,}: {told(first)}; at {steps[-1]:,}: {told(last)}"
+    evidence = f"at step {steps[0]:,}: {told(first)}; at step {steps[-1]:,}: {told(last)}"
     two = ("e", "ne")
     leads = min(first[name] for name in two) > max(score for name, score in first.items() if name not in two)
     if why:
@@ -322,7 +339,7 @@ def regression_late(scores: Scores) -> Ruling:
     """lr_fl is below e and ne at the first step, and the best of all at the last."""
     steps, why = steps_of(scores), no_long_run(scores)
     first, last = column(scores, steps[0]), column(scores, steps[-1])
-    evidence = f"at {steps[0]:,}: {told(first)}; at {steps[-1]:,}: {told(last)}"
+    evidence = f"at step {steps[0]:,}: {told(first)}; at step {steps[-1]:,}: {told(last)}"
     if why:
         return untested(f"{why}; {evidence}")
     return ruling(first["lr_fl"] < min(first["e"], first["ne"]) and last["lr_fl"] >= max(last.values()), evidence)
@@ -334,8 +351,10 @@ def bandit_steady(scores: Scores) -> Ruling:
     for step in steps_of(scores):
         here = column(scores, step)
         places[step] = 1 + sum(score > here[BANDIT] for score in here.values())
-        shares[f"{step:,}"] = over(here[BANDIT], max(here.values()))
-    evidence = f"places {list(places.values())} of {len(scores)}, share of the best by step: {told(shares, 2)}"
+        shares[step] = over(here[BANDIT], max(here.values()))
+    evidence = (
+        f"place {', '.join(map(str, places.values()))} of {len(scores)}; score over that of the best: {by_step(shares)}"
+    )
     return ruling(max(places.values()) <= 4 and min(shares.values()) >= 0.7, evidence)
 
 

@@ -20,7 +20,17 @@ from lycosa.lab.findings import AS_PUBLISHED, Claim, Figure, Findings, Table
 from lycosa.lab.measures import found, gains, harvest, recall, targets
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.personalized import changes, ranking
-from lycosa.lab.papers.weighing import Measure, Measured, better, corpus_of, grid, how_weighed, summary_table, told
+from lycosa.lab.papers.weighing import (
+    Measure,
+    Measured,
+    better,
+    corpus_of,
+    grid,
+    how_weighed,
+    summary_table,
+    told,
+    weighed,
+)
 from lycosa.lab.running import Outcome, Results, run
 from lycosa.lab.subjects import subjects_of
 
@@ -39,6 +49,8 @@ BY_SCORE = {
     "nb-links": "Naive Bayes link scores",
 }
 """Crawls by link scores: relevance is the cosine of weighted content."""
+
+CRAWLERS = {**BY_STRING, **BY_SCORE}
 
 
 def findings(bench: Bench) -> Findings:
@@ -64,14 +76,13 @@ def findings(bench: Bench) -> Findings:
     tables, seen = changes.study(index, 40 if bench.quick else 300, bench.random_seed)
     parts += tables
     claims = [*ranking.claims_of(order), *decided, *seen]
-    held = sum(claim.verdict == "holds" for claim in claims)
     return Findings(
         "personalized",
         "Trivedi et al. 2014: a personalised crawler with change detection",
         parts,
         claims,
-        f"The paper has no measurements. What it says was measured on {len(subjects)} subjects, in crawls of "
-        f"{plans[0].budget:,} pages, and on changed versions of pages. {held} of {len(claims)} claims hold here.",
+        f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
+        f"{plans[0].budget:,} pages, and on changed versions of pages.",
         {"by string": plans[0].as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
         corpus_of(index),
         how_weighed(len(subjects))
@@ -124,7 +135,7 @@ def _crawls(runs: Sequence[Results], budgets: Sequence[int]) -> tuple[list[Table
         return string.joined(score)
 
     by_labels, recalls, pages, by_guide = of(harvested), of(recalled), of(fetched), of(judged)
-    everyone = {**BY_STRING, **BY_SCORE}
+    everyone = CRAWLERS
     parts: list[Table | Figure] = [
         by_guide.figure(
             "personalized-crawl", "Crawls judged by their own guide: harvest rate", "harvest rate", everyone,
@@ -138,8 +149,9 @@ def _crawls(runs: Sequence[Results], budgets: Sequence[int]) -> tuple[list[Table
             "personalized-ends", f"All crawls after {budgets[-1]:,} pages",
             {"harvest by the guide": by_guide, "harvest by labels": by_labels, "recall": recalls, "pages": pages},
             everyone, AS_PUBLISHED,
-            "Means with 95 % intervals (bootstrap over subjects and seed sets). The first column is the guide's own "
+            "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the guide's own "
             "word. Pages: fewer than the budget where a crawl ran dry.",
+            counts=("pages",),
         ),
     ]  # fmt: skip
     return parts, claims_of(by_labels, recalls, pages)
@@ -151,11 +163,14 @@ def claims_of(harvests: Measured, recalls: Measured, pages: Measured) -> list[Cl
 
     def compared(text: str, where: str, one: str, other: str) -> Claim:
         difference = harvests.difference(one, other)
-        return Claim(
-            text, f"{SOURCE}, {where}", better(difference, harvests.mean(other)),
-            f"{one} less {other}, harvest by labels: {told(difference)}; recall: "
-            f"{told(recalls.difference(one, other))}; pages fetched: {pages.mean(one, pages.end):.0f} and "
-            f"{pages.mean(other, pages.end):.0f}.",
+        first, second = CRAWLERS[one], CRAWLERS[other]
+        return weighed(
+            text, f"{SOURCE}, {where}", better(difference, harvests.mean(other)), difference.n,
+            [
+                f"{first} less {second}, harvest by labels: {told(difference)}; recall: "
+                f"{told(recalls.difference(one, other))}; pages fetched: {pages.mean(one, pages.end):.0f} and "
+                f"{pages.mean(other, pages.end):.0f}."
+            ],
         )  # fmt: skip
 
     return [
@@ -163,10 +178,10 @@ def claims_of(harvests: Measured, recalls: Measured, pages: Measured) -> list[Cl
             "A crawler that follows relevant pages only fetches fewer irrelevant ones than one that follows all.",
             "I; III, Algorithm", "personalised", "breadth-first",
         ),
-        Claim(
+        weighed(
             "Following irrelevant pages up to a limit finds relevant pages behind them that would be missed.",
-            f"{SOURCE}, II, Relevance Calculation, 2)", better(strayed, recalls.mean("personalised")),
-            f"Recall through one irrelevant page less that through relevant pages only: {told(strayed)}.",
+            f"{SOURCE}, II, Relevance Calculation, 2)", better(strayed, recalls.mean("personalised")), strayed.n,
+            [f"Recall through one irrelevant page less that through relevant pages only: {told(strayed)}."],
         ),
         compared(
             "Link scores let a crawler spend less time on irrelevant pages.", "II, Relevance Calculation, 2)",

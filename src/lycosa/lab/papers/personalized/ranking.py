@@ -13,7 +13,7 @@ from lycosa.core.types import Links
 from lycosa.lab.certainty import Difference, interval, paired
 from lycosa.lab.findings import Cell, Claim, Table
 from lycosa.lab.index import Index
-from lycosa.lab.papers.weighing import better, told
+from lycosa.lab.papers.weighing import better, told, weighed
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
@@ -126,7 +126,7 @@ def table_of(found: Ranked, strings: Sequence[str]) -> Table:
         "Ranking by the paper's measures of relevance",
         ["measure", "average precision", f"of the first {BEST} relevant"],
         rows,
-        note=f"By labels, over {len(strings)} subjects (95 % interval over subjects), pages that words were taken from "
+        note=f"By labels, over {len(strings)} topics (95 % interval over topics), pages that words were taken from "
         f"left out, equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
     )
 
@@ -135,18 +135,23 @@ def claims_of(found: Ranked) -> list[Claim]:
     """What the paper says of relevance."""
     counted, weighted = found.difference("word frequency", CHANCE), found.difference(*TITLES)
     return [
-        Claim(
+        weighed(
             "The number of times a search string is on a page says how relevant the page is.",
             f"{SOURCE}, III, Relevance Calculation",
             better(counted, float(np.mean(found.average[CHANCE]))),
-            f"Average precision of word frequency less that of a random order: {told(counted)}; that of weighted "
-            f"content less that of word frequency: {told(found.difference(TITLES[0], 'word frequency'))}.",
+            counted.n,
+            [
+                f"Average precision of word frequency less that of a random order: {told(counted)}.",
+                "Average precision of weighted content less that of word frequency: "
+                f"{told(found.difference(TITLES[0], 'word frequency'))}.",
+            ],
         ),
-        Claim(
+        weighed(
             "Words of the title should weigh more than those of the text.",
             f"{SOURCE}, II, Relevance Calculation, 1)",
             better(weighted, float(np.mean(found.average[TITLES[1]]))),
-            f"Average precision with title words counted twice, less that with all words alike: {told(weighted)}.",
+            weighted.n,
+            [f"Average precision with title words counted twice, less that with all words alike: {told(weighted)}."],
         ),
     ]
 

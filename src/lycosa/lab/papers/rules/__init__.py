@@ -18,7 +18,7 @@ from lycosa.lab.certainty import band, interval
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Claim, Curve, Figure, Findings, Mode, Table
 from lycosa.lab.measures import harvest, harvest_curve
-from lycosa.lab.papers import Bench
+from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.rules.pairs import BASELINE, HARD, PUBLISHED, RULES, Pair, pairs
 from lycosa.lab.papers.rules.verdicts import (
     Ruling,
@@ -69,11 +69,13 @@ def findings(bench: Bench) -> Findings:
     claims = _claims(crawled, len(bench.index))
     told = crawled.table
     return Findings(
-        "rules", "Exploiting interclass rules for focused crawling (Altingovde, Ulusoy 2004)", parts, claims,
+        "rules", PAPERS["rules"], parts, claims,
         summary=f"Rules between classes against soft focus on {len(told.subjects)} topics, two seed sets each, "
-        f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier. "
-        + "; ".join(f"{claim.text}: {claim.verdict}" for claim in claims[:2]) + ".",
-        configuration={"table": told.experiment.as_dict(), "figure": crawled.figure.experiment.as_dict()},
+        f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier.",
+        configuration={
+            "topics": list(told.subjects), "table": told.experiment.as_dict(),
+            "figure": crawled.figure.experiment.as_dict(),
+        },
         corpus={key: value for key, value in bench.index.facts.items() if key != "classes"},
         remarks=list(dict.fromkeys(_remarks(crawled))),
     )  # fmt: skip
@@ -81,10 +83,13 @@ def findings(bench: Bench) -> Findings:
 
 def _remarks(crawled: Crawled) -> list[str]:
     every = [crawled.table, crawled.figure, *([crawled.tunnel] if crawled.tunnel else [])]
-    lines = [line for results in every for line in results.remarks]
+    notes = [note for results in every for subject in results.subjects.values() for note in subject.notes]
+    lines = [
+        line if line in notes else f"{results.experiment.name}: {line}" for results in every for line in results.remarks
+    ]
     if crawled.tunnel is None:
         lines.append("Left out: crawls from seeds off the topic; none is far enough from it.")
-    return lines + [note for results in every for subject in results.subjects.values() for note in subject.notes]
+    return lines + notes
 
 
 def _crawl(bench: Bench) -> Crawled:
@@ -134,7 +139,7 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
     judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
     return Table(
         "rules-table-3" if mode == AS_PUBLISHED else "rules-table-3-labels",
-        f"Baseline and rules after {crawled.budget:,} pages",
+        f"Table 3{'' if mode == AS_PUBLISHED else ' by labels'}: baseline and rules after {crawled.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"),
         rows,
         mode,
@@ -147,11 +152,22 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
 def _lines(pair: Pair, whose: str) -> list[list[Cell]]:
     first: list[Cell] = [pair.topic, pair.seed_set, whose]
     lines: list[list[Cell]] = [
-        [*first, "harvest ratio", pair.baseline, pair.rules, pair.improvement],
-        [*first, "URL overlap (%)", pair.overlap, pair.overlap, None],
-        [*first, "exclusive harvest ratio", pair.baseline_exclusive, pair.rules_exclusive, pair.exclusive_improvement],
+        [*first, "harvest ratio", pair.baseline, pair.rules, _whole(pair.improvement)],
+        [*first, "URL overlap (%)", _whole(pair.overlap), _whole(pair.overlap), None],
+        [
+            *first,
+            "exclusive harvest ratio",
+            pair.baseline_exclusive,
+            pair.rules_exclusive,
+            _whole(pair.exclusive_improvement),
+        ],
     ]
     return [[None if isinstance(cell, float) and math.isnan(cell) else cell for cell in line] for line in lines]
+
+
+def _whole(per_cent: float) -> Cell:
+    """Per cent as the paper has them: without places."""
+    return round(per_cent) if math.isfinite(per_cent) else None
 
 
 def _curves(results: Results, mode: str) -> tuple[list[int], dict[str, Any]]:
@@ -176,7 +192,8 @@ def figure_6(crawled: Crawled, mode: Mode) -> Figure:
         curves.append(Curve(CRAWLERS[name], steps, of.mean.tolist(), *sides))
     return Figure(
         "rules-figure-6" if mode == AS_PUBLISHED else "rules-figure-6-labels",
-        f"Harvest rate, {crawled.figure.experiment.seed_count} seeds",
+        f"Figure 6{'' if mode == AS_PUBLISHED else ' by labels'}: harvest rate, "
+        f"{crawled.figure.experiment.seed_count} seeds",
         "pages fetched",
         "harvest ratio",
         curves,
@@ -233,8 +250,9 @@ def _claims(crawled: Crawled, pages: int) -> list[Claim]:
         judge = "the classifier judges" if mode == AS_PUBLISHED else "labels judge"
         told = pairs(crawled.table, mode, crawled.budget)
         verdict, evidence = better(told)
-        early = better(pairs(crawled.table, mode, crawled.small))[1]
-        evidence = f"after {crawled.budget:,} pages: {evidence}; after {crawled.small:,}: {early}"
+        evidence = f"after {crawled.budget:,} pages: {evidence}"
+        if crawled.small != crawled.budget:
+            evidence += f"\nafter {crawled.small:,} pages: {better(pairs(crawled.table, mode, crawled.small))[1]}"
         claim(
             f"Rules have a higher harvest ratio than soft focus ({judge})", f"{where}, table 3", (verdict, evidence)
         )  # fmt: skip

@@ -98,4 +98,4 @@ def seeds_matter_little(few: Mapping[str, float], many: Mapping[str, float], cou
 
 def restrictive(dry: int, trials: int) -> Ruling:
     """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
-    return _ruling(2 * dry >= trials, f"hard focus ran dry in {dry} of {trials} crawls")
+    return _ruling(2 * dry >= trials, f"hard focus ran dry in {dry} of {trials} crawls from seeds on the topic")

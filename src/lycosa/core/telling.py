@@ -1,0 +1,13 @@
+"""How far something is that takes long: who does it tells, who asked for it shows it, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Tell: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and of how many (0: unknown)."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """For those who do not want to know."""

@@ -1,0 +1,290 @@
+"""Damaged or hostile files of the lab: refused in one line, or made again; nothing of the user's is removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.types import Links, Page
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.graph import write_graph
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Findings
+from lycosa.lab.gate import read_gates
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import _read, _write
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Recorded, unfinished, write_index
+from lycosa.lab.leaderboard import Board
+from lycosa.lab.report.storing import load
+from lycosa.lab.report.writing import write_report
+from lycosa.lab.running import run
+from lycosa.lab.runs import read_run
+
+NAMES = [f"http://a.example/{number}" for number in range(4)]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    """Four pages in a ring, half of them of a class."""
+    pages = [
+        Recorded(
+            name, Page("ok", 200, marked="coral reef", links=Links.to(NAMES[(at + 1) % 4])), classes=["c"][at % 2 :]
+        )
+        for at, name in enumerate(NAMES)
+    ]
+    return write_index(pages, tmp_path / "i", source="test")
+
+
+def last(value: float) -> Callable[[Any], Any]:
+    """A column with another last entry."""
+    return lambda column: np.append(column[:-1], value).astype(column.dtype)
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("child", last(4)),
+        ("child", last(-1)),
+        ("link_slot", last(1)),
+        ("link_at", last(-1)),
+        ("link_at", lambda column: column[:0]),
+        ("class_of", last(1)),
+        ("term", last(2**32 - 1)),
+        ("count", last(0)),
+        ("child_start", lambda column: np.array([0, 3, 2, 1, 4])),
+        ("class_start", lambda column: np.array([0, 2, 1, 2, 2])),
+    ],
+)
+def test_an_index_whose_numbers_lead_out_of_it_is_refused(
+    index: Index, column: str, change: Callable[[Any], Any]
+) -> None:
+    """No entry of a column may stand for a node, class, word or link that is not there."""
+    assert index.path is not None
+    np.save(index.path / f"{column}.npy", change(np.array(index.columns[column])))
+    with pytest.raises(InputError, match=r"can't be read.*make it again"):
+        Index.open(index.path)
+
+
+def test_a_column_that_is_an_archive_of_arrays_is_refused(index: Index) -> None:
+    """What numpy opens as something else than an array is no column."""
+    assert index.path is not None
+    np.savez(index.path / "other.npz", a=np.arange(3))
+    (index.path / "other.npz").replace(index.path / "child.npy")
+    with pytest.raises(InputError, match="child is not a column"):
+        Index.open(index.path)
+
+
+@pytest.mark.parametrize("facts", [{"classes": [5]}, {"left_out": 5}, {"notes": [None]}, {"links": "many"}])
+def test_an_index_with_facts_of_other_types_is_refused(index: Index, facts: dict[str, Any]) -> None:
+    """What is printed and summed up later has to be what it is taken for."""
+    assert index.path is not None
+    told = {**index.facts, **facts}
+    (index.path / "index.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match=next(iter(facts)) + "|class or a note"):
+        Index.open(index.path)
+
+
+def test_an_index_that_lacks_words_is_refused_when_they_are_needed(index: Index) -> None:
+    """A word without a name is an error that says so, not an index that is out of range."""
+    assert index.path is not None
+    (index.path / "stems.bin").write_bytes(b"\x91\xa5coral" + b" " * 9)
+    with pytest.raises(InputError, match="words"):
+        _ = Index.open(index.path).stems
+
+
+def test_a_file_of_the_users_in_an_index_is_kept(index: Index, tmp_path: Path) -> None:
+    """An index is replaced as a whole, so it is not if something else is in it."""
+    (tmp_path / "i" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        write_index([Recorded(NAMES[0], Page("ok", 200))], tmp_path / "i", source="test")
+    assert (tmp_path / "i" / "notes.txt").read_text() == "mine"
+
+
+def test_two_do_not_make_one_index_at_once(tmp_path: Path) -> None:
+    """The second is told to wait, and leaves alone what the first has written."""
+    with unfinished(tmp_path / "i") as beside:
+        (beside / "names.bin").write_bytes(b"a")
+        with pytest.raises(InputError, match="another process"), unfinished(tmp_path / "i"):
+            pass
+        assert (beside / "names.bin").read_bytes() == b"a"
+
+
+def test_a_score_that_no_column_can_hold_is_refused(tmp_path: Path) -> None:
+    """1e300 is finite, but infinite in four bytes."""
+    (tmp_path / "links.tsv").write_text("a\tb\t1e300\n")
+    with pytest.raises(InputError, match="too large"):
+        write_graph(tmp_path / "links.tsv", None, tmp_path / "g", "test")
+
+
+@pytest.mark.parametrize("pages", [-5, 10**11])
+def test_an_embedded_web_of_a_senseless_size_is_refused_at_once(pages: int) -> None:
+    """Not when its first page is asked for, as by then nobody expects it."""
+    with pytest.raises(ValueError, match="pages"):
+        embedded(pages=pages)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Experiment:
+    """A small experiment on a graph."""
+    (tmp_path / "links.tsv").write_text("".join(f"{at}\t{(at + 1) % 9}\n{at}\t{(at * 2) % 9}\n" for at in range(9)))
+    (tmp_path / "scores.tsv").write_text("3\t1\n5\t0.5\n")
+    write_graph(tmp_path / "links.tsv", tmp_path / "scores.tsv", tmp_path / "g", "test")
+    return Experiment(
+        "x", str(tmp_path / "g"), ["breadth-first"], told="score", mode="as-published", seeds="random", seed_count=1,
+        seed_sets=1, budgets=[4],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": np.array([0, 9], np.int32)},
+        {"nodes": np.array([0, -1], np.int32)},
+        {"nodes": np.array([2, 2], np.int32)},
+        {"nodes": np.array([0.5])},
+        {"nodes": np.int32(3)},
+        {"seeds": np.arange(3)},
+        {"seeds": np.int64(99)},
+        {"arms": np.int16(1)},
+    ],
+)
+def test_a_kept_run_that_no_crawl_can_have_made_is_run_again(
+    plan: Experiment, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Nodes outside the corpus, nodes twice, numbers where lists should be."""
+    before = run(plan, tmp_path / "out", workers=1).outcomes[0].trace.nodes.tolist()
+    (path,) = (tmp_path / "out" / "runs").iterdir()
+    with np.load(path) as kept:
+        whole = dict(kept)
+    with open(path, "wb") as file:
+        np.savez(file, **{**whole, **change})  # type: ignore[arg-type]
+    assert read_run(path, 9) is None
+    assert before == run(plan, tmp_path / "out", workers=1).outcomes[0].trace.nodes.tolist()
+
+
+def test_a_kept_file_that_is_one_array_is_no_run_and_no_guide(index: Index, tmp_path: Path) -> None:
+    """numpy opens it, and gives something that can't be closed."""
+    with open(tmp_path / "a.npz", "wb") as file:
+        np.save(file, np.arange(3))
+    assert (None, None) == (read_run(tmp_path / "a.npz"), _read(tmp_path / "a.npz", index))
+
+
+@pytest.mark.parametrize("name", ["beta", "alpha", "links", "facts", "lengths"])
+def test_a_kept_guide_that_does_not_fit_the_corpus_is_not_used(index: Index, tmp_path: Path, name: str) -> None:
+    """One number too few, or none that is a number, and it is judged anew."""
+    guide = Guide(index, np.ones(4), np.ones(4, np.float32), links=np.ones(4, np.float32))
+    _write(tmp_path / "g.npz", guide)
+    assert _read(tmp_path / "g.npz", index) is not None
+    with np.load(tmp_path / "g.npz") as kept:
+        whole = dict(kept)
+    wrong = {"facts": np.frombuffer(b"[]", np.uint8), "lengths": np.array(["a"]), "alpha": np.full(4, np.nan)}
+    np.savez(tmp_path / "g.npz", **{**whole, name: wrong.get(name, np.ones(3))})  # type: ignore[arg-type]
+    assert _read(tmp_path / "g.npz", index) is None
+
+
+class Quits:
+    """A strategy that ends the program."""
+
+    def learn(self, step: Any, table: Any) -> Any:
+        """Nothing."""
+        return step.children
+
+    def score(self, rows: Any, table: Any) -> Any:
+        """End it, with a message for the terminal."""
+        raise SystemExit("enough\x1b[31m\nof this")
+
+
+def test_a_strategy_that_ends_the_program_fails_alone_and_in_one_line(
+    plan: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its message can't move the cursor either."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    plan.strategies = ["breadth-first", "test_lab_hostile:Quits"]
+    results = run(plan, tmp_path / "out", workers=1)
+    (told,) = (line for line in results.remarks if line.startswith("Failed"))
+    assert ["breadth-first"] == [one.strategy for one in results.outcomes]
+    assert "SystemExit: enough\ufffd[31m of this; see" in told
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("budgets", [10**12]), ("seed_sets", 10**9), ("repetitions", 10**9), ("random_seed", -1)],
+)
+def test_senseless_numbers_are_refused_before_memory_is_asked_for_them(key: str, value: Any) -> None:
+    """The message names the setting and what it may be."""
+    with pytest.raises(InputError, match=f"{key} is .*it has to be .* or (less|more)"):
+        Experiment("x", "x", ["best-first"], **{key: value}).check()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'budgets = "x"',
+        "budgets = [1.5]",
+        "hops = 'a'",
+        "random_seed = 'a'",
+        "seeds = 5",
+        "name = 5",
+        "x = " + "[" * 9999,
+    ],
+)
+def test_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str) -> None:
+    """As in an experiment's file."""
+    (tmp_path / "b.toml").write_text(f'{text}\n[[places]]\ncorpus = "i"\n')
+    with pytest.raises(InputError, match=r"b\.toml"):
+        Board.load(tmp_path / "b.toml")
+
+
+@pytest.mark.parametrize("text", ["corpus = 5", "corpus = 'i'\ntopics = [5]"])
+def test_a_place_of_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str) -> None:
+    """The corpus is a text, the topics are texts."""
+    (tmp_path / "b.toml").write_text(f"[[places]]\n{text}\n")
+    with pytest.raises(InputError, match="it has to be a text"):
+        Board.load(tmp_path / "b.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ('"../../elsewhere"', ""),
+        ('"my corpus"', ""),
+        ("a", "floors.best-first = 'x'"),
+        ("a", "floors.best-first = nan"),
+        ("a", "experiment.bogus = 1"),
+        ("a", "experiment.budgets = 'x'"),
+        ("a", "experiment.strategies = ['oracle']"),
+        ("a", "options.bogus = 1"),
+        ("a", "needs = 5"),
+    ],
+)
+def test_floors_that_could_not_be_measured_or_written_again_are_refused(tmp_path: Path, name: str, more: str) -> None:
+    """A section's name is a directory's, and stands in brackets when the file is written anew."""
+    base = 'corpus = "i"\nfingerprint = ""\nexperiment.hops = 1\n'
+    floors = "" if "floors" in more else "floors.otie = 0.1\n"
+    (tmp_path / "f.toml").write_text(f"[{name}]\n{base}{floors}{more}\n")
+    with pytest.raises(InputError, match=r"f\.toml"):
+        read_gates(tmp_path / "f.toml")
+
+
+def test_a_page_of_the_users_is_not_replaced_by_a_report(tmp_path: Path) -> None:
+    """An index.html without a report.json beside it is not ours."""
+    (tmp_path / "index.html").write_text("my home page")
+    with pytest.raises(StoreError, match=r"index\.html is there already"):
+        write_report(Findings("x", "X"), tmp_path, "lycosa")
+    assert (tmp_path / "index.html").read_text() == "my home page"
+
+
+def test_a_report_whose_parts_have_lists_as_keys_is_damaged(tmp_path: Path) -> None:
+    """They are looked up by their keys."""
+    part = {"is": "table", "key": [], "title": "T", "columns": [], "rows": [], "timed": False}
+    told = {"format": 1, "findings": [{"key": "x", "title": "X", "parts": [part], "claims": []}]}
+    (tmp_path / "report.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match="damaged or no report"):
+        load(tmp_path)

@@ -1,0 +1,143 @@
+"""Write docs/papers.md and docs/leaderboard.md from reports of the lab: verdicts, the main tables, the curves.
+
+    python tools/papers.py wikispeedia=REPORTS webkb=REPORTS leaderboard=REPORT
+
+REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; REPORT is what `lycosa lab leaderboard
+--out` wrote. Pictures of papers go to docs/papers/.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from lycosa.lab.papers import PAPERS
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = {
+    "otie": ["otie-figure-1-labels", "otie-figure-2"],
+    "batsakis": ["batsakis-figure-12-labels", "batsakis-figure-14-labels", "batsakis-figure-16-labels"],
+    "gouriten": [f"gouriten-figure-{name}" for name in ("2", "3", "3-independent", "3-generated")],
+    "rules": ["rules-figure-6", "rules-figure-6-labels"],
+}  # fmt: skip
+TABLES = {
+    "otie": ["otie-ends"],
+    "batsakis": ["batsakis-ends"],
+    "personalized": ["personalized-ranking", "personalized-ends", "personalized-changes"],
+    "gouriten": ["gouriten-table-2", "gouriten-table-7", "gouriten-table-7-independent"],
+    "rules": ["rules-family"],
+}
+ORDER = ("holds", "does not hold", "cannot be tested here")
+
+INTRODUCTION = """# What the papers say, and what we find
+
+`lycosa lab paper all` repeats the experiments of five papers on any corpus, and weighs what each of them claims. This
+page is what came out on recorded pages; `tools/papers.py` writes it from the reports. All figures are ours, measured by
+labels that no crawler sees, unless a title says *as published*: there the crawler's own judge counts, as in the paper.
+
+The corpora are not part of the project: `lycosa lab fetch wikispeedia` and `lycosa lab fetch webkb` get them. A corpus
+of 5,000 pages is a small world: after a thousand pages anyone has found much of a topic. What a paper says of the web
+is not refuted by it. A verdict says what holds *here*, by a criterion that stands in the code. Wikispeedia prints the
+names of its subjects on its articles, which flatters queries that have them.
+"""
+
+
+LEADERBOARD = """# Leaderboard
+
+All strategies on three webs that Lycosa grows itself, twelve topics, from pages off the topic; in the third web topics
+lie behind pages of other kinds. Compare within a table only: who was told more should find more. What counts is what
+the web knows to be relevant, which no strategy sees. How to put yours here: [Add your own
+estimator](howto/leaderboard.md).
+
+*Harvest* is relevant pages found over pages of the budget, with a 95 % interval (bootstrap over topics and seed sets).
+*Area* is the mean of the harvest after 1, 2, ... pages: tables are sorted by it. *p* is of a paired sign-flip test
+against the first in the table, corrected for the number of comparisons by Holm.
+"""
+
+
+def main() -> None:
+    """Write the pages."""
+    places = dict(argument.split("=", 1) for argument in sys.argv[1:])
+    if board := places.pop("leaderboard", ""):
+        (ROOT / "docs" / "leaderboard.md").write_text("\n".join(_leaderboard(Path(board))), encoding="utf-8")
+    if places:
+        (ROOT / "docs" / "papers.md").write_text("\n".join(_papers(places)), encoding="utf-8")
+
+
+def _papers(places: dict[str, str]) -> list[str]:
+    """The page on the papers; its pictures are copied on the way."""
+    lines = [INTRODUCTION]
+    pictures = ROOT / "docs" / "papers"
+    shutil.rmtree(pictures, ignore_errors=True)
+    pictures.mkdir()
+    for corpus, place in places.items():
+        for paper, title in PAPERS.items():
+            report = Path(place) / paper
+            if not (report / "report.json").is_file():
+                continue
+            found, told = _read(report)
+            lines += [f"## {title}, on {corpus.capitalize()}", "", found["summary"], ""]
+            lines += _claims(found["claims"] + [part for part in told["parts"] if part["is"] == "claim"])
+            parts = {part["key"]: part for part in found["parts"]}
+            for key in TABLES.get(paper, []):
+                if key in parts and parts[key].get("rows"):
+                    lines += _table(parts[key])
+            for key in FIGURES.get(paper, []):
+                picture = report / "figures" / f"{key}.svg"
+                if picture.is_file():
+                    shutil.copy(picture, pictures / f"{corpus}-{key}.svg")
+                    lines += [f"![{parts[key]['title']}](papers/{corpus}-{key}.svg)", ""]
+            lines += [f"*{told['made']}: `{told['command']}`*", ""]
+    return lines
+
+
+def _leaderboard(report: Path) -> list[str]:
+    """The page of the leaderboard."""
+    found, told = _read(report)
+    tables = [part for part in found["parts"] if part.get("rows")]
+    lines = [LEADERBOARD, f"*{told['made']}: `{told['command']}`*", "", found["summary"], ""]
+    for part in tables:
+        lines += _table(part)
+    return lines
+
+
+def _read(report: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The findings, and what differs from run to run: date, command, times."""
+    (found,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["findings"]
+    return found, json.loads((report / "times.json").read_text(encoding="utf-8"))
+
+
+def _claims(claims: list[dict[str, Any]]) -> list[str]:
+    """Those that hold first; what cannot be tested is only counted."""
+    told = [
+        f"- **{claim['verdict']}**: {claim['text'].rstrip('.')} ({claim['source']}). {claim['evidence']}"
+        for verdict in ORDER[:2]
+        for claim in claims
+        if claim["verdict"] == verdict
+    ]
+    open_ = sum(claim["verdict"] == ORDER[2] for claim in claims)
+    return [*told, *([f"- {open_} more claims cannot be tested here."] if open_ else []), ""]
+
+
+def _table(part: dict[str, Any]) -> list[str]:
+    def cell(value: Any) -> str:
+        if value is None:
+            return ""
+        return f"{value:.{part['digits']}f}" if isinstance(value, float) else str(value).replace("|", "\\|")
+
+    mode = " (as published)" if part["mode"] == "as-published" else ""
+    return [
+        f"**{part['title']}{mode}**",
+        "",
+        f"| {' | '.join(part['columns'])} |",
+        f"|{'---|' * len(part['columns'])}",
+        *(f"| {' | '.join(cell(value) for value in row)} |" for row in part["rows"]),
+        "",
+    ]
+
+
+if __name__ == "__main__":
+    main()
