@@ -27,7 +27,11 @@ def repeat_papers(
         typer.Option(metavar="DIR", help="An index of 'lycosa lab index'. Default: the embedded web, 3,000 pages."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller budgets, fewer topics and repetitions: minutes, not hours.")
+        bool, typer.Option("--quick", help="Smaller budgets, fewer topics and repetitions: a minute or two.")
+    ] = False,
+    large: Annotated[
+        bool,
+        typer.Option("--large", help="Generated graphs of 2.2 million nodes, as in the paper (gouriten): hours."),
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
@@ -52,9 +56,9 @@ def repeat_papers(
     names = list(PAPERS) if name == ALL else [name]
     with progress(quiet or json) as tell:
         made = publish(
-            names, out, corpus=corpus, quick=quick, random_seed=random_seed, workers=workers, tell=tell
+            names, out, corpus=corpus, quick=quick, large=large, random_seed=random_seed, workers=workers, tell=tell
         )  # fmt: skip
-    front = write_front(made, out, command(ALL, out, corpus, quick, random_seed)) if name == ALL else None
+    front = write_front(made, out, command(ALL, out, corpus, quick, random_seed, large)) if name == ALL else None
     if json:
         _print_json(made, out, front)
     else:

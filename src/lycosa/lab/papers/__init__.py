@@ -27,11 +27,13 @@ class Bench:
     out: Path
     """Where runs and what was prepared are kept, so that a second call finishes what the first began."""
     quick: bool = False
-    """Smaller budgets, fewer topics and repetitions: minutes in place of hours."""
+    """Smaller budgets, fewer topics and repetitions: a minute or two."""
     random_seed: int = 0
     workers: int = 0
     """Processes; 0: as many as there are cores."""
     tell: Tell = silent
+    large: bool = False
+    """Generated graphs as large as the paper's, 2.2 million nodes: hours."""
 
 
 def findings(paper: str, bench: Bench) -> Findings:

@@ -24,6 +24,7 @@ def publish(
     *,
     corpus: Path | None = None,
     quick: bool = False,
+    large: bool = False,
     random_seed: int = 0,
     workers: int = 0,
     tell: Tell = silent,
@@ -43,10 +44,10 @@ def publish(
     for name in names:
         paper = Paper(name, PAPERS[name])
         try:
-            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell))
+            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell), large)
             bench.out.mkdir(parents=True, exist_ok=True)
             found = findings(name, bench)
-            write_report(found, out / name, command(name, out, corpus, quick, random_seed))
+            write_report(found, out / name, command(name, out, corpus, quick, random_seed, large))
             paper.findings = found
         except LycosaError as error:
             paper.failure = str(error)
@@ -54,11 +55,12 @@ def publish(
     return made
 
 
-def command(name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int) -> str:
+def command(name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False) -> str:
     """What makes it again."""
     words = ["lycosa", "lab", "paper", name]
     words += ["--corpus", str(corpus)] if corpus else []
     words += ["--quick"] if quick else []
+    words += ["--large"] if large else []
     words += ["--random-seed", str(random_seed)] if random_seed else []
     return shlex.join([*words, "--out", str(out)])
 

@@ -25,7 +25,7 @@ __all__ = ["findings"]
 
 SETS, ALTERED_SETS, LARGE_SETS = 5, 1, 1
 """Seed sets: of the corpus' graphs, for altered greedy with its many parameters, of graphs with millions of nodes. The
-paper has ten of each; with these, all of it takes an hour or so of a processor."""
+paper has ten of each."""
 
 
 def findings(bench: Bench) -> Findings:
