@@ -1,6 +1,6 @@
 """Write docs/papers.md and docs/leaderboard.md from reports of the lab: verdicts, the main tables, the curves.
 
-    python tools/papers.py wikispeedia=REPORTS webkb=REPORTS leaderboard=REPORT
+    python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS leaderboard=REPORT
 
 REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; REPORT is what `lycosa lab leaderboard
 --out` wrote. Pictures of papers go to docs/papers/.
@@ -79,7 +79,7 @@ def _papers(places: dict[str, str]) -> list[str]:
             if not (report / "report.json").is_file():
                 continue
             found, told = _read(report)
-            lines += [f"## {title}, on {corpus.capitalize()}", "", found["summary"], ""]
+            lines += [f"## {title}, on {corpus}", "", found["summary"], ""]
             lines += _claims(found["claims"] + [part for part in told["parts"] if part["is"] == "claim"])
             parts = {part["key"]: part for part in found["parts"]}
             for key in TABLES.get(paper, []):
@@ -88,8 +88,8 @@ def _papers(places: dict[str, str]) -> list[str]:
             for key in FIGURES.get(paper, []):
                 picture = report / "figures" / f"{key}.svg"
                 if picture.is_file():
-                    shutil.copy(picture, pictures / f"{corpus}-{key}.svg")
-                    lines += [f"![{parts[key]['title']}](papers/{corpus}-{key}.svg)", ""]
+                    shutil.copy(picture, pictures / f"{corpus.lower()}-{key}.svg")
+                    lines += [f"![{parts[key]['title']}](papers/{corpus.lower()}-{key}.svg)", ""]
             lines += [f"*{told['made']}: `{told['command']}`*", ""]
     return lines
 
@@ -113,13 +113,14 @@ def _read(report: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _claims(claims: list[dict[str, Any]]) -> list[str]:
     """Those that hold first; what cannot be tested is only counted."""
     told = [
-        f"- **{claim['verdict']}**: {claim['text'].rstrip('.')} ({claim['source']}). {claim['evidence']}"
+        f"- **{verdict}**: {claim['text'].rstrip('.')} ({claim['source']}). " + " ".join(claim["evidence"].split())
         for verdict in ORDER[:2]
         for claim in claims
         if claim["verdict"] == verdict
     ]
     open_ = sum(claim["verdict"] == ORDER[2] for claim in claims)
-    return [*told, *([f"- {open_} more claims cannot be tested here."] if open_ else []), ""]
+    more = "more claims" if told else "claims"
+    return [*told, *([f"- {open_} {more} cannot be tested here."] if open_ else []), ""]
 
 
 def _table(part: dict[str, Any]) -> list[str]:

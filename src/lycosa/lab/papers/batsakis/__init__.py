@@ -56,6 +56,7 @@ def findings(bench: Bench) -> Findings:
             parts += _figures(number, title, labels, made)
     parts.append(_ends(judged, CRAWLERS))
     parts.append(evaluator.table())
+    topics = len(set(judged["classic crawlers"].labels.groups))
     decided = claims_of(judged["classic crawlers"], judged["semantic crawlers"], judged["HMM and hybrid crawlers"])
     return Findings(
         "batsakis",
@@ -63,11 +64,11 @@ def findings(bench: Bench) -> Findings:
         parts,
         decided,
         f"Crawls of {words.budget:,} pages each from one page that is two links or more from every relevant one, for "
-        f"{words.subject_count} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        f"{topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": words.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
         corpus_of(bench.index),
-        how_weighed(words.subject_count) + remarks,
+        how_weighed(topics) + remarks,
     )
 
 
