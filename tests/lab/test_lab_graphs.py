@@ -94,6 +94,12 @@ def test_parquet(tmp_path: Path, named: bool) -> None:
     assert ({0.5, 1.0}, 3.0) == (set(index.alpha.tolist()), index.score[index.number_of[str(kind(2))]])
 
 
+def test_scores_of_nodes_that_no_link_names_are_told(tmp_path: Path) -> None:
+    """They are nodes, but nothing leads there: perhaps one of the tables writes names another way."""
+    index = made(tmp_path, "a\tb\n", "b\t1\nzz\t2\nB\t0\n")
+    assert ["nodes with a score that no link names, so that no crawl gets there: 1"] == index.facts["notes"]
+
+
 @pytest.mark.parametrize(
     ("edges", "scores", "why"),
     [

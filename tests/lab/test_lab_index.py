@@ -107,6 +107,18 @@ def test_labels_of_unknown_addresses(tmp_path: Path) -> None:
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
+def test_branches_have_the_pages_of_all_classes_below_them(tmp_path: Path) -> None:
+    """A page of two classes of one branch counts once there; names that only begin alike are other classes."""
+    classes = (["a/b", "a/c"], ["a"], ["a-b", "a/b/c"], ["a0", "ab"], [])
+    pages = [Recorded(f"http://x/{n}", Page("ok", marked="w"), classes=names) for n, names in enumerate(classes)]
+    index = write_index(pages, tmp_path / "i", source="test")
+    expected = {"a": 3, "a-b": 1, "a/b": 2, "a/b/c": 1, "a/c": 1, "a0": 1, "ab": 1}
+    assert expected == index.sizes()
+    assert expected == {name: int(index.of_class(name).sum()) for name in index.branches()}
+    assert [True, True, True, False, False] == index.of_class("a").tolist()
+    assert not index.of_class("b").any()
+
+
 def test_no_pages_is_an_error(tmp_path: Path) -> None:
     """The message says what was left out."""
     account = Account()

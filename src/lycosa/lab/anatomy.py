@@ -135,14 +135,13 @@ def _topics(index: Index) -> tuple[list[Topic], int]:
     if not len(index.class_start):
         return [], 0
     labelled = np.diff(index.class_start) > 0
-    sizes = {name: index.of_class(name) for name in index.branches()}
-    largest = sorted(sizes, key=lambda name: (-int(np.count_nonzero(sizes[name])), name))[:MOST_TOPICS]
+    sizes = index.sizes()
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:MOST_TOPICS]
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))
     found = []
     for name in largest:
-        of = sizes[name]
+        of, pages = index.of_class(name), sizes[name]
         to = of[index.child[of[source]]]
-        pages = int(np.count_nonzero(of))
         found.append(Topic(name, pages, float(to.mean()) if len(to) else 0.0, pages / len(index)))
     return found, int(np.count_nonzero(labelled))
 

@@ -8,6 +8,7 @@ words, its text, its classes. A graph without text has scores of nodes and links
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -163,18 +164,47 @@ class Index:
 
         Names of classes are paths: Science has the pages of Science/Physics, too.
         """
-        wanted = [number for number, known in enumerate(self.classes) if known == name or known.startswith(f"{name}/")]
+        names, numbers = self._sorted
+        first, last = (bisect_left(names, f"{name}{after}") for after in "/0")  # "0" comes next after "/"
+        at = bisect_left(names, name)
+        wanted = [*numbers[first:last], *(numbers[at : at + 1] if names[at : at + 1] == [name] else [])]
         found = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
             node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
             found[node[np.isin(self.columns["class_of"], wanted)]] = True
         return found
 
+    @cached_property
+    def _sorted(self) -> tuple[list[str], list[int]]:
+        """The names of the classes in alphabetical order, and their numbers."""
+        order = sorted(range(len(self.classes)), key=self.classes.__getitem__)
+        return [self.classes[number] for number in order], order
+
+    def sizes(self) -> dict[str, int]:
+        """How many nodes each class or branch has, in alphabetical order; all at once, as there may be many.
+
+        >>> Index.of({"a": ["b"]}).sizes()
+        {}
+        """
+        branches = self.branches()
+        place = {name: number for number, name in enumerate(branches)}
+        above = [[place[branch] for branch in _branches(name)] for name in self.classes]
+        if not above or not len(self.columns["class_start"]):
+            return dict.fromkeys(branches, 0)
+        count = np.array([len(one) for one in above])
+        start, flat = np.cumsum(count) - count, np.array([number for one in above for number in one])
+        of = self.columns["class_of"]
+        node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
+        each = count[of]
+        ends = np.cumsum(each)
+        at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start[of] - ends + each, each)
+        pairs = np.unique(np.repeat(node, each) * len(branches) + flat[at])
+        found = np.bincount(pairs % len(branches), minlength=len(branches))
+        return dict(zip(branches, found.tolist(), strict=True))
+
     def branches(self) -> list[str]:
         """All classes and the branches above them, in alphabetical order."""
-        return sorted(
-            {"/".join(name.split("/")[:depth]) for name in self.classes for depth in range(1, 1 + name.count("/") + 1)}
-        )
+        return sorted({branch for name in self.classes for branch in _branches(name)})
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
@@ -295,6 +325,16 @@ class Index:
             )
         facts = {"source": "a graph in memory", "pages": len(names)}
         return cls(columns, facts, np.frombuffer(b"".join(encoded), np.uint8), np.zeros(0, np.uint8))
+
+
+def _branches(name: str) -> list[str]:
+    """A class and the branches above it.
+
+    >>> _branches("Science/Physics/Optics")
+    ['Science', 'Science/Physics', 'Science/Physics/Optics']
+    """
+    parts = name.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
 
 
 class Names(Sequence[str]):

@@ -191,7 +191,7 @@ def _known(index: Index, name: str) -> str:
 
 def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) -> list[str]:
     """Classes of a fitting size, by chance, in alphabetical order."""
-    sizes = {name: int(index.of_class(name).sum()) for name in index.branches()}
+    sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
     highest = most or max(len(index) // 5, 1)
     fitting = [name for name, size in wanted.items() if least <= size <= highest]

@@ -49,7 +49,10 @@ def write_graph(edges: Path, scores: Path | None, out: Path, source: str, tell: 
             columns["score"] = read.score
         repeated = links.pop("repeated")
         left_out = {"links that are there already": repeated} if repeated else {}
-        facts = {"source": source, "pages": read.nodes, **links, "dead": 0, "left_out": left_out, "notes": []}
+        notes = [f"nodes with a score that no link names, so that no crawl gets there: {read.alone:,}"] * (
+            read.alone > 0
+        )
+        facts = {"source": source, "pages": read.nodes, **links, "dead": 0, "left_out": left_out, "notes": notes}
         return save_index(beside, out, columns, read.names, [], facts)
 
 
@@ -63,6 +66,15 @@ class _Graph:
     alpha: NDArray[np.float32] | None
     score: NDArray[np.float32] | None
     names: Iterable[str]
+
+    @property
+    def alone(self) -> int:
+        """Nodes with a score that no link names: written another way in one of the tables, perhaps."""
+        if self.score is None:
+            return 0
+        alone = self.score != 0
+        alone[self.source] = alone[self.target] = False
+        return int(np.count_nonzero(alone))
 
 
 @dataclass
