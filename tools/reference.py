@@ -187,7 +187,9 @@ def strategies() -> Iterator[str]:
     yield from ("[When to use which](strategies.md).", "")
     rows = []
     for name, entry in STRATEGIES.items():
-        source = f"[`{entry.attribute}`](../src/lycosa/estimators/{entry.module}.py)"
+        is_package = (ROOT / "src" / "lycosa" / "estimators" / entry.module).is_dir()
+        place = f"{entry.module}/__init__" if is_package else entry.module
+        source = f"[`{entry.attribute}`](../src/lycosa/estimators/{place}.py)"
         rows.append((f"`{name}`", entry.summary, _told(parameters_of(name)), entry.needs, source, entry.paper))
     yield from (*_table(("name", "what it fetches next", "parameters", "needs", "made by", "paper"), rows), "")
 
@@ -235,6 +237,10 @@ def python() -> Iterator[str]:
     for name in ("crawl", "resume"):
         yield from _function("lycosa.crawling", name, shown=f"lycosa.{name}")
     yield from _class("lycosa.crawling", "Crawl", shown="lycosa.Crawl", methods=("stop",))
+    yield from _function("lycosa.explaining", "why", shown="lycosa.why")
+    for name in ("Why", "View", "Fetched", "Parent"):
+        module = "lycosa.explaining.standing" if name == "View" else "lycosa.explaining.answers"
+        yield from _class(module, name)
     yield from ("### `Visit`", "", _markdown(_docstring("lycosa.core.types", "Visit")), "")
     yield from (*_table(("field", "type", "meaning"), _visit_fields()), "")
     yield from ("### What you can bring yourself", "", "The protocols of `lycosa.core.protocols`:", "")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from lycosa.crawling import Crawl as Crawl
     from lycosa.crawling import crawl as crawl
     from lycosa.crawling import resume as resume
+    from lycosa.explaining import why as why
 
-__all__ = ["Crawl", "__version__", "crawl", "resume"]
+__all__ = ["Crawl", "__version__", "crawl", "resume", "why"]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,4 +29,8 @@ def __getattr__(name: str) -> Any:
         from lycosa import crawling
 
         return getattr(crawling, name)
+    if name == "why":
+        from lycosa import explaining
+
+        return explaining.why
     raise AttributeError(f"module 'lycosa' has no attribute {name!r}")

@@ -60,6 +60,7 @@ def test_bandits_show_what_means_something_to_them() -> None:
         "mab_reset": {"epsilon": 0.1, "reset": 1000},
         "mab_var": {"epsilon": 0.2, "reset": 200},
         "mab_window": {"epsilon": 0.1, "window": 1000, "literal": False},
+        "mab_discounted": {"discount": 0.95, "width": 0.5},
     } == told
 
 

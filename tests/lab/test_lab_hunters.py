@@ -143,6 +143,8 @@ def test_needs_are_those_of_the_registry() -> None:
     assert {"browsing"} == needs("hmm") == needs("hybrid-anchor,batch=4")
     assert {"model", "rules"} == needs("rules")
     assert {"browsing", "model", "rules"} == needs("mab_epsilon,arms=hmm+rules+fl_n")
+    assert {"browsing"} == needs("mab_discounted,arms=hmm+fl_n")
+    assert set() == needs("mab_discounted")
     assert set() == needs("hmm,file=mine") == needs("mab_var") == needs("ehrig") == needs("oracle")
 
 
@@ -161,6 +163,7 @@ def test_every_strategy_has_a_group() -> None:
     assert "query" == given("ssrm", "examples")
     assert "query" == given("mab_var,arms=fl_deg+backlink", "words")  # paid by the judge's word
     assert "training record" == given("mab_var,arms=fl_deg+hmm", "words")
+    assert ["query", "examples"] == [given("mab_discounted", told) for told in ("words", "examples")]
     with pytest.raises(InputError, match="told one of"):
         given("best-first", "rumours")
 
@@ -169,6 +172,8 @@ def test_wants_are_what_strategies_read_of_links() -> None:
     """So that a guide judges no more than is asked for."""
     assert () == wants(["best-first", "fl_n"])
     assert ("context", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
+    assert () == wants(["mab_var"])  # its arms are those of the paper
+    assert set(wants(["scent", "best-first", "fl_n", "link-context"])) == set(wants(["mab_discounted"])) > set()
 
 
 def test_strategies_that_need_wordnet_say_so_where_it_is_missing(

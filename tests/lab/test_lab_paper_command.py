@@ -126,7 +126,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     [
         (
             ["gouritten"],
-            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, or all",
+            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, scent, or all",
         ),
         (["otie", "--corpus", "nothing"], "is no index"),
     ],

@@ -250,6 +250,18 @@ def page(
 
 
 @app.command()
+def why(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="A link that the crawl knows. Default: the next ten.")] = "",
+    json: Json = False,
+) -> None:
+    """Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs."""
+    from lycosa.cli.why import run
+
+    run(directory, url, json=json)
+
+
+@app.command()
 def export(
     directory: Dir,
     form: Annotated[

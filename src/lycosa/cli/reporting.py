@@ -9,6 +9,7 @@ from lycosa.collection.report import gather, render
 from lycosa.collection.report.page import size
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
+from lycosa.explaining.outlook import outlook
 
 
 def write(directory: Path, out: Path | None) -> None:
@@ -17,7 +18,9 @@ def write(directory: Path, out: Path | None) -> None:
         target = out or directory / "report.html"
         if target.is_dir():
             raise InputError(f"{target} is a directory: name a file with --out, such as {target / 'report.html'}")
-        page = render(gather(collection)).encode()
+        report = gather(collection)
+        report.outlook = outlook(directory)
+        page = render(report).encode()
     try:
         with replacing(target) as file:
             file.write(page)

@@ -48,14 +48,15 @@ class Link:
 def known(collection: Collection, typed: str) -> list[Visit]:
     """All visits of what a person typed, in order: as it is, in canonical form, with the scheme it lacks."""
     typed = typed.encode("utf-8", "replace").decode()
-    for node in _spellings(typed):
+    for node in spellings(typed):
         visits = [visit for visit in collection.log.events("node = ?", given=(node,)) if isinstance(visit, Visit)]
         if visits:
             return visits
     raise InputError(_unknown(collection, typed))
 
 
-def _spellings(typed: str) -> list[str]:
+def spellings(typed: str) -> list[str]:
+    """The nodes that a person may mean, the likeliest first."""
     spelled = [typed, canonical(typed), check_seed(typed)]
     found = [node for node in spelled if node]
     found += [node.replace("https://", "http://", 1) for node in found if node.startswith("https://")]
@@ -65,19 +66,19 @@ def _spellings(typed: str) -> list[str]:
 def _unknown(collection: Collection, typed: str) -> str:
     """Why there is nothing to show, and what there is instead."""
     told = f"{typed} was not visited in {collection.path}"
-    spellings = _spellings(typed)
-    link = next((found for node in spellings if (found := origin_of(collection, node)).kind), None)
+    spelled = spellings(typed)
+    link = next((found for node in spelled if (found := origin_of(collection, node)).kind), None)
     if link is not None and link.parent:
         told += f"; {link.parent} links to it"
-    near = _nearest(collection, spellings)
+    near = _nearest(collection, spelled)
     if near:
         return f"{told}. The nearest that was: " + ", ".join(near)
     return f"{told}. Look for pages with: lycosa search {collection.path} WORDS"
 
 
-def _nearest(collection: Collection, spellings: Iterable[str]) -> list[str]:
+def _nearest(collection: Collection, spelled: Iterable[str]) -> list[str]:
     """Visited addresses of the same host that look alike."""
-    node = next((node for node in spellings if canonical(node) == node), "")
+    node = next((node for node in spelled if canonical(node) == node), "")
     if not node:
         return []
     base = origin(node)

@@ -44,6 +44,11 @@ TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and ru
 WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 
 STRATEGIES: dict[str, Entry] = {
+    "scent": Entry(
+        "scent", "Scent", {},
+        "starts from what the topic says of a link, and learns from every page which words and places led to good ones",
+        "ours", TOPIC,
+    ),
     "best-first": Entry(
         "best_first", "BestFirst", {"page": 0.5, "anchor": 0.5},
         "links of relevant pages with relevant anchors first: mean of page and anchor similarity",
@@ -204,6 +209,11 @@ STRATEGIES: dict[str, Entry] = {
         "bandit", "Bandit", {"policy": "window"}, "mab_epsilon that remembers the last pages only", f"{GOURITEN}, 7.4",
         TOPIC,
     ),
+    "mab_discounted": Entry(
+        "bandit", "Bandit", {"policy": "discounted"},
+        "several strong strategies take turns, by what their pages were worth of late: older ones count less and less",
+        "ours; Garivier, Moulines 2011", TOPIC,
+    ),
     "nr": Entry(
         "navigational_rank", "NavigationalRank", {},
         "relevance spreads from pages to what links to them, then to what they link to",
@@ -233,6 +243,9 @@ STRATEGIES: dict[str, Entry] = {
 
 PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
 """What a bandit plays unless it is told otherwise."""
+
+STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")
+"""What mab_discounted plays, the bandit of our own."""
 
 
 STEERING = ("batch", "dry", "q", "zeta", "ties")

@@ -16,12 +16,13 @@ from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Estimator
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Pick, Step, Visit
-from lycosa.estimators import PAPERS_ARMS, estimator
+from lycosa.estimators import PAPERS_ARMS, STRONG_ARMS, estimator
+from lycosa.estimators.discounted import Discounted
 
 if TYPE_CHECKING:
     from lycosa.core.table import Table
 
-Policy = Literal["epsilon", "first", "reset", "var", "window"]
+Policy = Literal["epsilon", "first", "reset", "var", "window", "discounted"]
 
 HORIZON = 10_000
 """The budget that `first` reckons with when a crawl has none."""
@@ -29,7 +30,14 @@ HORIZON = 10_000
 WINDOW = 1000
 RESET = {"reset": 1000, "var": 200}
 EPSILON = {"var": 0.2}
-MEANS_TO = {"reset": ("reset", "var"), "window": ("window",), "literal": ("epsilon", "window")}
+MEANS_TO = {
+    "epsilon": ("epsilon", "first", "reset", "var", "window"),
+    "reset": ("reset", "var"),
+    "window": ("window",),
+    "literal": ("epsilon", "window"),
+    "discount": ("discounted",),
+    "width": ("discounted",),
+}
 """The policies that each parameter says something to."""
 
 
@@ -40,11 +48,13 @@ def settings(policy: Policy) -> dict[str, Any]:
     {'arms': ('fl_deg', 'fl_n', 'fl_e', 'fl_ne', 'lr_fl'), 'epsilon': 0.2, 'reset': 200}
     """
     every = {
-        "arms": PAPERS_ARMS,
+        "arms": STRONG_ARMS if policy == "discounted" else PAPERS_ARMS,
         "epsilon": EPSILON.get(policy, 0.1),
         "reset": RESET.get(policy),
         "window": WINDOW,
         "literal": False,
+        "discount": Discounted.discount,
+        "width": Discounted.width,
     }
     return {name: value for name, value in every.items() if policy in MEANS_TO.get(name, (policy,))}
 
@@ -55,15 +65,18 @@ class Bandit:
 
     A pull's reward is beta of the page. With N pulls to come and the arms' mean rewards, the `policy` is one of
 
-        epsilon   with probability epsilon any arm, otherwise the one with the best mean
-        first     any arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without one)
-        reset     `first` again and again, each time with N = reset and all means forgotten; the last one is shorter
-        var       `reset` with epochs of reset * (p + 1) pulls: p is how many times in a row the best arm at the end
-                  of an epoch's exploration was that of the epoch before
-        window    `epsilon` with means over the last `window` rewards
+        epsilon     with probability epsilon any arm, otherwise the one with the best mean
+        first       any arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without one)
+        reset       `first` again and again, each time with N = reset and all means forgotten; the last one is shorter
+        var         `reset` with epochs of reset * (p + 1) pulls: p is how many times in a row the best arm at the end
+                    of an epoch's exploration was that of the epoch before
+        window      `epsilon` with means over the last `window` rewards
+        discounted  the best of values drawn around means in which older rewards count less: see `Discounted`
 
-    Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000. The arms are
-    names as `estimator` takes them, or estimators; `threshold`, `targets` and the like are handed to those that ask.
+    Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000, discount .95,
+    width .5. The arms are names as `estimator` takes them, or estimators, without any the paper's (fl_deg, fl_n, fl_e,
+    fl_ne, lr_fl); for discounted, which is ours, scent, best-first, fl_n and link-context. `threshold`, `targets` and
+    the like are handed to those that ask.
 
     Steps are pulls that were recorded for good: what is in flight does not count yet. A failed page is a reward of 0,
     and so is a copy of a page we have. A redirect is no pull, nor is a visit that will be repeated: the arm is paid
@@ -73,6 +86,7 @@ class Bandit:
     Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. Of mab_epsilon the paper says that the *best* arm is
     used with probability epsilon, which with its epsilon of .1 would be nine random pulls out of ten; epsilon is the
     exploration rate in the work it builds on, and so it is here. `literal` keeps the paper's wording (epsilon, window).
+    Discounted is ours, after Garivier & Moulines 2011.
 
     >>> bandit = Bandit(arms=("fl_deg", "fl_n"), policy="first", epsilon=.5, budget=4)
     >>> for arm, reward in ((1, .5), (0, .25)): bandit.reward(arm, reward)      # two of four pulls explore
@@ -80,12 +94,14 @@ class Bandit:
     (False, 1)
     """
 
-    arms: tuple[str | Estimator, ...] = PAPERS_ARMS
+    arms: tuple[str | Estimator, ...] | None = None
     policy: Policy = "var"
     epsilon: float | None = None
     reset: int | None = None
     window: int | None = None
     literal: bool = False
+    discount: float | None = None
+    width: float | None = None
     seed: int = 0
     budget: int = 0
     threshold: float = 0.1
@@ -97,6 +113,7 @@ class Bandit:
     rewards_: list[Fraction] = field(init=False, repr=False, compare=False)  # exact: nothing stays of what leaves
     means_: list[Fraction] = field(init=False, repr=False, compare=False)
     recent_: deque[tuple[int, float]] = field(default_factory=deque, init=False, repr=False, compare=False)
+    lately_: Discounted = field(init=False, repr=False, compare=False)
     step_: int = field(default=0, init=False, repr=False, compare=False)  # of the epoch
     begun_: int = field(default=0, init=False, repr=False, compare=False)  # the pulls before it
     repeats_: int = field(default=0, init=False, repr=False, compare=False)  # p
@@ -107,9 +124,13 @@ class Bandit:
         self._check()
         self.proportional = False  # the scores of several arms can't be compared
         facts = ("seed", "budget", "threshold", "targets", "words", "ontology")
-        self.greedy_ = _arms(self.arms, **{name: getattr(self, name) for name in facts})
+        arms = settings(self.policy)["arms"] if self.arms is None else self.arms
+        self.greedy_ = _arms(arms, **{name: getattr(self, name) for name in facts})
         self.wants = tuple(dict.fromkeys(facet for arm in self.greedy_ for facet in arm.wants))
         self._number = {arm.name: number for number, arm in enumerate(self.greedy_)}
+        discount = Discounted.discount if self.discount is None else self.discount
+        width = Discounted.width if self.width is None else self.width
+        self.lately_ = Discounted(len(self.greedy_), discount, width, self.seed)
         self._forget()
 
     def frontier(
@@ -137,14 +158,29 @@ class Bandit:
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """The top row of the arm that the policy chooses."""
         assert isinstance(frontier, Frontiers)
-        arm = self.best()
-        if self.explores(number):
-            arm = random.Random(f"arm {self.seed} {number}").randrange(len(self.greedy_))
-        arm, row = frontier.first(self._order(arm), now)
+        arm, row = frontier.first(self.order(number), now)
         return Pick(row, self.greedy_[arm].name, float(frontier.score[row]) if row >= 0 else 0.0)
 
+    def order(self, number: int) -> Iterator[int]:
+        """The arm that the policy pulls at this number, and the others in case it has nothing to give: the best first.
+
+        Chance is drawn from the seed and the number.
+        """
+        arms = range(len(self.greedy_))
+        if self.policy == "discounted":
+            values = self.lately_.values(number)
+            yield from sorted(arms, key=lambda arm: -values[arm])
+            return
+        first = self.best()
+        if self.explores(number):
+            first = random.Random(f"arm {self.seed} {number}").randrange(len(self.greedy_))
+        yield first
+        yield from sorted((arm for arm in arms if arm != first), key=lambda arm: -self.means_[arm])
+
     def explores(self, number: int) -> bool:
-        """Whether the pick of this number is of any arm; chance is drawn from the seed and the number."""
+        """Whether the pick of this number is of any arm; if discounted, of another one than has the best mean."""
+        if self.policy == "discounted":
+            return next(self.order(number)) != self.best()
         if self.policy in ("epsilon", "window"):
             chance = random.Random(f"explore {self.seed} {number}").random() < self._epsilon
             return chance != self.literal
@@ -158,14 +194,15 @@ class Bandit:
         """The arm with the best mean, the first of several."""
         return self.means_.index(max(self.means_))
 
-    def _order(self, first: int) -> Iterator[int]:
-        """The arm that is to be pulled, and the others in case it has nothing to give: by their means."""
-        yield first
-        yield from sorted((arm for arm in range(len(self.greedy_)) if arm != first), key=lambda arm: -self.means_[arm])
-
     def reward(self, arm: int, reward: float) -> None:
         """A pull was recorded: count it, and begin a new epoch if this one is over."""
         self._credit(arm, 1, Fraction(reward))
+        if self.policy == "discounted":
+            self.lately_.reward(arm, reward)
+            self.means_[arm] = Fraction(
+                self.lately_.mean(arm)
+            )  # those of the others stay: both their sums shrink alike
+            return
         if self.policy == "window":
             self.recent_.append((arm, reward))
             if len(self.recent_) > (WINDOW if self.window is None else self.window):
@@ -213,14 +250,15 @@ class Bandit:
         return math.floor(self._epsilon * self.length() + 1e-9)  # .29 * 100 is 28.999...
 
     def _check(self) -> None:
-        if not 0 <= self._epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
         for name, policies in MEANS_TO.items():
             value = getattr(self, name)
-            if value and self.policy not in policies:
+            if value is not None and value is not False and self.policy not in policies:
                 told = " and ".join(f"mab_{policy}" for policy in policies)
                 raise ValueError(f"{name} means nothing to mab_{self.policy}: leave it out, or take {told}")
-            if name != "literal" and value is not None and value < 1:
+        if not 0 <= self._epsilon <= 1:
+            raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
+        for name, value in (("reset", self.reset), ("window", self.window)):
+            if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}: it counts pulls, make it 1 or more")
 
 

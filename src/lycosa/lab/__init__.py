@@ -17,7 +17,7 @@ How data flows:
     measures     what came of a run; certainty: how sure that is; optimum: what no crawl can beat
     findings     tables, figures, claims: what a report is made of
     leaderboard  all strategies on a set of corpora; gate: floors that they must not fall below
-    papers/      the experiments of five papers
+    papers/      the experiments of five papers, and ours on scent
     report/      pages, pictures, tables for LaTeX
 
 Beside that: anatomy (what an index holds), neighbourhood and watching (how well features and estimators tell what a

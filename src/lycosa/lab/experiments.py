@@ -17,6 +17,7 @@ from lycosa.core.spec import parse
 from lycosa.estimators import maker, strategy
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT
 from lycosa.lab.index import FACTS, Index
+from lycosa.lab.subjects import EXAMPLES
 
 TOLD = {
     "words": "a query of a few words",
@@ -56,6 +57,7 @@ EXPLAINED = {
     "least": "Pages that a class has at least to be chosen.",
     "most": "Pages that a class has at most to be chosen; 0: a fifth of the corpus.",
     "told": "What a guide is told: " + "; ".join(f"{key} ({what})" for key, what in TOLD.items()) + ".",
+    "examples": "Pages of a class to point at: told, or words that stand out in them; at most a quarter of the class.",
     "judge": "How a guide judges pages, a name of 'lycosa topics'; empty: what suits what it is told.",
     "mode": "; ".join(f"{key}: {what}" for key, what in MODES.items()) + ".",
     "seeds": "Where crawls start: " + "; ".join(f"{key} ({what})" for key, what in SEEDS.items()) + ".",
@@ -76,7 +78,7 @@ class Experiment:
     >>> plan = Experiment("mine", "my.index", ["best-first", "breadth-first"], subjects=["Science"], budgets=[300, 100])
     >>> plan.check()
     >>> plan.budgets, plan.told, len(plan.as_dict())
-    ([100, 300], 'words', 17)
+    ([100, 300], 'words', 18)
     """
 
     name: str
@@ -87,6 +89,7 @@ class Experiment:
     least: int = 20
     most: int = 0
     told: str = "words"
+    examples: int = EXAMPLES
     judge: str = ""
     mode: str = INDEPENDENT
     seeds: str = "on-topic"
@@ -115,6 +118,7 @@ class Experiment:
             "subject_count": 1,
             "least": 1,
             "most": 0,
+            "examples": 1,
             "seed_count": 1,
             "seed_sets": 1,
             "hops": 1,

@@ -17,7 +17,6 @@ from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators import (
     BROWSING,
     MODEL,
-    PAPERS_ARMS,
     STEERING,
     STRATEGIES,
     TAXONOMY,
@@ -27,6 +26,7 @@ from lycosa.estimators import (
     maker,
 )
 from lycosa.estimators import strategy as strategy_by_name
+from lycosa.estimators.bandit import settings
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
@@ -172,7 +172,9 @@ def _parts(text: str) -> list[str]:
     name, given = parse(text)
     if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
         return [text]
-    return [arm.strip() for arm in given["arms"].split("+") if arm.strip()] if "arms" in given else list(PAPERS_ARMS)
+    if "arms" not in given:
+        return list(settings(STRATEGIES[name].arguments["policy"])["arms"])
+    return [arm.strip() for arm in given["arms"].split("+") if arm.strip()]
 
 
 def _with_files(text: str, subject: Subject) -> str:

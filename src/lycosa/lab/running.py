@@ -163,7 +163,7 @@ def _subjects(experiment: Experiment, index: Index, tell: Tell) -> list[Subject]
         return [subjects_from_query(index, words) for words in experiment.subjects]
     return subjects_of(
         index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
-        random_seed=experiment.random_seed, tell=tell,
+        random_seed=experiment.random_seed, examples=experiment.examples, tell=tell,
     )  # fmt: skip
 
 

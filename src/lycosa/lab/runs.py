@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from lycosa import estimators
 from lycosa.core.files import replacing
 from lycosa.core.options import FILES
 from lycosa.core.spec import imported, parse
+from lycosa.estimators import STRATEGIES
 from lycosa.lab.index import Index
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
@@ -27,6 +29,9 @@ FORMAT = 1
 
 _OWN = re.compile(r"[\w.]+:\w+")
 """A class of someone's own in a strategy, or among the arms of a bandit."""
+
+_NAME = re.compile(r"[\w-]+")
+"""What may be a strategy of ours in one, or among the arms of a bandit."""
 
 
 def write_run(path: Path, trace: Trace) -> None:
@@ -84,9 +89,16 @@ def subject_mark(subject: Subject) -> str:
 
 
 def strategy_mark(text: str) -> Sequence[str]:
-    """A strategy as it is written, with digests of the files that it names and of the code of classes of one's own."""
+    """A strategy as it is written, with digests of the files that it names and of the code of classes of one's own.
+
+    Of ours, one that is a package of several files is digested as well: it still changes, whatever the version says.
+    """
     _, given = parse(text)
     marks = [text]
+    for module in sorted({STRATEGIES[name].module for name in _NAME.findall(text) if name in STRATEGIES}):
+        folder = Path(estimators.__file__).parent / module
+        if folder.is_dir():
+            marks.append(_digest(*(file.read_bytes() for file in sorted(folder.glob("*.py")))))
     for file in (given[key] for key in FILES if key in given):
         marks.append(_digest(Path(file).read_bytes() if Path(file).is_file() else b""))
     for own in _OWN.findall(text):

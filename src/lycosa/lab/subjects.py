@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
 
 EXAMPLES = 10
-"""Pages that a person would point at; never more than a quarter of those that are relevant."""
+"""Pages that a person would point at, unless told otherwise; never more than a quarter of those that are relevant."""
 
 STANDING_OUT = 4
 """Words of the example pages that are added to the name of a class, to make a query of it."""
@@ -93,13 +93,15 @@ def subjects_of(
     most: int = 0,
     random_seed: int = 0,
     truth: str = "auto",
+    examples: int = EXAMPLES,
     tell: Tell = silent,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
     Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). `truth` says who decides what
     is relevant: the `labels`, a `model` for pages that have none (see truth_by_model), or, with `auto`, the model where
-    fewer than half of the pages have a class. A graph with scores and no classes has one subject, its scores.
+    fewer than half of the pages have a class. A graph with scores and no classes has one subject, its scores. Of each
+    class `examples` pages are pointed at, but never more than a quarter of it.
     """
     if truth not in ("auto", "labels", "model"):
         raise InputError(f"truth is {truth!r}: it is auto, labels or model")
@@ -111,7 +113,7 @@ def subjects_of(
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
         subject = _of_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
-        found.append(_told(index, subject, random_seed))
+        found.append(_told(index, subject, random_seed, examples))
     return found
 
 
@@ -277,13 +279,13 @@ def _of_model(index: Index, name: str, random_seed: int) -> Subject:
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
-def _told(index: Index, subject: Subject, random_seed: int) -> Subject:
+def _told(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
     free = member & worded & (subject.learnable if len(subject.learnable) else True)
     nodes = np.flatnonzero(free)
-    number = min(EXAMPLES, max(1, int(member.sum()) // 4), len(nodes))
+    number = min(examples, max(1, int(member.sum()) // 4), len(nodes))
     chosen = np.sort(chance(random_seed, "examples", subject.name).permutation(nodes)[:number])
     subject.examples = tuple(chosen.tolist())
     subject.seen = np.zeros(len(index), np.bool_)

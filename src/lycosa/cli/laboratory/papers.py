@@ -1,4 +1,4 @@
-"""`lycosa lab paper: the experiments of five papers`."""
+"""`lycosa lab paper: the experiments of five papers, and our own`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ ALL = "all"
 def repeat_papers(
     name: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; or all of them: all."),
+        typer.Argument(
+            metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; or all of them: all. Ours: scent."
+        ),
     ],
     corpus: Annotated[
         Path | None,
@@ -32,6 +34,10 @@ def repeat_papers(
     large: Annotated[
         bool,
         typer.Option("--large", help="Generated graphs of 2.2 million nodes, as in the paper (gouriten): hours."),
+    ] = False,
+    develop: Annotated[
+        bool,
+        typer.Option("--develop", help="Scent on topics that it was developed on, instead of those that are reported."),
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
@@ -56,7 +62,8 @@ def repeat_papers(
     names = list(PAPERS) if name == ALL else [name]
     with progress(quiet or json) as tell:
         made = publish(
-            names, out, corpus=corpus, quick=quick, large=large, random_seed=random_seed, workers=workers, tell=tell
+            names, out, corpus=corpus, quick=quick, large=large, develop=develop, random_seed=random_seed,
+            workers=workers, tell=tell,
         )  # fmt: skip
     front = write_front(made, out, command(ALL, out, corpus, quick, random_seed, large)) if name == ALL else None
     if json:

@@ -152,6 +152,46 @@ class Copies:
 
 
 @dataclass(slots=True)
+class Term:
+    """A part of a score."""
+
+    name: str
+    value: float
+    share: float
+    """Of the largest part that is shown: the length of its bar."""
+
+
+@dataclass(slots=True)
+class Upcoming:
+    """A link that waits, near the top."""
+
+    node: str
+    score: float
+    terms: list[Term] = field(default_factory=list)
+    rest: int = 0
+    """Smaller terms that are not shown."""
+    parent: str = ""
+    parent_title: str = ""
+    anchor: str = ""
+    held: bool = False
+
+
+@dataclass(slots=True)
+class Outlook:
+    """What would be fetched next."""
+
+    waiting: int
+    arm: str = ""
+    """For a bandit, the arm whose order it is."""
+    links: list[Upcoming] = field(default_factory=list)
+
+    @property
+    def explained(self) -> bool:
+        """Whether the strategy gives reasons."""
+        return any(link.terms for link in self.links)
+
+
+@dataclass(slots=True)
 class Report:
     """All of it."""
 
@@ -198,6 +238,8 @@ class Report:
     held_then: bool = False
     """Whether that was so when the last run ended, and another has begun since."""
     traps: bool = True
+    outlook: Outlook | None = None
+    """What comes next and why; None where nothing waits, or it was not asked for."""
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)

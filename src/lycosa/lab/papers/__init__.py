@@ -1,4 +1,4 @@
-"""The experiments of the five papers: each module has `findings(bench)`, which makes its tables, figures and claims."""
+"""The experiments of the five papers, and ours: each module has `findings(bench)`: tables, figures, claims."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
+OURS = {"scent": "Scent: our own strategy against the published ones"}
+"""No paper, and not one of `all`: it compares with them."""
+
+EXPERIMENTS = PAPERS | OURS
 
 
 @dataclass
@@ -34,6 +38,8 @@ class Bench:
     tell: Tell = silent
     large: bool = False
     """Generated graphs as large as the paper's, 2.2 million nodes: hours."""
+    develop: bool = False
+    """Scent: topics and keywords of the half that it is developed on, not of the half that is reported."""
 
 
 def findings(paper: str, bench: Bench) -> Findings:

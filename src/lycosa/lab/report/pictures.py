@@ -98,6 +98,7 @@ def _drawn(figure: Figure) -> Any:
     handles = _bars(axes, figure) if figure.bars else _lines(axes, figure)
     if figure.log_y:
         axes.set_yscale("log", nonpositive="mask")
+        axes.yaxis.set_major_formatter(_plain)
     if len(figure.curves) > 1:
         labels = [textwrap.shorten(_text(curve.label), 60, placeholder="…") or "–" for curve in figure.curves]
         # A label that begins with an underscore would be left out.
@@ -124,6 +125,7 @@ def _lines(axes: Any, figure: Figure) -> list[Any]:
             axes.fill_between(x[:many], low[:many], high[:many], color=look.colour, alpha=0.15, linewidth=0)
     if figure.log_x:
         axes.set_xscale("log", nonpositive="mask")
+        axes.xaxis.set_major_formatter(_plain)
     if figure.ticks and figure.curves:
         places = _array(figure.curves[0].x)[: len(figure.ticks)]
         axes.set_xticks(places, [_text(str(tick)) for tick in figure.ticks][: len(places)])
@@ -152,6 +154,11 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
     axes.set_xticks(range(len(ticks)), ticks, rotation=35 if long else 0, ha="right" if long else "center")
     axes.grid(visible=False, axis="x")
     return handles
+
+
+def _plain(value: float, _: float) -> str:
+    """A tick of a logarithmic axis as a number: powers would be written as formulas, which are not drawn here."""
+    return f"{value:,g}"
 
 
 def _first_x(figure: Figure) -> Sequence[float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
-from lycosa.lab.papers import PAPERS, Bench, findings
+from lycosa.lab.papers import EXPERIMENTS, Bench, findings
 from lycosa.lab.report.fronting import Paper
 from lycosa.lab.report.writing import write_report
 
@@ -25,6 +25,7 @@ def publish(
     corpus: Path | None = None,
     quick: bool = False,
     large: bool = False,
+    develop: bool = False,
     random_seed: int = 0,
     workers: int = 0,
     tell: Tell = silent,
@@ -34,20 +35,20 @@ def publish(
     What was run is kept under `out`/PAPER/work: a second call goes on from there.
     """
     for name in names:
-        if name not in PAPERS:
-            raise InputError(f"there is no paper {name!r}: name one of {', '.join(PAPERS)}, or all")
+        if name not in EXPERIMENTS:
+            raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
     for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
         if find_spec(package) is None:  # said now, not after hours of experiments
             raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
     index = Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
     made = []
     for name in names:
-        paper = Paper(name, PAPERS[name])
+        paper = Paper(name, EXPERIMENTS[name])
         try:
-            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell), large)
+            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell), large, develop)
             bench.out.mkdir(parents=True, exist_ok=True)
             found = findings(name, bench)
-            write_report(found, out / name, command(name, out, corpus, quick, random_seed, large))
+            write_report(found, out / name, command(name, out, corpus, quick, random_seed, large, develop))
             paper.findings = found
         except LycosaError as error:
             paper.failure = str(error)
@@ -55,12 +56,15 @@ def publish(
     return made
 
 
-def command(name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False) -> str:
+def command(
+    name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False, develop: bool = False
+) -> str:
     """What makes it again."""
     words = ["lycosa", "lab", "paper", name]
     words += ["--corpus", str(corpus)] if corpus else []
     words += ["--quick"] if quick else []
     words += ["--large"] if large else []
+    words += ["--develop"] if develop else []
     words += ["--random-seed", str(random_seed)] if random_seed else []
     return shlex.join([*words, "--out", str(out)])
 

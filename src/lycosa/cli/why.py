@@ -1,0 +1,265 @@
+"""`lycosa why`: why a link waits where it does or was fetched, and what comes next."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import math
+import shlex
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from lycosa.cli.manners import UNCUT, output
+from lycosa.cli.paging import _heading, _show_pairs, _when, wrapped
+from lycosa.collection.words import clean
+from lycosa.explaining.answers import Fetched, Parent, Stop, Why
+from lycosa.explaining.reasons import Reasons
+from lycosa.explaining.standing import View
+from lycosa.store.summary import at_least, is_running
+
+NEXT = 10
+"""Links that are listed where none is named."""
+
+WIDEST = 30
+"""Characters of the longest bar."""
+
+ENDS = 5
+"""Of a long way, so many pages at either end are shown."""
+
+NARROW = 60
+"""Below this width there is no room for tables with addresses."""
+
+NO_REASONS = "this strategy gives no reasons"
+
+
+def run(directory: Path, url: str, *, json: bool) -> None:
+    """Explain a link, or list those that come next."""
+    with Reasons(directory) as reasons:
+        running = is_running(directory)
+        if url:
+            found = reasons.why(url)
+            if json:
+                print(jsonlib.dumps({**_context(reasons, running=running), **found.as_dict()}))
+            else:
+                _show(output(), found, reasons.collection.threshold, running=running)
+            return
+        best = reasons.best(NEXT)
+        if json:
+            first = reasons.rankings[0]
+            told = {"arm": first.name, "waiting": len(first.waiting), "next": [why.as_dict() for why in best]}
+            print(jsonlib.dumps({**_context(reasons, running=running), **told}))
+        else:
+            _show_next(output(), reasons, best)
+
+
+def _context(reasons: Reasons, *, running: bool) -> dict[str, object]:
+    options = reasons.collection.options
+    return {"directory": str(reasons.path), "strategy": options.strategy, "running": running}
+
+
+# -- what comes next -------------------------------------------------------------------------------------------
+
+
+def _show_next(console: Console, reasons: Reasons, best: list[Why]) -> None:
+    first = reasons.rankings[0]
+    arms = len(reasons.rankings) > 1
+    by = f" by {first.name}, the arm with the best pages so far" if arms else ""
+    if not best:
+        console.print("nothing waits: every link that is known and may be fetched was fetched", highlight=False)
+        return
+    _line(console, f"the next of {len(first.waiting):,} links that wait{by}", "bold")
+    explains = any(why.view is not None and why.view.explains for why in best)
+    if not explains:
+        _line(console, f"{NO_REASONS}: only scores", "dim")
+    if console.width < NARROW:
+        for place, why in enumerate(best, 1):
+            view = why.view
+            assert view is not None
+            _line(console, f"{place:>2}  {number(view.score)}  {terms_line(view.terms, 2)}".rstrip(), "", 8)
+            console.print(f"[dim]{escape(clean(why.node))}[/]", highlight=False, soft_wrap=True)
+    else:
+        table = Table(box=None, padding=(0, 1), show_edge=False, expand=console.width < UNCUT)
+        table.add_column("", justify="right", no_wrap=True, min_width=2)
+        table.add_column("score", justify="right", no_wrap=True, min_width=5)
+        if explains:
+            table.add_column("mostly", no_wrap=True, overflow="ellipsis", ratio=2)
+        table.add_column("link", style="dim", no_wrap=True, overflow="ellipsis", ratio=3)
+        for place, why in enumerate(best, 1):
+            assert why.view is not None
+            reason = [escape(terms_line(why.view.terms))] if explains else []
+            table.add_row(str(place), number(why.view.score), *reason, escape(clean(why.node)))
+        console.print(table)
+    engine = reasons.engine
+    if engine.budget.pages and engine.tally.pages >= engine.budget.pages:
+        _line(console, f"the budget of {engine.budget.pages:,} pages is spent: they wait for a larger one", "dim")
+        print(f"go on with: lycosa resume {shlex.quote(str(reasons.path))} --budget {2 * engine.tally.pages}")
+
+
+def terms_line(terms: dict[str, float], most: int = 3) -> str:
+    """The largest terms in a line.
+
+    >>> terms_line({"anchor words": .31, "siblings": .224, "depth": -.05, "host": .01})
+    'anchor words .31, siblings .22, depth -.05'
+    """
+    return ", ".join(f"{clean(name)} {number(value)}" for name, value in list(terms.items())[:most])
+
+
+def number(value: float) -> str:
+    """A score with two digits that say something, and no more zeros than it needs.
+
+    >>> number(.314), number(-.05), number(1.5), number(.0004), number(math.inf), number(math.nan)
+    ('.31', '-.05', '1.50', '4e-04', 'first', '-')
+    """
+    if not math.isfinite(value):
+        return "first" if value > 0 else "-"
+    if 0 < abs(value) < 0.005 or abs(value) >= 1e5:
+        return f"{value:.0e}"
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 0.995 else f"{value:.2f}"
+
+
+# -- one link --------------------------------------------------------------------------------------------------
+
+
+def _show(console: Console, why: Why, threshold: float, *, running: bool) -> None:
+    if why.fetched is not None:
+        _show_fetched(console, why, why.fetched, threshold)
+    else:
+        console.print(Text(clean(why.node), "bold cyan"), soft_wrap=True)
+        _show_waiting(console, why, running=running)
+    if why.parents:
+        many = f"found on {why.parent_count:,} pages" if why.parent_count > 1 else "found on"
+        left = why.parent_count - len(why.parents)
+        _heading(console, f"{many}, the most relevant of them" if left > 0 else many)
+        for parent in why.parents:
+            _show_parent(console, parent)
+    if len(why.way) > 1:
+        _heading(console, "the way from a seed")
+        _show_way(console, why.way)
+
+
+def _show_waiting(console: Console, why: Why, *, running: bool) -> None:
+    view = why.view
+    if view is None:
+        _line(console, why.note)
+        return
+    if why.state in ("waits", "held") and len(why.views) == 1:
+        score = "" if math.isinf(view.score) else f", with a score of {number(view.score)}"
+        _line(console, f"waits as number {view.rank:,} of {view.waiting:,}{score}")
+    elif why.state in ("waits", "held"):
+        _line(console, f"waits; each arm of {len(why.views)} has its own order")
+    if why.note:
+        _line(console, why.note, "dim")
+    if running:
+        _line(console, "the crawl is running: it may be under way, and all of this may change", "dim")
+    if len(why.views) > 1:
+        _show_arms(console, why)
+    elif not math.isinf(view.score):
+        _show_reasons(console, view)
+
+
+def _show_reasons(console: Console, view: View) -> None:
+    _heading(console, "why")
+    if not view.explains:
+        _line(console, f"{NO_REASONS}: its score and its place are all that is known", "dim")
+        return
+    _bars(console, view.terms)
+    total = sum(view.terms.values())
+    if math.isfinite(view.score) and abs(total - view.score) > 0.005 + 0.01 * abs(view.score):
+        now = f"by what is known now it would be {number(total)}: it is ranked again when it comes near the top"
+        _line(console, now, "dim")
+
+
+def _show_arms(console: Console, why: Why) -> None:
+    _heading(console, "what the arms say, the one with the best pages first")
+    width = max(len(view.arm) for view in why.views)
+    for view in why.views:
+        place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
+        mean = "" if math.isnan(view.reward) else f", mean of its pages {number(view.reward)}"
+        line = f"{place}, score {number(view.score)}{mean}"
+        wrapped(console, Text(line), Text(f"{clean(view.arm):<{width}}  ", "bold"), UNCUT)
+        if view.terms:
+            _bars(console, view.terms)
+    if not any(view.explains for view in why.views):
+        _line(console, "none of them gives reasons", "dim")
+
+
+def _bars(console: Console, terms: dict[str, float]) -> None:
+    """Each term with a bar as long as it contributes; what speaks against the link in another colour."""
+    if not terms:
+        _line(console, "nothing speaks for it, and nothing against it", "dim")
+        return
+    names = {name: clean(name) for name in terms}
+    width = min(max(map(len, names.values())), max(8, console.width - 22))
+    room = max(4, min(WIDEST, console.width - width - 11))
+    largest = max(map(abs, terms.values()))
+    for name, value in terms.items():
+        bar = "█" * max(1, round(room * abs(value) / largest))
+        line = Text(f"  {names[name][:width]:<{width}}  ").append(f"{bar:<{room}}", "green" if value > 0 else "red")
+        console.print(line.append(f" {number(value):>5}"), soft_wrap=True)
+
+
+def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float) -> None:
+    console.print(Text(" ".join(fetched.title.split()) or clean(why.node), "bold"))
+    console.print(Text(clean(why.node), "cyan"), soft_wrap=True)
+    first = math.isinf(fetched.expected)
+    came = f"{fetched.outcome} {fetched.complaint}".strip()
+    if fetched.is_page:
+        of = f"a find ({at_least(threshold)})" if fetched.found else f"no find (that takes {at_least(threshold)})"
+        came = f"{number(fetched.beta)}, {of}"
+    rows = {
+        "fetched": f"{_when(fetched.at)} UTC, as number {fetched.pick:,}",
+        "expected": "nothing: a seed comes first" if first else f"{number(fetched.expected)}, by {fetched.arm}",
+        "turned out": came,
+        "copy of": fetched.same_as,
+    }
+    _show_pairs(console, rows)
+    if fetched.terms:
+        _heading(console, "why it was fetched")
+        _bars(console, fetched.terms)
+        if abs(fetched.reckoned - fetched.expected) > 0.005 + 0.01 * abs(fetched.expected):
+            told = f"reckoned again from the log, where it adds up to {number(fetched.reckoned)}"
+            _line(console, told, "dim")
+    elif not first:
+        _heading(console, "why it was fetched")
+        _line(console, f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
+
+
+def _show_parent(console: Console, parent: Parent) -> None:
+    kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
+    score = number(parent.beta) if not kind else ""
+    told = " ".join(parent.title.split()) or kind or "a page without a title"
+    anchor = " ".join(parent.anchor.split())
+    if anchor:
+        told += f': "{anchor}"' + (f" ({number(parent.alpha)})" if parent.alpha else "")
+    wrapped(console, Text(told), Text(f"{score:>5}  ", "bold"))
+    console.print(Text("       ").append(clean(parent.node), "dim"), soft_wrap=True)
+
+
+def _show_way(console: Console, way: list[Stop]) -> None:
+    left = len(way) - 2 * ENDS
+    for place, stop in enumerate(way):
+        if left > 1 and ENDS <= place < len(way) - ENDS:
+            if place == ENDS:
+                _line(console, f"       {left:,} more pages", "dim")
+            continue
+        score = number(stop.beta) if stop.title or stop.beta else ""
+        told = " ".join(stop.title.split())
+        anchor = " ".join(stop.anchor.split())
+        if anchor and anchor != told:
+            told = f'{told}, by "{anchor}"' if told else f'"{anchor}"'
+        last = place == len(way) - 1
+        wrapped(console, Text(f"{told}: this link" if last and told else told or "-"), Text(f"{score:>5}  ", "bold"))
+        if not last:
+            console.print(Text("       ").append(clean(stop.node), "dim"), soft_wrap=True)
+
+
+def _line(console: Console, text: str, style: str = "", indent: int = 0) -> None:
+    """A sentence in lines that fit."""
+    width = max(20, min(console.width - 1, UNCUT))
+    lines = Text(text, style).wrap(console, width - indent)
+    for place, line in enumerate(lines):
+        line.rstrip()
+        console.print(Text(" " * indent if place else "") + line, soft_wrap=True)

@@ -1,0 +1,125 @@
+"""What is known of each link: its words, its place, the pages it stands on, and how its neighbours turned out."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.edges import Edges
+from lycosa.core.types import Rows
+from lycosa.estimators.scent.words import SLOTS, Slots
+
+ANCHOR, CONTEXT, ADDRESS = 8, 12, 8
+"""Words that are kept of each."""
+
+PARENTS = 8
+"""Links to a row that are kept: the first ones."""
+
+NEAR, WINDOW = 4, 32
+"""Links that stand so near are neighbours, and those within the window siblings."""
+
+DECAY = 0.6
+_OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset], np.intp)
+_CLOSE = np.abs(_OFFSETS) <= NEAR
+_WEIGHTS = (DECAY ** np.abs(_OFFSETS) * _CLOSE).astype(np.float32)
+_KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
+
+(
+    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, SIBLINGS, SIBLING_COUNT, NEIGHBOURS, NEIGHBOUR_WEIGHT,
+    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR, CONTEXT_SCALE,
+) = range(12)  # fmt: skip
+"""Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
+context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosines with the topic of
+anchor and context, and 1 / length of their vectors."""
+
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 1 + 1) + 2
+"""Of memory for each known link: 178."""
+
+
+class Trails:
+    """Columns with a line for each row of the table."""
+
+    def __init__(self) -> None:
+        self.anchor = np.zeros((0, ANCHOR), np.int32)
+        self.context = np.zeros((0, CONTEXT), np.int32)
+        self.address = np.zeros((0, ADDRESS), np.int32)
+        self.edge = np.zeros((0, PARENTS), np.int32)
+        self.parents = np.zeros(0, np.uint8)
+        self.known = np.zeros((0, 12), np.float32)
+        self.directory = np.zeros(0, np.int32)
+        self.host = np.zeros(0, np.int32)
+        self.outcome = np.zeros(0, np.float32)
+        self.done = np.zeros(0, np.bool_)
+
+    def fit(self, rows: int) -> None:
+        """Room for so many rows."""
+        if rows > len(self.done):
+            for name, column in vars(self).items():
+                setattr(self, name, fit(column, rows))
+
+    def place(self, row: int, node: str) -> None:
+        """Where a node lies: its host, and its directory there."""
+        host, _, path = node.partition("://")[2].partition("/")
+        path = path.partition("?")[0].rpartition("/")[0]
+        self.host[row] = 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
+        self.directory[row] = 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
+
+    def link(self, children: Rows, begin: int) -> None:
+        """The children are linked to by the edges from `begin` on."""
+        count = self.parents[children]
+        room = (count < PARENTS).nonzero()[0]
+        rows = children[room]
+        self.edge[rows, count[room]] = begin + room
+        self.parents[rows] += np.uint8(1)
+
+    def beside(self, lines: NDArray[np.float32], children: Rows) -> None:
+        """Some of a page's links lead to pages we have: the others know now how those turned out."""
+        done = self.done[children]
+        count = int(np.count_nonzero(done))
+        if not count:
+            return
+        outcome = np.where(done, self.outcome[children], np.float32(0))
+        lines[:, SIBLINGS] += outcome.sum() - outcome
+        lines[:, SIBLING_COUNT] += count - done
+        lines[:, NEIGHBOURS] += np.convolve(outcome, _KERNEL)[NEAR : NEAR + len(children)]
+        lines[:, NEIGHBOUR_WEIGHT] += np.convolve(done, _KERNEL)[NEAR : NEAR + len(children)]
+
+    def tell(self, row: int, outcome: float, edges: Edges) -> Rows:
+        """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
+        edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
+        if not len(edge):
+            return np.zeros(0, np.intp)
+        at = edge[:, None] + _OFFSETS
+        np.clip(at, 0, len(edges) - 1, out=at)
+        same = edges.parent[at] == edges.parent[edge][:, None]
+        at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
+        rows = edges.child[at].astype(np.intp)
+        flat, width = self.known.reshape(-1), self.known.shape[1]
+        np.add.at(flat, rows * width + SIBLINGS, np.float32(outcome))
+        np.add.at(flat, rows * width + SIBLING_COUNT, np.float32(1))
+        close = _CLOSE[which].nonzero()[0]
+        near, weight = rows[close], _WEIGHTS[which[close]]
+        np.add.at(flat, near * width + NEIGHBOURS, weight * np.float32(outcome))
+        np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
+        return near
+
+    def move(self, row: int, target: int) -> None:
+        """What was known of a link is known of the page that it redirects to, if that one is new."""
+        if self.parents[target] or self.done[target]:
+            return
+        for name, column in vars(self).items():
+            if name not in ("directory", "host", "address", "outcome", "done"):
+                column[target] = column[row]
+
+
+def fill(matrix: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:
+    """Write the first words of each text into the line of its row."""
+    if not len(owner):
+        return
+    begins = np.searchsorted(owner, np.arange(len(rows)))
+    nth = np.arange(len(owner)) - begins[owner]
+    kept = (nth < matrix.shape[1]).nonzero()[0]
+    matrix[rows[owner[kept]], nth[kept]] = slots[kept]

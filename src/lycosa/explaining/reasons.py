@@ -1,0 +1,298 @@
+"""Why a crawl fetches what it fetches: any link it knows, and those that come next."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace, TracebackType
+from typing import Any, Self, cast
+
+import numpy as np
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, origin_of, spellings
+from lycosa.collection.words import clean
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import HELD, PRUNED, SHUT
+from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Event, Visit
+from lycosa.explaining.answers import Fetched, Parent, Stop, Why
+from lycosa.explaining.recalling import Recalled
+from lycosa.explaining.standing import Ranking, foresight, rankings
+from lycosa.web.urls import canonical, origin
+
+PARENTS = 5
+"""Pages with the link that are told of."""
+
+MOST_PARENTS = 500
+"""Pages with the link that are looked at for that."""
+
+IN_FLIGHT = 64
+"""Events before a visit's own among which it was picked: as many as may be in flight, and some."""
+
+_SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
+
+
+class Reasons:
+    """What a crawl knows of its links. The log is folded, as for `resume`; the directory stays as it is.
+
+    A crawl made with objects of your own needs them again.
+    """
+
+    def __init__(
+        self,
+        directory: str | Path,
+        *,
+        topic: Topic | None = None,
+        strategy: Estimator | Strategy | None = None,
+        space: Space | None = None,
+    ) -> None:
+        self.path = Path(directory)
+        self.collection = Collection(self.path)
+        self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
+        try:
+            self._check()
+            self._crawl = Recalled(self.path, **self._own)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        if next(self.collection.log.rows("seq", "kind NOT IN ('setting', 'label')", "seq LIMIT 1"), None) is None:
+            raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self.collection.close()
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The crawl where its log ends. It is not to be run."""
+        return self._crawl.recall()
+
+    @cached_property
+    def rankings(self) -> list[Ranking]:
+        """How what waits is ordered; for a bandit by each arm, the best first."""
+        return rankings(self.engine)
+
+    def best(self, most: int = 10) -> list[Why]:
+        """The links that come first; for a bandit, those that its best arm ranks first."""
+        return [self._waiting(int(row)) for row in self.rankings[0].waiting[:most]]
+
+    def why(self, url: str) -> Why:
+        """One link, however it is spelled."""
+        typed = url.encode("utf-8", "replace").decode()
+        spelled = self._spellings(typed)
+        for node in spelled:
+            settled = self._settled(node)
+            if settled is not None:
+                return self._fetched(node, *settled)
+        table = self.engine.table
+        for node in spelled:
+            if node in table.row_of:
+                return self._waiting(table.row_of[node])
+        return self._elsewhere(typed, spelled)
+
+    # -- finding it --------------------------------------------------------------------------------------------
+
+    def _spellings(self, typed: str) -> list[str]:
+        return list(dict.fromkeys(node for node in (typed, self._crawl.meant(typed), *spellings(typed)) if node))
+
+    def _settled(self, node: str) -> tuple[int, Visit] | None:
+        """The last visit of a node, and its number, if there is none to come."""
+        last = next(self.collection.log.numbered(f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), None)
+        return (last[0], last[1]) if last is not None and isinstance(last[1], Visit) and not last[1].retry_at else None
+
+    def _elsewhere(self, typed: str, spelled: list[str]) -> Why:
+        """A link that was never in the frontier; or nothing that is known."""
+        for node in spelled:
+            errand = next(
+                self.collection.log.rows("kind", "node = ? AND kind != 'label'", "seq LIMIT 1", (node,)), None
+            )
+            if errand is not None and errand[0] not in ("seed", "setting"):
+                return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page to hunt")
+            found = origin_of(self.collection, node)
+            if found.parent:
+                note = (
+                    f"it lies outside the scope of the crawl, or below its greatest depth; {found.parent} links to it"
+                )
+                return Why(node, "out of scope", note)
+        near = self._nearest(spelled)
+        told = f"{typed} is unknown to the crawl in {self.path}"
+        raise InputError(f"{told}. The nearest it knows: {', '.join(near)}" if near else f"{told}: no page links to it")
+
+    def _nearest(self, spelled: list[str]) -> list[str]:
+        """Known nodes that look alike; of the same host, if it has one."""
+        nodes = self.engine.table.nodes
+        node = next((node for node in spelled if canonical(node) == node), spelled[0] if spelled else "")
+        base = origin(node) if canonical(node) == node else ""
+        alike = [known for known in nodes if known.startswith(base)] if base else nodes
+        return difflib.get_close_matches(node, alike[:MOST_COMPARED], NEAREST, 0.5) or list(alike[:NEAREST])
+
+    # -- what waits --------------------------------------------------------------------------------------------
+
+    def _waiting(self, row: int) -> Why:
+        table, first = self.engine.table, self.rankings[0]
+        views = [ranking.view(row) for ranking in self.rankings]
+        state, note = self._state(row, first)
+        if table.state[row] != OPEN:  # folded as closed, though its visit was lost: a changed scope, an edited log
+            views = []
+        parents, count = self._parents(row)
+        return Why(table.nodes[row], state, note, views, parents, count, self._way(row))
+
+    def _state(self, row: int, ranking: Ranking) -> tuple[str, str]:
+        engine, table = self.engine, self.engine.table
+        if ranking.level[row] == SHUT:
+            return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would let it through"
+        if all(each.spent[row] for each in self.rankings):
+            many = ranking.frontier.lane_budget
+            return "host budget", f"it is not fetched: its host has given the {many:,} pages that --host-budget allows"
+        if all(-math.inf < each.score[row] <= PRUNED for each in self.rankings):
+            return "pruned", "it is not fetched: the strategy prunes it, as no page that leads to it is good enough"
+        if all(each.score[row] == -math.inf for each in self.rankings):
+            return (
+                "unranked",
+                "it was found since the strategy last ranked what waits, and gets its place with the rest",
+            )
+        notes = []
+        if ranking.level[row] == HELD:
+            notes.append(f"held back as a likely trap ({self._trap(row)}): it waits until nothing else is left")
+        if table.is_seed[row]:
+            notes.append("a seed: it comes before all that is ranked")
+        if table.attempts[row]:
+            notes.append(f"tried {_times(int(table.attempts[row]))} in vain, and to be tried again")
+        if engine.budget.pages and engine.tally.pages >= engine.budget.pages:
+            notes.append(f"the crawl's budget of {engine.budget.pages:,} pages is spent: it waits for a larger one")
+        return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)
+
+    def _trap(self, row: int) -> str:
+        """Why a row is held back."""
+        alone = SimpleNamespace(  # a table that has but this row
+            rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
+        )
+        held = self.engine.warden.held_back(cast(Table, alone)) if self.engine.warden is not None else []
+        return f"{held[0].reason}, {held[0].where}" if held else "for reasons that are gone"
+
+    def _parents(self, row: int) -> tuple[list[Parent], int]:
+        """The most relevant pages with a link to it, and how many there are."""
+        table, node = self.engine.table, self.engine.table.nodes[row]
+        rows = list(dict.fromkeys(table.edges.parents(row).tolist()))
+        betas = {parent: self._beta(table.nodes[parent]) for parent in rows[:MOST_PARENTS]}
+        chosen = sorted(betas, key=lambda parent: -betas[parent])[:PARENTS]
+        found = [self._parent(table.nodes[parent], node) for parent in chosen]
+        if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
+            source = origin_of(self.collection, node)
+            found = [self._parent(source.parent, node)] if source.parent else []
+        return [parent for parent in found if parent is not None], len(rows) or len(found)
+
+    def _beta(self, node: str) -> float:
+        last = next(self.collection.log.rows("beta", f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
+        return float(last[0])
+
+    def _visit(self, node: str) -> Visit | None:
+        visits = [
+            visit
+            for visit in self.collection.log.events(
+                "node = ? AND kind NOT IN ('seed', 'label', 'setting')", given=(node,)
+            )
+            if isinstance(visit, Visit)
+        ]
+        return content_of(visits) or (visits[-1] if visits else None)
+
+    def _parent(self, parent: str, node: str) -> Parent | None:
+        visit = self._visit(parent)
+        if visit is None:
+            return None
+        anchor, alpha = _link(visit, node)
+        return Parent(parent, clean(visit.title), visit.beta, anchor, alpha, visit.kind)
+
+    def _way(self, row: int) -> list[Stop]:
+        """The pages from a seed to a row, each the one that the next was first seen on."""
+        table, rows = self.engine.table, [row]
+        while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
+            rows.append(int(table.parent[rows[-1]]))
+        stops, before = [], None
+        for node in (table.nodes[each] for each in reversed(rows)):
+            visit = self._visit(node)
+            anchor = _link(before, node)[0] if before is not None else ""
+            stops.append(Stop(node, clean(visit.title) if visit else "", visit.beta if visit else 0.0, anchor))
+            before = visit
+        return stops
+
+    # -- what was fetched --------------------------------------------------------------------------------------
+
+    def _fetched(self, node: str, seq: int, visit: Visit) -> Why:
+        terms, reckoned = self._foresight(node, seq, visit)
+        told = Fetched(
+            visit.started,
+            clean(visit.title),
+            visit.outcome,
+            visit.status,
+            clean(visit.complaint),
+            visit.pick,
+            visit.arm or self.collection.options.strategy,
+            visit.score,
+            visit.beta,
+            visit.is_find(self.collection.threshold),
+            visit.same_as,
+            terms,
+            reckoned,
+        )
+        row = self.engine.table.row_of.get(node, -1)
+        parents, count = self._parents(row) if row >= 0 else ([], 0)
+        way = self._way(row) if row >= 0 else []
+        return Why(node, "fetched", "", [], parents, count, way, told)
+
+    def _foresight(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
+        """What the score at the pick was made of, and what that adds up to.
+
+        A page is picked some events before its visit is recorded: how many, the log does not tell. But the score at
+        the pick is known. So at each of the events that may have been the last before it, the score is reckoned again,
+        and the one that comes nearest is it.
+        """
+        found: list[tuple[float, dict[str, float]]] = []
+
+        def watch(number: int, event: Event) -> None:
+            if seq - IN_FLIGHT <= number <= seq and crawl.engine is not None:
+                known = foresight(crawl.engine, visit.arm, node)
+                if known is not None:
+                    found.append(known)
+
+        crawl = self._crawl
+        if not math.isfinite(visit.score):
+            return {}, math.nan
+        if crawl.engine is not None:  # folded already, without a look at this visit
+            if self._own["topic"] is not None or self._own["strategy"] is not None:
+                return {}, math.nan  # which have learned what there is to learn: they can't do so twice
+            crawl = self._crawl = Recalled(self.path, **self._own)
+        self.__dict__.pop("rankings", None)
+        self.__dict__["engine"] = crawl.recall(watch)
+        if not found:
+            return {}, math.nan
+        score, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.score))
+        return terms, score
+
+
+def _link(visit: Visit, node: str) -> tuple[str, float]:
+    """Words and alpha of the most promising link from a page to a node."""
+    links = visit.links
+    alphas = links.alphas.tolist() or [0.0] * len(links)
+    places = [place for place, url in enumerate(links.urls) if url == node]
+    best = max(places, key=lambda place: (alphas[place], bool(links.anchors[place]), -place), default=-1)
+    return (clean(links.anchors[best]), float(alphas[best])) if best >= 0 else ("", 0.0)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else "twice" if number == 2 else f"{number} times"

@@ -1,0 +1,138 @@
+"""How the links that wait stand: which may be fetched, in which order, and what the estimator says of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
+from lycosa.core.frontiers import Frontiers
+from lycosa.core.scan import ScanFrontier
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Rows, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one estimator thinks of a link."""
+
+    arm: str
+    """Its name."""
+    score: float
+    """What it is ranked by: infinite for a seed, not a number where it has none (yet)."""
+    rank: int = 0
+    """Its place among the links that wait; 0 if it does not wait."""
+    waiting: int = 0
+    """How many those are."""
+    terms: dict[str, float] = field(default_factory=dict)
+    """What contributes how much, the largest first; empty if the estimator gives no reasons."""
+    explains: bool = False
+    """Whether it gives reasons."""
+    reward: float = math.nan
+    """For an arm of a bandit: what its pages were worth on the average."""
+
+
+class Ranking:
+    """The order of what waits, by one estimator. A bandit has several."""
+
+    def __init__(self, name: str, estimator: object, frontier: Frontier, table: Table, reward: float) -> None:
+        self.name = name
+        self.estimator = estimator
+        self.frontier = frontier
+        self.table = table
+        self.reward = reward
+
+    @cached_property
+    def score(self) -> Scores:
+        """The score that each row is ranked by; minus infinity for one that has none."""
+        n = len(self.table)
+        score = fit(self.frontier.score, n, -math.inf)[:n].copy()
+        if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:  # it multiplies them out when it takes one
+            rows = np.flatnonzero((score > PRUNED) & (score < math.inf))
+            score[rows] = getattr(self.estimator, "score")(rows, self.table)  # noqa: B009 - anything may be a guide
+        return score
+
+    @cached_property
+    def level(self) -> NDArray[np.uint8]:
+        """Free, held or shut."""
+        return fit(self.frontier.level, len(self.table), FREE)[: len(self.table)]
+
+    @cached_property
+    def spent(self) -> NDArray[np.bool_]:
+        """Of each row, whether its host has given as many pages as it may."""
+        budget, table = self.frontier.lane_budget, self.table
+        pages = np.array([self.frontier.lane(number).pages for number in range(len(table.lanes) if budget else 0)])
+        return pages[table.lane[: len(table)]] >= budget if len(pages) else np.zeros(len(table), np.bool_)
+
+    @cached_property
+    def waiting(self) -> Rows:
+        """The rows that may be fetched, the next one first. When their hosts are ready is not asked."""
+        state = self.table.state[: len(self.table)]
+        rows = np.flatnonzero((state == OPEN) & (self.level != SHUT) & (self.score > PRUNED) & ~self.spent)
+        places = rows if self.frontier.order is None else self.frontier.order(rows)
+        found: Rows = rows[np.lexsort((places, -self.score[rows], self.level[rows]))]
+        return found
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        places = np.zeros(len(self.table), np.int64)
+        places[self.waiting] = np.arange(1, len(self.waiting) + 1)
+        return places
+
+    def view(self, row: int) -> View:
+        """What there is to say of a row."""
+        score, rank = float(self.score[row]), int(self._place[row])
+        told = score if score > LAST else math.nan
+        terms, explains = explained(self.estimator, row, self.table)
+        return View(self.name, told, rank, len(self.waiting), terms, explains, self.reward)
+
+
+def explained(estimator: object, row: int, table: Table) -> tuple[dict[str, float], bool]:
+    """The terms of a row's score by the estimator, without those that say nothing; and whether it gives any."""
+    explain = getattr(estimator, "explain", None)
+    if explain is None:
+        return {}, False
+    try:
+        terms = {str(name): float(value) for name, value in explain(row, table).items()}
+    except Exception as error:  # of the user's own code
+        told = f"{type(estimator).__name__}.explain(row, table) failed: {type(error).__name__}: {error}"
+        raise InputError(f"{told}; it has to return a dictionary of names and numbers") from error
+    return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
+
+
+def rankings(engine: Engine) -> list[Ranking]:
+    """How an engine's frontier is ordered: one ranking, or one for each arm of a bandit, the best arm first."""
+    strategy, frontier, table = engine.strategy, engine.frontier, engine.table
+    arms = getattr(strategy, "greedy_", ())
+    if isinstance(frontier, Frontiers) and len(arms) == len(frontier.arms):
+        mean_of = getattr(strategy, "mean", lambda number: math.nan)
+        means = [float(mean_of(number)) for number in range(len(arms))]
+        found = [
+            Ranking(arm.name, arm.estimator, own, table, mean)
+            for arm, own, mean in zip(arms, frontier.arms, means, strict=True)
+        ]
+        return sorted(found, key=lambda ranking: -ranking.reward)
+    inner = getattr(strategy, "greedy", strategy)
+    name = str(getattr(strategy, "name", "")) or type(strategy).__name__
+    return [Ranking(name, getattr(inner, "estimator", None), frontier, table, math.nan)]
+
+
+def foresight(engine: Engine, arm: str, node: str) -> tuple[float, dict[str, float]] | None:
+    """What an engine thinks of a node at this moment: its score and terms; None if there is nothing to say yet.
+
+    `arm` says who picked it; where there is only one, it is that one.
+    """
+    row, ranked = engine.table.row_of.get(node, -1), rankings(engine)
+    chosen = next((ranking for ranking in ranked if ranking.name == arm), ranked[0])
+    score = getattr(chosen.estimator, "score", None)
+    if row < 0 or score is None:
+        return None
+    terms, explains = explained(chosen.estimator, row, engine.table)
+    return (float(score(np.array([row], np.int32), engine.table)[0]), terms) if explains else None

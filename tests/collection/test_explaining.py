@@ -1,0 +1,334 @@
+"""Why a link waits or was fetched: place, terms, parents, way; and that asking changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from handmade import FRONT, crawl, html, redirect
+from report.synthetic import page, write
+
+import lycosa
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Estimator
+from lycosa.core.table import Table
+from lycosa.core.types import Label, Rows, Scores, Seed, Step
+from lycosa.explaining import Reasons, Why
+from lycosa.explaining.standing import explained
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.topics.given import Given
+
+A = "http://a.localhost/"
+LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"]}
+BETA = {"a": 0.5, "b": 1.0}
+ALPHA = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.125, ("b", "e"): 1.0}
+
+
+@dataclass
+class Weighed:
+    """Half what the best parent is worth and half what the best link promises, less .25 for names after d."""
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        return step.children
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        return np.array([sum(self.explain(int(row), table).values()) for row in rows])
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        terms = {
+            "parents": 0.5 * float(table.beta_max[row]),
+            "link": 0.5 * float(table.alpha_max[row]),
+            "late": -0.25 if table.nodes[row] > "d" else 0.0,
+        }
+        return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
+
+
+def graph() -> GraphSpace:
+    return GraphSpace(LINKS, BETA, ALPHA)
+
+
+def hunt(path: Path, strategy: str | Estimator, pages: int) -> Path:
+    """Crawl the graph for so many pages, one after the other."""
+    made = lycosa.crawl(Given(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1)
+    assert pages == sum(visit.is_page for visit in made)
+    return path
+
+
+def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
+    return lycosa.why(path, url, topic=Given(), space=graph(), strategy=strategy)
+
+
+def digest(path: Path) -> str:
+    """All files of a directory: names, contents, times of change."""
+    told = [
+        (str(file.relative_to(path)), file.read_bytes(), file.stat().st_mtime_ns)
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    ]
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def test_score_terms_and_place(tmp_path: Path) -> None:
+    """The terms of each link that waits, its place by score, and the score is their sum."""
+    path = hunt(tmp_path / "crawl", Weighed(), 2)  # a, then b: .25 + .25 against .25 + .125 and .25
+    expected = {
+        "c": (2, {"parents": 0.5, "link": 0.125}),  # b is its best parent, a has the better link to it
+        "d": (3, {"parents": 0.25}),
+        "e": (1, {"parents": 0.5, "link": 0.5, "late": -0.25}),
+    }
+    for node, (rank, terms) in expected.items():
+        why = ask(path, node, Weighed())
+        (view,) = why.views
+        assert ("waits", rank, 3) == (why.state, view.rank, view.waiting)
+        assert (terms, sum(terms.values())) == (view.terms, view.score)
+    with Reasons(path, topic=Given(), space=graph(), strategy=Weighed()) as reasons:
+        assert ["e", "c"] == [why.node for why in reasons.best(2)]
+        assert "the crawl's budget of 2 pages is spent" in reasons.best(1)[0].note
+
+
+def test_where_it_was_found(tmp_path: Path) -> None:
+    """All parents, the most relevant first, with what their links promised; and the way by the first of them."""
+    why = ask(hunt(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
+    assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [(found.node, found.beta, found.alpha) for found in why.parents]
+    assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.way])
+
+
+def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
+    """A page that was fetched: the score at the pick and its terms then, not those of today."""
+    path = hunt(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
+    why = ask(path, "b", Weighed())
+    assert why.fetched is not None
+    assert ("fetched", [], 2, 0.5, 0.5) == (
+        why.state,
+        why.views,
+        why.fetched.pick,
+        why.fetched.expected,
+        why.fetched.reckoned,
+    )
+    assert {"parents": 0.25, "link": 0.25} == why.fetched.terms
+    assert (1.0, True) == (why.fetched.beta, why.fetched.found)
+    last = ask(path, "c", Weighed()).fetched
+    assert last is not None
+    assert (0.0, False, {"parents": 0.5, "link": 0.125}) == (last.beta, last.found, last.terms)
+    first = ask(path, "a", Weighed()).fetched
+    assert first is not None
+    assert (math.inf, {}) == (first.expected, first.terms)
+
+
+def test_own_objects_learn_once(tmp_path: Path) -> None:
+    """The second question about a page finds no terms where an object of the user's own would have to learn twice."""
+    path = hunt(tmp_path / "crawl", Weighed(), 3)
+    with Reasons(path, topic=Given(), space=graph(), strategy=Weighed()) as reasons:
+        assert 0.5 == _expected(reasons, "b")[1]
+        assert (0.75, {}) == (_expected(reasons, "e")[0], _expected(reasons, "e")[2])
+
+
+def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, float]]:
+    told = reasons.why(node).fetched
+    assert told is not None
+    return told.expected, told.reckoned, told.terms
+
+
+@pytest.mark.parametrize("strategy", ["best-first", "lr_fl", "breadth-first", "best-first,ties=random"])
+def test_a_strategy_without_reasons(strategy: str, tmp_path: Path) -> None:
+    """It has scores and places, which are those of the next picks."""
+    path = hunt(tmp_path / "crawl", strategy, 2)
+    with Reasons(path, topic=Given(), space=graph()) as reasons:
+        best = reasons.best()
+        assert [(place, False, {}) for place in (1, 2, 3)] == [
+            (view.rank, view.explains, view.terms) for why in best if (view := why.view)
+        ]
+    resumed = lycosa.resume(path, topic=Given(), space=graph(), budget=3)
+    assert [best[0].node] == [visit.node for visit in resumed]
+
+
+def test_every_arm_has_a_say(tmp_path: Path) -> None:
+    """Of a bandit: score and place by each arm, the one with the best pages first."""
+    path = hunt(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
+    views = {view.arm: view for view in ask(path, "c").views}
+    assert (np.log1p(2), 1) == (views["fl_deg"].score, views["fl_deg"].rank)  # two parents
+    assert (np.log1p(0.5 + 1.0), 1) == (views["fl_n"].score, views["fl_n"].rank)
+    assert 1.0 == views["fl_deg"].reward  # its one page was b
+    assert ["fl_deg", "fl_n"] == list(views)
+
+
+def test_what_is_found_in_a_batch_has_no_place_yet(tmp_path: Path) -> None:
+    """A strategy that ranks now and then says of what it found since that it is not ranked."""
+    why = ask(hunt(tmp_path / "crawl", "best-first,batch=3", 2), "e")
+    assert "unranked" == why.state
+    assert math.isnan(why.views[0].score)
+
+
+def test_asking_changes_nothing(tmp_path: Path) -> None:
+    """The directory is the same to the byte, and nobody is locked out or waited for."""
+    path = hunt(tmp_path / "crawl", "best-first", 2)
+    before = digest(path)
+    with Reasons(path, topic=Given(), space=graph()) as reasons:
+        reasons.best()
+        for node in "abcde":
+            reasons.why(node)
+    assert before == digest(path)
+    holding = Directory.open(path)  # as a running crawl does
+    try:
+        assert "waits" == ask(path, "e").state
+    finally:
+        holding.close()
+
+
+def test_beside_a_running_crawl(tmp_path: Path) -> None:
+    """Also from within an event loop, between two pages of the crawl itself."""
+    path, told = tmp_path / "crawl", []
+
+    async def run() -> None:
+        made = lycosa.crawl(Given(), ["a"], space=graph(), strategy="best-first", out=path, concurrency=1)
+        async for visit in made:
+            if visit.node in ("a", "b"):
+                told.append(ask(path, "b").state)
+
+    asyncio.run(run())
+    assert ["waits", "fetched"] == told
+
+
+def test_json_has_no_infinity(tmp_path: Path) -> None:
+    """What stands for infinite or not a number is null."""
+    why = ask(hunt(tmp_path / "crawl", "best-first", 1), "a")
+    told: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
+    assert (None, "fetched") == (told["fetched"]["expected"], told["state"])
+
+
+# -- on the web ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Front page to one, old, gone and another host; old redirects to new; a budget leaves some out."""
+    path = tmp_path_factory.mktemp("made") / "crawl"
+    pages: Mapping[str, Any] = {
+        FRONT: html(
+            "Front",
+            "Begin",
+            (A + "old", "moved"),
+            (A + "gone", "dead"),
+            (A + "one", "first"),
+            ("http://b.test/", "out"),
+        ),
+        A + "one": html("One", "coral", (A + "deep", "deeper words")),
+        A + "old": redirect(A + "new"),
+        A + "new": html("New", "reef", (A + "deep", "other words")),
+    }
+    crawl(path, pages, budget=2, hosts=["a.localhost"], concurrency=1)
+    return path
+
+
+@pytest.mark.parametrize(
+    "typed", [A + "deep", "HTTP://A.LOCALHOST:80/deep#x", "a.localhost/deep", "https://a.localhost/deep"]
+)
+def test_any_spelling(typed: str, made: Path) -> None:
+    """An address is known with or without scheme, port or fragment."""
+    why = lycosa.why(made, typed)
+    assert (A + "deep", "waits") == (why.node, why.state)
+    assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
+
+
+def test_a_redirect_and_its_target(made: Path) -> None:
+    """The target of a redirect was found on the page that redirects; one that was followed is settled."""
+    why = lycosa.why(made, A + "old")
+    assert why.fetched is not None
+    assert "redirect" == why.fetched.outcome
+    target = lycosa.why(made, A + "new")
+    assert [(A + "old", "redirect")] == [(found.node, found.kind) for found in target.parents]
+    assert [FRONT, A + "new"] == [stop.node for stop in target.way]
+
+
+def test_what_is_no_page_of_the_frontier(made: Path) -> None:
+    """A failure is settled, too; robots.txt is an errand; another host is out of scope."""
+    gone = lycosa.why(made, A + "gone").fetched
+    assert gone is not None
+    assert ("gone", False) == (gone.outcome, gone.found)
+    assert "errand" == lycosa.why(made, A + "robots.txt").state
+    outside = lycosa.why(made, "http://b.test/")
+    assert ("out of scope", True) == (outside.state, FRONT in outside.note)
+
+
+@pytest.mark.parametrize("typed", [A + "deeper", "\x00", "\ud800", "nowhere"])
+def test_an_unknown_address(typed: str, made: Path) -> None:
+    """It is told that nothing is known of it, and what comes nearest."""
+    with pytest.raises(InputError, match="is unknown to the crawl") as caught:
+        lycosa.why(made, typed)
+    assert ("deeper" in typed) == (f"The nearest it knows: {A}deep" in str(caught.value))
+
+
+def test_host_budget(tmp_path: Path) -> None:
+    """Links of a host that has given all it may do not wait."""
+    seeds, links = [Seed("http://a.test/")], ["http://a.test/1", "http://b.test/1"]
+    path = write(tmp_path / "crawl", [*seeds, page("http://a.test/", 0.9, links)], host_budget=1)
+    with Reasons(path) as reasons:
+        assert ["http://b.test/1"] == [why.node for why in reasons.best()]
+        why = reasons.why("a.test/1")
+        assert ("host budget", 0) == (why.state, why.views[0].rank)
+
+
+def test_pruned(tmp_path: Path) -> None:
+    """What a strategy does not want fetched at all is told as such."""
+    events = [Seed("http://a.test/"), page("http://a.test/", 0.0, ["http://a.test/1"])]
+    path = write(tmp_path / "crawl", events, strategy="hard-focus,trust_seeds=no")
+    why = lycosa.why(path, "http://a.test/1")
+    assert ("pruned", 0) == (why.state, why.views[0].rank)
+
+
+def test_held_back(tmp_path: Path) -> None:
+    """A likely trap waits behind everything else, and it is said why."""
+    monster = "http://a.test/" + "x/" * 40
+    events = [Seed("http://a.test/"), page("http://a.test/", 0.9, [monster, "http://a.test/1"])]
+    path = write(tmp_path / "crawl", events)
+    why = lycosa.why(path, monster)
+    assert ("held", 2, 2) == (why.state, why.views[0].rank, why.views[0].waiting)
+    assert "likely trap" in why.note
+
+
+def test_tried_in_vain(tmp_path: Path) -> None:
+    """A page that is to be tried again waits, though it was visited."""
+    failed = page("http://a.test/1", retry_at=2e9, attempt=1)
+    failed.outcome = "busy"
+    path = write(tmp_path / "crawl", [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), failed])
+    why = lycosa.why(path, "http://a.test/1")
+    assert ("waits", "tried once in vain, and to be tried again") == (why.state, why.note)
+
+
+def test_a_seed_waits_before_all(tmp_path: Path) -> None:
+    """A seed that was not fetched yet has no score, but the first place."""
+    events = [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), Seed("http://b.test/")]
+    why = lycosa.why(write(tmp_path / "crawl", events), "b.test")
+    assert (math.inf, 1, 2) == (why.views[0].score, why.views[0].rank, why.views[0].waiting)
+
+
+def test_an_empty_log(tmp_path: Path) -> None:
+    """A crawl that was stopped before it began says how to begin."""
+    path = write(tmp_path / "crawl", [])
+    for _ in range(2):
+        with pytest.raises(InputError, match="nothing has been crawled in"):
+            lycosa.why(path, "http://a.test/")
+        log = SqliteLog(path / NAME)
+        log.append(Label("http://a.test/", True))  # which is no crawling either
+        log.close()
+
+
+def test_an_estimator_that_fails_to_explain() -> None:
+    """What is wrong with a user's own explain() is told, and whose it is."""
+
+    class Broken:
+        def explain(self, row: int, table: Table) -> list[str]:
+            return ["because"]
+
+    with pytest.raises(InputError, match=r"Broken\.explain\(row, table\) failed: AttributeError"):
+        explained(Broken(), 0, Table())

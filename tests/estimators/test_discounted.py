@@ -1,0 +1,212 @@
+"""A bandit that forgets little by little: discounted sums, values that are drawn, an arm that is overtaken."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lycosa
+from lycosa.checks import CHECKS, check_strategy
+from lycosa.checks.trials import START, graph
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Strategy
+from lycosa.estimators import STRATEGIES, STRONG_ARMS, describe, strategy
+from lycosa.estimators.bandit import Bandit
+from lycosa.estimators.discounted import Discounted
+from lycosa.topics.given import Given
+
+ARMS = ("best-first", "fl_n", "link-context")
+
+
+def bandit(**given: Any) -> Bandit:
+    """One with three arms, unless said otherwise."""
+    return Bandit(**{"arms": ARMS, "policy": "discounted", **given})
+
+
+# -- by hand -------------------------------------------------------------------------------------------------
+
+
+def test_discounted_means() -> None:
+    """Rewards (0: 1), (1: .5), (0: .25): with a discount of .5 each counts half as much after one more pull."""
+    made = bandit(discount=0.5)
+    for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
+        made.reward(arm, reward)
+    # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: nothing
+    assert [0.25 + 1, 0.5, 0] == made.lately_.pulls_
+    assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == made.lately_.rewards_
+    assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(made.mean(arm)) for arm in range(3)]
+    assert 1 == made.best()
+    assert [2, 1, 0] == made.pulls_, "how often each was pulled is not forgotten"
+
+
+def test_values_without_chance() -> None:
+    """(S / m + 1) / (N + 1), with m the discounted mean of all rewards: 1 for an arm that was never pulled."""
+    lately = Discounted(arms=3, discount=0.5, width=0.0)
+    for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
+        lately.reward(arm, reward)
+    m = (0.5 + 0.25) / (1.25 + 0.5)
+    assert [(0.5 / m + 1) / 2.25, (0.25 / m + 1) / 1.5, 1.0] == lately.values(number=4)
+
+
+def test_values_are_drawn_further_apart_the_less_is_known() -> None:
+    """Over 4,000 numbers the spread is width / sqrt(N + 1): 1 without pulls, .5 after three that still count."""
+    lately = Discounted(arms=2, discount=1.0, width=1.0)
+    for _ in range(3):
+        lately.reward(1, 0.5)
+    drawn = list(zip(*(lately.values(number) for number in range(4000)), strict=True))
+    for column, spread in zip(drawn, (1.0, 0.5), strict=True):
+        assert abs(sum(column) / 4000 - 1.0) < 4 * spread / math.sqrt(4000)
+        assert abs(math.sqrt(sum((value - 1.0) ** 2 for value in column) / 4000) / spread - 1) < 0.06
+
+
+def test_without_any_reward_the_arms_take_turns() -> None:
+    """As long as all is worth nothing, no arm is better than the others: each gets a fifth of the pulls or more."""
+    made = bandit()
+    counts = [0, 0, 0]
+    for number in range(300):
+        arm = next(made.order(number))
+        counts[arm] += 1
+        made.reward(arm, 0.0)
+    assert min(counts) > 60
+
+
+def test_chance_is_of_seed_and_number() -> None:
+    """The same seed and number draw alike, whatever was drawn before; another seed draws differently."""
+    orders = [[next(bandit(seed=seed).order(number)) for number in range(60)] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    made = bandit(seed=1)
+    assert orders[0][::-1] == [next(made.order(number)) for number in reversed(range(60))]
+
+
+def test_picks_in_flight_are_not_all_of_one_arm() -> None:
+    """Before the first reward is in, several arms get a turn."""
+    assert {0, 1, 2} == {next(bandit().order(number)) for number in range(1, 17)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    scale=st.sampled_from([0.001, 3.0, 1024.0]),
+    stream=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8)), max_size=40),
+)
+def test_the_size_of_rewards_says_nothing(scale: float, stream: list[tuple[int, int]]) -> None:
+    """A judge that gives numbers a thousand times as large is played alike."""
+    one, other = Discounted(3), Discounted(3)
+    for arm, reward in stream:
+        one.reward(arm, reward / 8)
+        other.reward(arm, reward / 8 * scale)
+    assert pytest.approx(one.values(7)) == other.values(7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    discount=st.sampled_from([0.5, 0.9, 0.98, 1.0]),
+    stream=st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1)), max_size=60),
+)
+def test_sums_are_those_of_the_definition(discount: float, stream: list[tuple[int, float]]) -> None:
+    """N and S, summed over all pulls with gamma to the power of their age."""
+    lately = Discounted(3, discount)
+    for arm, reward in stream:
+        lately.reward(arm, reward)
+    last = len(stream) - 1
+    for arm in range(3):
+        own = [(discount ** (last - s), reward) for s, (pulled, reward) in enumerate(stream) if pulled == arm]
+        assert pytest.approx(sum(weight for weight, _ in own)) == lately.pulls_[arm]
+        assert pytest.approx(sum(weight * reward for weight, reward in own)) == lately.rewards_[arm]
+
+
+# -- an arm that is overtaken --------------------------------------------------------------------------------
+
+
+def played(made: Bandit, pulls: int) -> list[int]:
+    """Arms pulled in a game where arm 0 pays .9 on the average and, from pull 200 on, .1; arm 1 always .5."""
+    noise, told = random.Random(3), []
+    for number in range(pulls):
+        arm = next(made.order(number))
+        told.append(arm)
+        mean = (0.9 if number < 200 else 0.1) if arm == 0 else 0.5
+        made.reward(arm, mean + noise.uniform(-0.1, 0.1))
+    return told
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_follows_when_another_arm_is_the_best(seed: int) -> None:
+    """After the change mab_epsilon stays with the old arm, whose mean is good for long; ours has changed 30 later."""
+    two = ("best-first", "fl_n")
+    ours = played(Bandit(two, "discounted", seed=seed), 350)
+    assert ours[100:200].count(0) > 80
+    assert ours[230:].count(1) > 0.85 * 120
+    theirs = played(Bandit(two, "epsilon", seed=seed), 350)
+    assert theirs[230:].count(1) < 0.15 * 120  # .9 over 200 pulls stays above .5 for 200 pulls of .1
+
+
+def test_without_discount_it_does_not_follow() -> None:
+    """It is the discount that does it: with discount=1 the old arm is still played."""
+    assert played(Bandit(("best-first", "fl_n"), "discounted", discount=1.0), 350)[230:].count(1) < 0.3 * 120
+
+
+# -- by name -------------------------------------------------------------------------------------------------
+
+
+def test_its_arms_are_strong_ones() -> None:
+    """By name and in Python: scent, best-first, fl_n and link-context, each of them a strategy; others if named."""
+    assert ("scent", "best-first", "fl_n", "link-context") == STRONG_ARMS
+    assert set(STRONG_ARMS) < set(STRATEGIES)
+    assert STRONG_ARMS == describe("mab_discounted")["arms"][1]
+    for made in (strategy("mab_discounted"), Bandit(policy="discounted")):
+        assert list(STRONG_ARMS) == _names(made)
+    assert ["fl_e", "otie"] == _names(strategy("mab_discounted,arms=fl_e+otie"))
+
+
+def _names(made: Strategy) -> list[str]:
+    assert isinstance(made, Bandit)
+    return [arm.name for arm in made.greedy_]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mab_discounted,discount=0", "above 0 and at most 1"),
+        ("mab_discounted,discount=1.5", "above 0 and at most 1"),
+        ("mab_discounted,width=-1", "0 or more"),
+        ("mab_discounted,epsilon=0", "epsilon means nothing to mab_discounted"),
+        ("mab_discounted,window=10", "window means nothing to mab_discounted: leave it out, or take mab_window"),
+        ("mab_var,discount=.9", "discount means nothing to mab_var: leave it out, or take mab_discounted"),
+        ("mab_epsilon,width=1", "width means nothing to mab_epsilon"),
+        ("mab_discounted,arms=", "needs arms"),
+    ],
+)
+def test_what_is_refused(text: str, told: str) -> None:
+    """What makes no sense is refused when the bandit is made, with what to do."""
+    with pytest.raises(InputError, match=told):
+        strategy(text if "arms" in text else text + ",arms=fl_deg+fl_n")
+
+
+# -- whole crawls --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [{}, {"discount": 0.5, "width": 3.0}, {"discount": 1.0, "width": 0.0}])
+def test_it_passes_the_checks(extra: dict[str, float]) -> None:
+    """Fresh ones pick alike, picking changes nothing, and the log alone gives the next picks, with any parameters."""
+    assert list(CHECKS["strategy"]) == check_strategy(lambda: bandit(seed=3, budget=300, **extra))
+
+
+def test_replayed_visits_give_the_same_picks() -> None:
+    """What was recorded is all there is to know: folded into a fresh bandit, it gives the same sums and next arms."""
+    made = bandit(seed=5)
+    visits = list(lycosa.crawl(Given(), [START], space=graph(200), strategy=made, budget=100))
+    fresh = bandit(seed=5)
+    numbers = {name: number for number, name in enumerate(ARMS)}
+    for visit in visits:
+        if visit.node != START:
+            fresh.reward(numbers[visit.arm], visit.beta)
+    assert made.lately_.pulls_ == fresh.lately_.pulls_
+    assert made.lately_.rewards_ == fresh.lately_.rewards_
+    assert [list(made.order(number)) for number in range(101, 140)] == [
+        list(fresh.order(number)) for number in range(101, 140)
+    ]
+    assert set(ARMS) == {visit.arm for visit in visits}
