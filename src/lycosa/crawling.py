@@ -35,6 +35,7 @@ from lycosa.topics import maker
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
 from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
+from lycosa.topics.query import Query
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.html import extract, plain
@@ -299,6 +300,7 @@ class Crawl:
                 "budget": options.budget,
                 "threshold": threshold,
                 "words": self._words(),
+                "stems": self._topic.weights if options.examples and isinstance(self._topic, Query) else None,
                 "ontology": options.ontology,
             }
             targets = options.targets or list(getattr(self._topic, "targets", []))

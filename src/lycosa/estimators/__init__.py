@@ -256,7 +256,7 @@ _NAMED = ("kind", "level", "policy", "clusters", "anchors")
 """Arguments that tell entries of the same class apart, so that nobody has to type them."""
 
 
-_FACTS = ("seed", "budget", "threshold", "words", "ontology")
+_FACTS = ("seed", "budget", "threshold", "words", "stems", "ontology")
 """What a strategy gets from the crawl, if it asks for it."""
 
 
@@ -264,7 +264,7 @@ def estimator(text: str, **known: Any) -> Estimator:
     """Make an estimator by its name and parameters, or one of your own as `module:Class`.
 
     `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, targets, words,
-    ontology.
+    stems, ontology.
 
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')

@@ -107,6 +107,7 @@ class Bandit:
     threshold: float = 0.1
     targets: tuple[str, ...] = ()
     words: str | Mapping[str, float] = ""
+    stems: Mapping[str, float] | None = None
     ontology: str = ""
     greedy_: list[Greedy] = field(init=False, repr=False, compare=False)
     pulls_: list[int] = field(init=False, repr=False, compare=False)
@@ -123,7 +124,7 @@ class Bandit:
     def __post_init__(self) -> None:
         self._check()
         self.proportional = False  # the scores of several arms can't be compared
-        facts = ("seed", "budget", "threshold", "targets", "words", "ontology")
+        facts = ("seed", "budget", "threshold", "targets", "words", "stems", "ontology")
         arms = settings(self.policy)["arms"] if self.arms is None else self.arms
         self.greedy_ = _arms(arms, **{name: getattr(self, name) for name in facts})
         self.wants = tuple(dict.fromkeys(facet for arm in self.greedy_ for facet in arm.wants))

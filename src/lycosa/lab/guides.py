@@ -36,6 +36,8 @@ class Guide:
     links: NDArray[np.float32] | None = None
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     data: list[bytes] = field(default_factory=list)
+    stems: dict[str, float] = field(default_factory=dict)
+    """What the example pages that a judge was told are about, by stem."""
 
     @classmethod
     def given(cls, index: Index) -> Guide:

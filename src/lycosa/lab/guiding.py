@@ -25,6 +25,7 @@ from lycosa.lab.subjects import Subject
 from lycosa.topics import TOPICS, describe, maker
 from lycosa.topics.examples import centroid
 from lycosa.topics.making import make_topic
+from lycosa.topics.query import Query
 
 VERSION = 1
 TOLD = ("words", "examples", "model", "score", "truth")
@@ -56,14 +57,17 @@ def guide_for(
     judge = judge or JUDGES[told]
     topic = make_judge(index, subject, told, judge)
     kinds = tuple(sorted(set(wants) & set(WANTS))) if hasattr(topic, "facets") else ()
+    stems = dict(topic.weights) if told == "examples" and isinstance(topic, Query) else {}
     path = None
     if out is not None:
         key = repr((VERSION, index.fingerprint, told, judge, kinds, _told(index, subject, told), topic.threshold))
         path = Path(out) / "guides" / f"{xxhash.xxh3_128_hexdigest(key.encode())}.npz"
         kept = _read(path, index)
         if kept is not None:
+            kept.stems = stems
             return kept
     guide = Guide.judged(index, topic, f"{judge} by {told}", kinds, tell)
+    guide.stems = stems
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, guide)

@@ -88,6 +88,7 @@ def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: i
         "budget": budget,
         "threshold": guide.threshold,
         "words": subject.words,
+        "stems": guide.stems,
         "ontology": "",
         "targets": subject.targets,
     }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores
+from lycosa.core.types import Scores
 
 TOP, SLICE = 64, 64
 PERIOD, ROWS_A_PAGE = 16, 4096
@@ -21,7 +21,7 @@ class Elite:
 
     def __init__(self) -> None:
         self.score = np.zeros(1024, np.float32)
-        self._best = np.zeros(0, np.intp)
+        self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
         self._pages = 0
 
@@ -40,7 +40,7 @@ class Elite:
             self._best = _best(np.where(table.state[:n] == OPEN, self.score[:n], -math.inf))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
-    def note(self, rows: Rows, scores: Scores) -> None:
+    def note(self, rows: NDArray[np.intp], scores: Scores) -> None:
         """The rows were scored, all that were the best among them."""
         self.score[rows] = scores
         self._best = rows[_best(self.score[rows])]

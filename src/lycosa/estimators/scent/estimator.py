@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,106 +14,188 @@ from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
+from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
-    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR, CONTEXT_SCALE, IN_ADDRESS, IN_CONTEXT, NEIGHBOUR_WEIGHT, NEIGHBOURS,
-    OUTCOMES, PROMISE, SIBLING_COUNT, SIBLINGS, Trails, fill,
+    ANCHOR_NEAR,
+    ANCHOR_SCALE,
+    CONTEXT_NEAR,
+    CONTEXT_SCALE,
+    IN_ADDRESS,
+    IN_CONTEXT,
+    NEIGHBOUR_WEIGHT,
+    NEIGHBOURS,
+    OUTCOMES,
+    PROMISE,
+    SIBLING_COUNT,
+    SIBLINGS,
+    Trails,
+    fill,
 )  # fmt: skip
-from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
+from lycosa.estimators.scent.words import SLOTS, LinkWords
 from lycosa.text.addresses import words_of
-from lycosa.text.tokens import stems
+from lycosa.text.tokens import stems as stems_of
 
 WEIGHTS = {
     "pages": 0.4,
-    "many pages": 0.3,
-    "links": -0.1,
+    "many pages": 0.15,
+    "popularity": -0.1,
     "promise": 0.15,
     "anchor": 0.3,
     "context": 0.3,
     "address": 0.5,
+    "anchor meaning": 0.8,
+    "context meaning": 0.4,
+    "learned meaning": 0.4,
     "siblings": 0.3,
     "neighbours": 0.5,
     "directory": 0.3,
     "anchor words": 0.3,
-    "anchor in pages": 0.3,
-    "best anchor word": 0.0,
-    "context in pages": 0.3,
+    "anchor in pages": 0.4,
+    "context in pages": 0.4,
     "address words": 0.2,
-    "anchor meaning": 0.8,
-    "context meaning": 0.4,
-    "learned meaning": 0.5,
-    "new places": 0.0,
+    "new places": 0.3,
 }
+"""The terms of a score, and how much each counts at first."""
+
 TERMS = tuple(WEIGHTS)
+
 SHRINK = 3.0
-CREDIT, ANCESTORS = 0.3, 3
+"""A group of so many pages is half known: lifts and means are shrunk towards what is known without them."""
+
+ANCESTORS = 3
+"""Pages on the way that get credit for where it led."""
+
+PAGES_SHRINK, NEIGHBOURS_SHRINK = 2.0, 0.7
+
+SMELT = 3
+"""Finds after which looking at new places counts half."""
 
 Column = NDArray[np.float64]
 
 
 @dataclass
 class Scent:
-    """..."""
+    """An estimator that starts from what the topic says of a link and learns from every page what led to good ones.
+
+    b is a page's outcome: the judge's beta, sharpened by our own reading of its words and by relevance feedback
+    (Sharpening). s is the mean of the positive ones, m0 the mean of all, shrunk to 0 by five pages. The lift of a group
+    of pages (those that a word, a token of an address led to) is (sum b - m0 n) / (n + 3). A score is a weighted sum:
+
+        weight  term               what it is
+        .4      pages              sum of the parents' b over (their number + 2), by s
+        .15     many pages         log(1 + sum of the parents' b / s)
+        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
+        .15     promise            log(1 + sum over parents of alpha b / s)
+        .3      anchor             the largest alpha: what the topic says of the anchor
+        .3      context            what it says of the words around the link
+        .5      address            what it says of the words of the URL
+        .8      anchor meaning     cosine of the anchor's word vectors with the topic's
+        .4      context meaning    the same of the context
+        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
+        .3      siblings           mean b of the fetched links of the same pages (within 32 places)
+        .5      neighbours         of those within 4 places: sum of .6^d b over (sum of .6^d + .7)
+        .3      directory          mean b of its directory, backed off to its host's, and that to m0
+        .3      anchor words       lift of the anchor's stems by what links with them led to
+        .4      anchor in pages    lift of the anchor's stems by the pages that have them in their text
+        .4      context in pages   the same of the context's stems
+        .2      address words      lift of the URL's stems by what links with them led to
+        .3      new places         curiosity, below
+
+    terms in b being divided by s. Sums of lifts are divided by the root of the number of words. The weights are a
+    prior: a regression shifts them with every page, and is in force only while it has predicted better (Mixing).
+
+    Tunnelling: a page on the way to a good one has led there, too; .3 b for the page before it, .09 and .027 for those
+    before that, go to the groups of the links to them. Weak start: a link to a host or directory of which few pages
+    were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, divided by 1 + finds / 3: all of it
+    as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
+
+    Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 64 others in
+    turn, never all: a row's score is that of the last time. What is known of a link takes 178 bytes; what is known of
+    words and places has a fixed size, 22 MB, beside the vectors of the words met in links (260 bytes each).
+
+    `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
+    `adapt` and `vectors` switch off relevance feedback, the shifting of weights, and the vectors, which are also left
+    out where wordllama is not installed.
+
+    >>> from lycosa.core.types import Links
+    >>> table = Table(); _ = table.add_seed("http://a.test/")
+    >>> links = Links.to("http://a.test/coral", "http://a.test/trains", anchors=["coral reefs", "railways"])
+    >>> links.alphas[:] = (.8, 0)
+    >>> scent = Scent(words="coral reef bleaching", vectors=False)
+    >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
+    >>> coral, trains = scent.score(rows, table)
+    >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
+    (True, ['address', 'anchor'])
+    """
 
     proportional: ClassVar[bool] = False
     wants: ClassVar[tuple[str, ...]] = ("context", "url")
 
     words: str | Mapping[str, float] = ""
-    terms_of_topic: Mapping[str, float] = field(default_factory=dict)
+    stems: Mapping[str, float] | None = None
+    threshold: float = 0.1
     without: str = ""
-    seed: int = 0
-    weights: str = ""
     credit: float = 0.3
-    own: float = 0.5
-    feedback: float = 0.0
-    lift: str = "sqrt"
-    shrink: float = 3.0
+    sharpen: bool = True
+    adapt: bool = True
     vectors: bool = True
-    ridge: float = 0.0
-    guard: bool = True
+    meaning_: Meaning | None = field(init=False, repr=False, compare=False)
+    words_: LinkWords = field(init=False, repr=False, compare=False)
+    sharpening_: Sharpening = field(init=False, repr=False, compare=False)
+    mixing_: Mixing = field(init=False, repr=False, compare=False)
+    trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
+    elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
+    anchors_: Column = field(init=False, repr=False, compare=False)  # of each slot: sum of outcomes, number of pages
+    addresses_: Column = field(init=False, repr=False, compare=False)
+    directories_: Column = field(init=False, repr=False, compare=False)
+    hosts_: Column = field(init=False, repr=False, compare=False)
+    sum_: float = field(default=0.0, init=False, repr=False, compare=False)
+    pages_: int = field(default=0, init=False, repr=False, compare=False)
+    positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
+    positives_: int = field(default=0, init=False, repr=False, compare=False)
+    finds_: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        left_out = [name for name in self.without.split("+") if name]
-        w = dict(WEIGHTS)
-        for pair in self.weights.split("+"):
-            if pair:
-                k, v = pair.split(":")
-                w[k.replace("_", " ")] = float(v)
-        self.weights_ = np.array([0.0 if name in left_out else w[name] for name in TERMS])
-        words = self.words if isinstance(self.words, str) else ""
-        given: Mapping[str, float] = self.terms_of_topic or ({} if isinstance(self.words, str) else self.words)
-        self.meaning_ = meaning_of(words, given) if self.vectors and (words or given) else None
-        self.mixing_ = Mixing(self.weights_, self.ridge) if self.ridge else None
+        if not 0 <= self.credit <= 1:
+            raise ValueError(f"credit={self.credit:g} is a share that is handed back: take a number from 0 to 1")
+        left_out = {name.strip().replace("_", " ") for name in self.without.split("+") if name.strip()}
+        unknown = sorted(left_out.difference(TERMS))
+        if unknown:
+            raise ValueError(f"without names {unknown[0]!r}, which is no term of scent: it has {', '.join(TERMS)}")
+        words = self.words if isinstance(self.words, str) and not self.stems else ""
+        weighted: Mapping[str, float] = self.stems or ({} if isinstance(self.words, str) else self.words)
+        self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
-        self.trails_ = Trails()
-        self.elite_ = Elite()
-        self.stems_ = np.zeros((SLOTS, 4))
-        self.addresses_ = np.zeros((SLOTS, 2))
-        self.directories_ = np.zeros((SLOTS, 2))
-        self.hosts_ = np.zeros((SLOTS, 2))
-        self.sum_ = self.positive_ = self.own_ = self.told_ = self.raw_ = 0.0
-        self.fs_ = self.fr_ = 1e-9
-        self.pages_ = self.positives_ = 0
-        topic = dict(given) or dict.fromkeys(stems(words), 1.0)
-        self.topic_ = np.zeros(SLOTS, np.float32)
-        for stem, weight in topic.items():
-            self.topic_[slot_of(stem)] += weight
-        self.topic_ /= max(float(np.sqrt(self.topic_ @ self.topic_)), 1e-9)
-        self.has_topic_ = bool(topic)
+        self.sharpening_ = Sharpening(weighted or dict.fromkeys(stems_of(words), 1.0), feedback=self.sharpen)
+        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
+        for name in ("anchors_", "addresses_", "directories_", "hosts_"):
+            setattr(self, name, np.zeros((SLOTS, 2)))
 
     @property
     def scale_(self) -> float:
-        return max((self.positive_ + 0.05) / (self.positives_ + 0.5), 1e-6)
+        """s, the mean of the positive outcomes; .1 before there is one."""
+        return max((self.positive_sum_ + 0.05) / (self.positives_ + 0.5), 1e-6)
 
     @property
     def mean_(self) -> float:
+        """m0, the mean outcome, shrunk."""
         return self.sum_ / (self.pages_ + 5.0)
+
+    @property
+    def weights_(self) -> Column:
+        """What each term counts at present."""
+        return self.mixing_.weights if self.adapt else self.mixing_.fixed
+
+    # -- learn -------------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from a visit; return the rows that were scored again."""
         visit, row = step.visit, step.row
-        self._fit(len(table))
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
         touched = [step.children.astype(np.intp)]
-        if visit.kind == "redirect":
+        moved = visit.kind == "redirect"
+        if moved:
             self._redirect(step, table)
         else:
             if visit.is_page and not self.trails_.done[row]:
@@ -121,193 +203,152 @@ class Scent:
             if len(step.children):
                 self._links(step, table)
         touched.append(self.elite_.due(table))
-        rows = np.unique(np.concatenate(touched))
+        rows: NDArray[np.intp] = np.unique(np.concatenate(touched))
         rows = rows[table.state[rows] == OPEN]
-        scores = self._weigh(rows, table)
-        if visit.kind == "redirect":
+        scores = self.weights_ @ self._features(rows, table)
+        if moved:  # the target is worth what its source was
             scores[np.isin(rows, step.children)] = self.elite_.score[row]
         self.elite_.note(rows, scores)
         return rows
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The score that each row had last."""
-        known = min(len(self.elite_.score), len(table))
-        found = np.zeros(len(rows))
-        scored = np.asarray(rows) < known
-        found[scored] = self.elite_.score[np.asarray(rows)[scored]]
-        return found
+    def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
+        """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
+        trails = self.trails_
+        before = self._features(np.array([row]), table)[:, 0] if self.adapt and trails.parents[row] else None
+        outcome = self.sharpening_.learn(visit, table, self.words_)
+        trails.outcome[row], trails.done[row] = outcome, True
+        self.pages_ += 1
+        self.sum_ += outcome
+        self.finds_ += visit.is_find(self.threshold)
+        if outcome > 0:
+            self.positive_sum_ += outcome
+            self.positives_ += 1
+        if before is not None:
+            self.mixing_.learn(before, outcome / self.scale_)
+        self._credit(row, outcome, 1)
+        share, ancestor = self.credit * outcome, int(table.parent[row])
+        for _ in range(ANCESTORS):
+            if ancestor < 0 or not share:
+                break
+            self._credit(ancestor, share, 0)
+            share, ancestor = share * self.credit, int(table.parent[ancestor])
+        if self.meaning_ is not None:
+            self.meaning_.learn(trails.anchor[row], outcome, self.mean_)
+        return trails.tell(row, outcome, table.edges)
 
-    def _fit(self, rows: int) -> None:
-        self.trails_.fit(rows)
-        self.elite_.fit(rows)
+    def _credit(self, row: int, outcome: float, pages: int) -> None:
+        """The groups of the link to a row have led to this much more."""
+        trails, said = self.trails_, np.array((outcome, pages), np.float64)
+        for groups, slots in ((self.anchors_, trails.anchor[row]), (self.addresses_, trails.address[row])):
+            groups[slots] += said
+            groups[0] = 0.0  # the slot of no word
+        self.directories_[trails.directory[row]] += said
+        self.hosts_[trails.host[row]] += said
 
     def _redirect(self, step: Step, table: Table) -> None:
         for target in step.children.tolist():
             self.trails_.move(step.row, target)
             self.trails_.place(target, table.nodes[target])
 
-    def _weigh(self, rows: Rows, table: Table) -> Scores:
-        w = self.weights_
-        if self.mixing_ is not None:
-            w = self.mixing_.weights if self.guard else self.mixing_.shifted
-        return w @ self.features(rows, table)
-
-    def _outcome(self, visit: Visit, table: Table) -> tuple[float, float, NDArray[np.intp]]:
-        if visit.same_as:
-            return 0.0, 0.0, np.zeros(0, np.intp)
-        slots = self.words_.slots(table.stems, visit.terms.ids)
-        b = visit.beta
-        if not len(slots):
-            return b, b, slots
-        x = 1.0 + np.log(visit.terms.counts.astype(np.float64))
-        length = float(np.sqrt(x @ x))
-        if self.own and self.has_topic_:
-            own = float(x @ self.topic_[slots]) / length
-            self.own_ += own
-            self.told_ += b
-            if self.own_ > 0 and self.told_ > 0:
-                b = (1 - self.own) * b + self.own * own * self.told_ / self.own_
-        raw = b
-        if self.feedback and self.pages_ > 3:
-            known = self.stems_[slots, 2:]
-            mr = self.raw_ / self.pages_
-            f = float(x @ ((known[:, 0] - mr * known[:, 1]) / (known[:, 1] + 3))) / length
-            self.fs_ += f * f
-            self.fr_ += raw * raw
-            b = max(0.0, raw + self.feedback * f * np.sqrt(self.fr_ / self.fs_))
-        self.raw_ += raw
-        return b, raw, slots
-
-    def _turned_out(self, row: int, visit: Visit, table: Table) -> Rows:
-        trails = self.trails_
-        feats = self.features(np.array([row]), table)[:, 0] if self.mixing_ is not None and table.parent[row] >= 0 else None
-        outcome, raw, slots = self._outcome(visit, table)
-        trails.outcome[row], trails.done[row] = outcome, True
-        self.pages_ += 1
-        self.sum_ += outcome
-        if outcome > 0:
-            self.positive_ += outcome
-            self.positives_ += 1
-        if feats is not None:
-            self.mixing_.learn(feats, outcome / self.scale_)
-        self._credit(row, outcome, 1)
-        share, ancestor = self.credit, int(table.parent[row])
-        for _ in range(ANCESTORS):
-            if ancestor < 0 or not outcome or not share:
-                break
-            self._credit(ancestor, share * outcome, 0)
-            share, ancestor = share * self.credit, int(table.parent[ancestor])
-        if len(slots):
-            self.stems_[slots, 2] += raw
-            self.stems_[slots, 3] += 1
-        if self.meaning_ is not None:
-            self.meaning_.learn(trails.anchor[row], outcome)
-            self.meaning_.turn(self.mean_)
-        return trails.tell(row, outcome, table.edges)
-
-    def _credit(self, row: int, outcome: float, pages: int) -> None:
-        trails = self.trails_
-        said = np.array([outcome, pages])
-        self.stems_[trails.anchor[row], :2] += said
-        self.addresses_[trails.address[row]] += said
-        self.directories_[trails.directory[row]] += said
-        self.hosts_[trails.host[row]] += said
-        self.stems_[0] = self.addresses_[0] = 0.0
-
     def _links(self, step: Step, table: Table) -> None:
+        """What a page says of the rows that it links to."""
         trails, children = self.trails_, step.children
-        outcome = float(trails.outcome[step.row])
+        outcome = trails.outcome.item(step.row)
         lines = trails.known[children]
         lines[:, OUTCOMES] += outcome
         lines[:, PROMISE] += outcome * step.alphas
-        lines[:, IN_CONTEXT] = np.maximum(lines[:, IN_CONTEXT], step.facet("context"))
-        lines[:, IN_ADDRESS] = np.maximum(lines[:, IN_ADDRESS], step.facet("url"))
+        for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
+            np.maximum(lines[:, column], step.facet(facet), out=lines[:, column])
         trails.beside(lines, children)
         trails.known[children] = lines
-        new = children[(trails.parents[children] == 0).nonzero()[0]]
-        for row in new.tolist():
+        for row in children[(trails.parents[children] == 0).nonzero()[0]].tolist():
             trails.place(row, table.nodes[row])
         trails.link(children, len(table.edges) - len(children))
         self._read(step, table)
 
     def _read(self, step: Step, table: Table) -> None:
-        """The words of links to rows of which no anchor is known yet."""
+        """The words of links to rows of which no anchor is known yet: anchors, contexts and addresses at once."""
         trails, links, of_link = self.trails_, step.visit.links, step.of_link
         blank = ((of_link >= 0) & (trails.anchor[of_link, 0] == 0) & (table.state[of_link] == OPEN)).nonzero()[0]
         if not len(blank):
             return
         rows, first = np.unique(of_link[blank], return_index=True)
-        chosen = blank[first].tolist()
-        n = len(rows)
-        texts = [links.anchors[i] for i in chosen] + [links.contexts[i] for i in chosen]
-        texts += [words_of(links.urls[i]) for i in chosen]
+        chosen, n = blank[first].tolist(), len(rows)
+        texts = [links.anchors[at] for at in chosen]
+        texts += [links.contexts[at] for at in chosen]
+        texts += [words_of(links.urls[at]) for at in chosen]
         owner, slots = self.words_.read(texts, step.visit.language)
-        cuts = np.searchsorted(owner, (n, 2 * n)).tolist()
-        parts = (slice(0, cuts[0]), slice(cuts[0], cuts[1]), slice(cuts[1], None))
-        for number, (matrix, part) in enumerate(
-            zip((trails.anchor, trails.context, trails.address), parts, strict=True)
+        cuts = [0, *np.searchsorted(owner, (n, 2 * n)).tolist(), len(owner)]
+        near = (ANCHOR_NEAR, ANCHOR_SCALE), (CONTEXT_NEAR, CONTEXT_SCALE), None
+        for kind, (matrix, columns) in enumerate(
+            zip((trails.anchor, trails.context, trails.address), near, strict=True)
         ):
-            fill(matrix, rows, owner[part] - number * n, slots[part])
-        if self.meaning_ is not None:
-            for number, column in ((0, ANCHOR_NEAR), (1, CONTEXT_NEAR)):
-                part = parts[number]
-                near, scale = self.meaning_.similar(*self.meaning_.sums(owner[part] - number * n, slots[part], n))
-                trails.known[rows, column] = near
-                trails.known[rows, column + 1] = scale
+            part = slice(cuts[kind], cuts[kind + 1])
+            fill(matrix, rows, owner[part] - kind * n, slots[part])
+            if self.meaning_ is not None and columns is not None:
+                said = self.meaning_.similar(*self.meaning_.sums(owner[part] - kind * n, slots[part], n))
+                for column, values in zip(columns, said, strict=True):
+                    trails.known[rows, column] = values
 
-    def features(self, rows: Rows, table: Table) -> Column:
-        trails, scale, mean = self.trails_, self.scale_, self.mean_
-        known = trails.known[rows].T.astype(np.float64)
-        degree = table.in_degree[rows].astype(np.float64)
-        found = np.zeros((len(TERMS), len(rows)))
-        (pages, many, links, promise, anchor, context, address, siblings, neighbours, directory, anchor_words,
-         anchor_pages, best_anchor, context_pages, address_words, anchor_meaning, context_meaning, learned, new,
-        ) = found  # fmt: skip
-        outcomes = known[OUTCOMES] / scale
-        np.divide(outcomes, degree + 2.0, out=pages)
-        np.log1p(outcomes, out=many)
-        np.log1p(degree, out=links)
-        np.log1p(known[PROMISE] / scale, out=promise)
-        anchor[:] = table.alpha_max[rows]
-        context[:] = known[IN_CONTEXT]
-        address[:] = known[IN_ADDRESS]
-        np.divide(known[SIBLINGS], (np.maximum(known[SIBLING_COUNT], 1.0)) * scale, out=siblings)
-        np.divide(known[NEIGHBOURS], (known[NEIGHBOUR_WEIGHT] + 0.7) * scale, out=neighbours)
-        host, place = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T
-        back = (host[0] + 3.0 * mean) / (host[1] + 3.0)
-        np.divide((place[0] + 3.0 * back), (place[1] + 3.0) * scale, out=directory)
-        new[:] = 1 / np.sqrt(1 + host[1]) + 1 / np.sqrt(1 + place[1])
-        words = trails.anchor[rows]
-        count = np.maximum(np.count_nonzero(words, axis=1), 1)
-        root = np.sqrt(count) if self.lift == "sqrt" else count
-        said = self.stems_[words]
-        lift = (said[..., 0] - mean * said[..., 1]) / (said[..., 1] + self.shrink)
-        np.divide(lift.sum(axis=1), root * scale, out=anchor_words)
-        mr = self.raw_ / (self.pages_ + 1.0)
-        lift = (said[..., 2] - mr * said[..., 3]) / (said[..., 3] + self.shrink)
-        np.divide(lift.sum(axis=1), root * scale, out=anchor_pages)
-        np.divide(np.where(words > 0, lift, -9e9).max(axis=1) * (words[:, 0] > 0), scale, out=best_anchor)
-        if self.meaning_ is not None:
-            anchor_meaning[:] = known[ANCHOR_NEAR]
-            context_meaning[:] = known[CONTEXT_NEAR]
-            np.divide(self.meaning_.toward(words) * known[ANCHOR_SCALE], scale, out=learned)
-        words = trails.context[rows]
-        said = self.stems_[words][..., 2:]
-        lift = (said[..., 0] - mr * said[..., 1]) / (said[..., 1] + self.shrink)
-        n = np.maximum(np.count_nonzero(words, axis=1), 1)
-        np.divide(lift.sum(axis=1), (np.sqrt(n) if self.lift == "sqrt" else n) * scale, out=context_pages)
-        words = trails.address[rows]
-        said = self.addresses_[words]
-        lift = (said[..., 0] - mean * said[..., 1]) / (said[..., 1] + self.shrink)
-        n = np.maximum(np.count_nonzero(words, axis=1), 1)
-        np.divide(lift.sum(axis=1), (np.sqrt(n) if self.lift == "sqrt" else n) * scale, out=address_words)
+    # -- score -------------------------------------------------------------------------------------------------
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The score that each row had last; 0 for one that was never scored."""
+        known = self.elite_.score
+        if len(rows) and int(rows.max()) >= len(known):
+            return np.array([known[row] if row < len(known) else 0.0 for row in rows.tolist()])
+        found: Scores = known[rows].astype(np.float64)
         return found
 
     def terms(self, rows: Rows, table: Table) -> dict[str, Column]:
-        said = self.features(rows, table) * self.weights_[:, None]
-        return {name: said[number] for number, name in enumerate(TERMS) if self.weights_[number]}
+        """Of each term what it contributes to the rows' scores, as of now."""
+        said = self._features(rows, table) * self.weights_[:, None]
+        return {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The terms of one row's score and what each contributes, the largest first; their sum is the score."""
+        """The terms of one row's score and what each contributes, the largest first."""
         said = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
         return dict(sorted(said.items(), key=lambda term: -abs(term[1])))
+
+    def _features(self, rows: Rows, table: Table) -> Column:
+        """The terms, not weighted: a line for each, in the order of TERMS."""
+        trails, scale = self.trails_, self.scale_
+        rows = np.where(rows < len(trails.done), rows, 0) if len(trails.done) else rows[:0]
+        found = np.zeros((len(TERMS), len(rows)))
+        known = trails.known[rows].T.astype(np.float64)
+        parents = table.in_degree[rows].astype(np.float64)
+        outcomes = known[OUTCOMES] / scale
+        found[0] = outcomes / (parents + PAGES_SHRINK)
+        np.log1p(outcomes, out=found[1])
+        np.log1p(parents, out=found[2])
+        np.log1p(known[PROMISE] / scale, out=found[3])
+        found[4], found[5], found[6] = table.alpha_max[rows], known[IN_CONTEXT], known[IN_ADDRESS]
+        anchor = trails.anchor[rows]
+        if self.meaning_ is not None:
+            found[7], found[8] = known[ANCHOR_NEAR], known[CONTEXT_NEAR]
+            found[9] = self.meaning_.toward(anchor) * known[ANCHOR_SCALE] / scale
+        found[10] = known[SIBLINGS] / (np.maximum(known[SIBLING_COUNT], 1.0) * scale)
+        found[11] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
+        host, directory = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T
+        of_host = (host[0] + SHRINK * self.mean_) / (host[1] + SHRINK)
+        found[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
+        text, mean = self.sharpening_.lifts, self.sharpening_.mean
+        root = np.sqrt(np.maximum(np.count_nonzero(anchor, axis=1), 1)) * scale
+        found[13] = _lifts(self.anchors_, anchor, self.mean_) / root
+        found[14] = _lifts(text, anchor, mean) / root
+        for line, groups, words, m0 in (
+            (15, text, trails.context[rows], mean),
+            (16, self.addresses_, trails.address[rows], self.mean_),
+        ):
+            found[line] = _lifts(groups, words, m0) / (np.sqrt(np.maximum(np.count_nonzero(words, 1), 1)) * scale)
+        curiosity = 0.5 / (1.0 + self.finds_ / SMELT)
+        found[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        return found
+
+
+def _lifts(groups: Column, slots: NDArray[np.int32], mean: float) -> Column:
+    """For each line of slots the sum of their lifts; the slot of no word has none."""
+    said = groups[slots]
+    count = said[..., 1]
+    found: Column = ((said[..., 0] - mean * count) / (count + SHRINK)).sum(axis=1)
+    return found

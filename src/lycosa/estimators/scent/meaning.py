@@ -20,6 +20,9 @@ MOST_TERMS = 40
 RIDGE = 3.0
 """How many pages it takes to be half sure of a direction."""
 
+PERIOD, WORDS_A_PAGE = 16, 4096
+"""The direction is brought up to date after every 16 pages, or with many words after one page for every 4,096."""
+
 Matrix = NDArray[np.float32]
 
 
@@ -50,7 +53,8 @@ class Meaning:
         self._inverse = np.eye(DIMENSIONS) / RIDGE
         self._outcomes = np.zeros(DIMENSIONS)
         self._total = np.zeros(DIMENSIONS)
-        self._due = 0
+        self._mean = 0.0
+        self._due = PERIOD
 
     def meet(self, words: list[str], slots: list[int]) -> None:
         """Look up the vectors of words; of several words in one slot the first one counts."""
@@ -64,7 +68,7 @@ class Meaning:
         self._lines[begin:end] = found / np.maximum(lengths, 1e-6)[:, None]
         self._place[list(new)] = np.arange(begin, end)
         self._count = end
-        self._toward[begin:end] = self._lines[begin:end] @ self.direction()
+        self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
     def sums(self, owner: NDArray[np.intp], slots: Slots, texts: int) -> tuple[Matrix, NDArray[np.float32]]:
         """The sum of each text's words, and its length."""
@@ -84,31 +88,28 @@ class Meaning:
         found: NDArray[np.float32] = self._toward[self._place[slots]].sum(axis=1)
         return found
 
-    def learn(self, slots: Slots, outcome: float) -> None:
-        """An anchor of these words has led to a page of this outcome."""
+    def learn(self, slots: Slots, outcome: float, mean: float) -> None:
+        """An anchor of these words has led to a page of this outcome; `mean` is m0.
+
+        All words get to know the new direction now and then only, as there may be many of them.
+        """
+        self._mean = mean
+        self._due -= 1
         vector = self._lines[self._place[slots]].sum(axis=0, dtype=np.float64)
         length = float(np.sqrt(vector @ vector))
-        if length <= 0.0:
-            return
-        vector /= length
-        turned = self._inverse @ vector
-        self._inverse -= np.outer(turned, turned) / (1.0 + vector @ turned)
-        self._outcomes += outcome * vector
-        self._total += vector
+        if length > 0.0:
+            vector /= length
+            turned = self._inverse @ vector
+            self._inverse -= np.outer(turned, turned) / (1.0 + vector @ turned)
+            self._outcomes += outcome * vector
+            self._total += vector
+        if self._due <= 0:
+            self._due = max(PERIOD, self._count // WORDS_A_PAGE)
+            self._toward[: self._count] = self._lines[: self._count] @ self._direction()
 
-    def direction(self, mean: float | None = None) -> NDArray[np.float64]:
-        """w, for a mean outcome m0."""
-        if mean is not None:
-            self._mean = mean
-        return self._inverse @ (self._outcomes - getattr(self, "_mean", 0.0) * self._total)
-
-    def turn(self, mean: float) -> None:
-        """Let all words know the present direction. Now and then only, as there may be many of them."""
-        self._due -= 1
-        if self._due > 0:
-            return
-        self._due = max(16, self._count // 4096)
-        self._toward[: self._count] = self._lines[: self._count] @ self.direction(mean).astype(np.float32)
+    def _direction(self) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(np.float32)
+        return found
 
     def _topic(self, words: str, terms: Mapping[str, float]) -> NDArray[np.float32]:
         if words:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+RIDGE = 50.0
+"""How firmly the fixed weights are believed in: a prior variance of .02, if outcomes have 1."""
+
 DISCOUNT = 0.99
 """What a comparison keeps of what it knew, with every page."""
 
@@ -26,10 +29,10 @@ class Mixing:
     the last hundred pages or so. The shifted ones are in force only while they have been better.
     """
 
-    def __init__(self, fixed: Column, ridge: float) -> None:
-        self.fixed, self.ridge = fixed, ridge
+    def __init__(self, fixed: Column, ridge: float = RIDGE) -> None:
+        self.fixed = fixed
         n = len(fixed)
-        self.free = (fixed != 0.0).astype(np.float64)
+        self._free = (fixed != 0.0).astype(np.float64)
         self.shifted = fixed.copy()
         self.ahead = False
         self.pages = 0
@@ -56,7 +59,7 @@ class Mixing:
         self._sums[:, 0] += p * dy
         self._sums[:, 1] += p * p
         self._sums[:, 2] += dy * dy
-        centred = (terms - self._mean) * self.free
+        centred = (terms - self._mean) * self._free
         self._level += rate * p
         self._mean += rate * (terms - self._mean)
         self._outcome += rate * dy

@@ -87,7 +87,7 @@ class Trails:
         lines[:, NEIGHBOURS] += np.convolve(outcome, _KERNEL)[NEAR : NEAR + len(children)]
         lines[:, NEIGHBOUR_WEIGHT] += np.convolve(done, _KERNEL)[NEAR : NEAR + len(children)]
 
-    def tell(self, row: int, outcome: float, edges: Edges) -> Rows:
+    def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
         if not len(edge):
@@ -96,12 +96,13 @@ class Trails:
         np.clip(at, 0, len(edges) - 1, out=at)
         same = edges.parent[at] == edges.parent[edge][:, None]
         at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
-        rows = edges.child[at].astype(np.intp)
+        rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
         flat, width = self.known.reshape(-1), self.known.shape[1]
         np.add.at(flat, rows * width + SIBLINGS, np.float32(outcome))
         np.add.at(flat, rows * width + SIBLING_COUNT, np.float32(1))
         close = _CLOSE[which].nonzero()[0]
-        near, weight = rows[close], _WEIGHTS[which[close]]
+        near: NDArray[np.intp] = rows[close]
+        weight = _WEIGHTS[which[close]]
         np.add.at(flat, near * width + NEIGHBOURS, weight * np.float32(outcome))
         np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
         return near

@@ -1,0 +1,107 @@
+"""How good a page is, in sharper words than the judge's: the topic's own words, and those of the best pages so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.table import Table
+from lycosa.core.types import Visit
+from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
+
+OWN = 0.8
+"""The share of our own reading in what the query says of a page; the rest is the judge's."""
+
+FEEDBACK, CAP = 0.5, 1.5
+"""The weight of feedback beside the query, which has 1; and how large it may be, as a multiple of the query's usual."""
+
+SHRINK = 3.0
+"""A word that was on so many pages is half known."""
+
+DISCOUNT, TRUST, TRIAL = 0.98, 0.2, 5
+"""Feedback counts while it agrees with the query on new pages: a correlation of .2 over the last fifty or so."""
+
+Column = NDArray[np.float64]
+
+
+class Sharpening:
+    """What a page turned out to be worth: outcome = query + feedback.
+
+    The query's part is a fifth of the judge's beta and four fifths our own reading, the cosine of the page's words
+    (1 + log tf) with the topic's, brought to the scale of beta; for a topic without words it is beta. The feedback's
+    part is pseudo relevance feedback: of each word we know how much better than others the pages are that have it, its
+    lift (sum of their query's parts - mean times their number) / (their number + 3), and a page is worth the mean lift
+    of its words. Three things keep it from drifting: the query keeps twice its weight, it is capped, and it is tested
+    against the query. The lifts learn from the query's part alone, and on each new page, before it is learned from,
+    what feedback says has to agree with what the query says; while it does not, it counts nothing.
+    """
+
+    def __init__(self, topic: Mapping[str, float], *, feedback: bool = True) -> None:
+        self.feedback = feedback
+        self.lifts = np.zeros((SLOTS, 2))
+        """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
+        self.pages = 0
+        self.total = 0.0
+        self._topic = np.zeros(SLOTS)
+        for stem, weight in topic.items():
+            self._topic[slot_of(stem)] += weight
+        length = math.sqrt(self._topic @ self._topic)
+        self._worded = length > 0
+        self._topic /= length or 1.0
+        self._beta = self._own = 0.0
+        self._agreement = np.zeros(5)  # of q f, q^2, f^2, q, f: discounted sums
+        self._weight = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Of the query's parts of all pages so far; 0 before the first."""
+        return self.total / self.pages if self.pages else 0.0
+
+    @property
+    def trusted(self) -> bool:
+        """Whether feedback has agreed with the query lately."""
+        n = self._weight
+        if self.pages < TRIAL or not n:
+            return False
+        qf, qq, ff, q, f = (self._agreement / n).tolist()
+        return bool(qf - q * f > TRUST * math.sqrt(max((qq - q * q) * (ff - f * f), 1e-18)))
+
+    def learn(self, visit: Visit, table: Table, words: LinkWords) -> float:
+        """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
+        if visit.same_as:
+            return 0.0
+        slots = words.slots(table.stems, visit.terms.ids)
+        frequency = 1.0 + np.log(visit.terms.counts.astype(np.float64))
+        length = math.sqrt(frequency @ frequency)
+        query = self._query(visit.beta, frequency, slots, length)
+        outcome = query
+        if self.feedback and length:
+            known = self.lifts[slots]
+            said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
+            outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
+        self.lifts[slots] += (query, 1.0)
+        self.pages += 1
+        self.total += query
+        return outcome
+
+    def _query(self, beta: float, frequency: Column, slots: NDArray[np.intp], length: float) -> float:
+        if not self._worded or not length:
+            return beta
+        own = float(frequency @ self._topic[slots]) / length
+        self._beta += beta
+        self._own += own
+        if not self._own or not self._beta:
+            return beta
+        return (1.0 - OWN) * beta + OWN * own * self._beta / self._own
+
+    def _fed_back(self, query: float, said: float) -> float:
+        """What feedback says on the scale of the query; then see whether the two agree."""
+        qq, ff = self._agreement[1] + query * query, self._agreement[2] + said * said
+        usual = math.sqrt(qq / (self._weight + 1.0))
+        fed = min(max(said * math.sqrt(qq / ff), -CAP * usual), CAP * usual) if ff and self.trusted else 0.0
+        self._agreement = DISCOUNT * self._agreement + (query * said, query * query, said * said, query, said)
+        self._weight = DISCOUNT * self._weight + 1.0
+        return fed
