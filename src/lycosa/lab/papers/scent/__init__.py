@@ -7,7 +7,7 @@ occurrences, as Gouriten et al. published it.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from lycosa.core.errors import InputError
@@ -18,12 +18,13 @@ from lycosa.lab.papers.scent.ablation import figure_ablation, table_ablation, wi
 from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, Hunted, choose
 from lycosa.lab.papers.scent.comparing import claims_of, compare, table_all, table_cells
 from lycosa.lab.papers.scent.crawls import (
+    ABLATED,
+    ABLATION_SETS,
     CELLS,
     EXAMPLES,
     LEFT_OUT,
-    QUERY_OFF,
-    QUERY_ON,
     QUICK,
+    Cell,
     Crawls,
     Size,
     crawl,
@@ -43,17 +44,18 @@ def findings(bench: Bench) -> Findings:
         raise InputError("scent is measured on pages with text and classes: take another corpus than a graph")
     size = size_of(bench)
     hunted = choose(index, DEVELOPMENT if bench.develop else REPORT, size.topics, bench.random_seed, bench.tell)
-    ablated, texts = (QUERY_ON, QUERY_OFF), without(size.terms)
+    texts = without(size.terms)
     crawls: list[Crawls] = []
     remarks = [*hunted.remarks, LEFT_OUT]
     for cell in CELLS:
         try:
-            crawls.append(crawl(bench, cell, hunted, size, list(texts.values()) if cell in ablated else ()))
+            crawls.append(crawl(bench, cell, hunted, size))
         except InputError as error:
             remarks.append(f"Left out: {cell.title}: {error}")
     if not crawls:
         raise InputError(f"no cell could be run: {' '.join(remarks)}")
-    told = [one for one in crawls if one.cell in ablated]
+    fewer = replace(size, sets=min(size.sets, ABLATION_SETS), published=())
+    told = [crawl(bench, cell, hunted, fewer, list(texts.values())) for cell in ABLATED if _there(cell, crawls)]
     compared = compare(crawls, corpus_name(index))
     parts: list[Table | Figure] = [table_cells(crawls, compared), table_all(crawls)]
     parts += [table_ablation(told, texts), figure_ablation(told, texts)] if told else []
@@ -65,6 +67,11 @@ def findings(bench: Bench) -> Findings:
         "scent", OURS["scent"], parts, claims_of(compared, bench.quick), _summary(crawls, hunted, size),
         configuration(bench, hunted, size, crawls), corpus_of(index), remarks,
     )  # fmt: skip
+
+
+def _there(cell: Cell, crawls: list[Crawls]) -> bool:
+    """Whether crawls of this kind could be run."""
+    return any((one.cell.told, one.cell.seeds) == (cell.told, cell.seeds) for one in crawls)
 
 
 def size_of(bench: Bench) -> Size:

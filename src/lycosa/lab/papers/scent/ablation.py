@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from lycosa.core.spec import spell
-from lycosa.core.table import Table as Known
-from lycosa.estimators import scent
+from lycosa.estimators.scent import TERMS
 from lycosa.lab.findings import Cell, Curve, Figure, Table
 from lycosa.lab.papers.scent.comparing import apart
 from lycosa.lab.papers.scent.crawls import SCENT, Crawls
 
+PARTS = {
+    "all word vectors": {"vectors": "false"},
+    "relevance feedback": {"sharpen": "false"},
+    "adaptive weights": {"adapt": "false"},
+    "delayed credit": {"credit": "0"},
+}
+"""What is no term of its own."""
+
 
 def without(most: int = 0) -> dict[str, str]:
-    """By term the strategy that does without it; `most` of them, or all."""
-    terms = tuple(getattr(scent, "TERMS", ())) or tuple(scent.Scent().terms(np.zeros(0, np.intp), Known()))
-    return {term: spell(SCENT, {"without": term}) for term in (terms[:most] if most else terms)}
+    """By term the strategy that does without it, and so by part: `most` terms, or all of both."""
+    texts = {term: spell(SCENT, {"without": term}) for term in (TERMS[:most] if most else TERMS)}
+    return texts if most else texts | {part: spell(SCENT, given) for part, given in PARTS.items()}
 
 
 def table_ablation(crawls: Sequence[Crawls], texts: dict[str, str]) -> Table:

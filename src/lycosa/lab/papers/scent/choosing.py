@@ -25,7 +25,7 @@ LARGEST = 1 / 3
 RARE, COMMON = 0.05, 0.2
 """Share of the pages that have a keyword."""
 
-OFTEN = 1.0
+OFTEN = 3.0
 """How often a keyword is on the pages that have it, in the mean: 1 takes any word, 3 those that pages are about. Words
 that stand on a page once say little of the links around it, and no strategy does much better than breadth-first."""
 

@@ -41,6 +41,9 @@ SEEDS, KEYWORD_SEEDS = 5, 50
 """Of a topic; and of a keyword, as in Gouriten et al., or a tenth of the pages that have it."""
 
 EXAMPLES = 20
+JUDGES = {"words": "vector,idf=none", "examples": "vector,idf=none"}
+"""Of the judges that do not learn as they go, those that rank pages best (benchmarks/judges.py)."""
+
 TRIALS = 40
 """Topics times seed sets, at least: where topics are fewer than eight, they get more seed sets."""
 
@@ -67,6 +70,10 @@ QUERY_ON = Cell("query-on", "query, on-topic seeds", "words", "on-topic")
 QUERY_OFF = Cell("query-off", "query, off-topic seeds", "words", "off-topic")
 EXAMPLES_ON = Cell("examples-on", f"{EXAMPLES} examples, on-topic seeds", "examples", "on-topic")
 EXAMPLES_OFF = Cell("examples-off", f"{EXAMPLES} examples, off-topic seeds", "examples", "off-topic")
+ABLATED = (replace(QUERY_ON, key="ablation-on"), replace(QUERY_OFF, key="ablation-off"))
+ABLATION_SETS = 2
+"""Seed sets of each topic that are crawled with each term left out."""
+
 CELLS = (KEYWORD, QUERY_ON, QUERY_OFF, EXAMPLES_ON, EXAMPLES_OFF)
 
 
@@ -195,7 +202,7 @@ def crawl(bench: Bench, cell: Cell, hunted: Hunted, size: Size, without: Sequenc
     fewest = min(hunted.keywords.values())
     plan = Experiment(
         f"scent, {cell.title}", str(bench.index.path or ""), [ORACLE, SCENT, *size.published, *without],
-        told=cell.told, judge="keyword" if cell == KEYWORD else "", mode=cell.mode, seeds=cell.seeds,
+        told=cell.told, judge="keyword" if cell == KEYWORD else JUDGES[cell.told], mode=cell.mode, seeds=cell.seeds,
         examples=EXAMPLES if cell.told == "examples" else 10,
         seed_count=max(1, min(KEYWORD_SEEDS, fewest // 10)) if cell == KEYWORD else SEEDS,
         seed_sets=size.sets_for(len(subjects)), budgets=list(size.budgets), random_seed=bench.random_seed,
