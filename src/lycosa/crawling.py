@@ -58,7 +58,7 @@ def crawl(
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
-    `topic`, `strategy` and `space` may be objects of your own; the strategy is best-first unless you or the `config`
+    `topic`, `strategy` and `space` may be objects of your own; the strategy is scent unless you or the `config`
     file say otherwise. Without `out` nothing is written to disk. The other options are those of
     `lycosa crawl --help`, with underscores.
 

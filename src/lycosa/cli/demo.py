@@ -19,11 +19,11 @@ MARK = ".lycosa-demo"
 
 
 def run(out: Path, budget: int, seed: int) -> None:
-    """Grow a web, hunt in it twice, compare."""
+    """Grow a web, hunt in it three times, compare."""
     _make_room(out)
     web = Web(seed=seed)
     query = web.query(TOPIC)
-    found: dict[str, tuple[int, int, float]] = {}
+    found: dict[str, tuple[int, int, int]] = {}
     with serve(web) as server:
         wanted = set(web.relevant(TOPIC))
         print(
@@ -33,7 +33,7 @@ def run(out: Path, budget: int, seed: int) -> None:
         print(
             f"The hunt: '{query}', {len(wanted)} pages of that web. Budget: {budget} pages, real HTTP, robots obeyed.\n"
         )
-        for strategy in ("best-first", "breadth-first"):
+        for strategy in ("scent", "best-first", "breadth-first"):
             print(f"--- {strategy} ---")
             options = Options(
                 topic=query,
@@ -49,25 +49,25 @@ def run(out: Path, budget: int, seed: int) -> None:
             hunt(crawl, farewell=False)
             engine = crawl.engine
             assert engine is not None
-            # Every open or finished row is a known page; those that were fetched and are on the topic are the finds.
-            fetched = [node for node, row in engine.table.row_of.items() if engine.table.state[row]]
+            fetched = [engine.table.nodes[row] for row in engine.table.closed]
             found[strategy] = (
                 len(wanted.intersection(fetched)),
                 engine.tally.pages,
-                time.monotonic() - began,
+                len(wanted.intersection(fetched[: budget // 3])),
             )
-            print(
-                f"{engine.tally.pages} pages in {found[strategy][2]:.1f} s, {found[strategy][0]} of them on the topic\n"
-            )
-    _compare(found, len(wanted))
+            took = time.monotonic() - began
+            print(f"{engine.tally.pages} pages in {took:.1f} s, {found[strategy][0]} of them on the topic\n")
+    _compare(found, len(wanted), budget // 3)
     command = "lycosa" if shutil.which("lycosa") else sys.argv[0]
     print(
         f"\nWhat to try next:\n"
-        f"  {command} show {out / 'best-first'}\n"
+        f"  {command} show {out / 'scent'}\n"
         f"      the harvest curve and the best finds\n"
-        f"  {command} report {out / 'best-first'}\n"
+        f"  {command} report {out / 'scent'}\n"
         f"      all of it as a page to look at in a browser\n"
-        f"  {command} search {out / 'best-first'} bleaching\n"
+        f"  {command} why {out / 'scent'}\n"
+        f"      which links would come next, and why\n"
+        f"  {command} search {out / 'scent'} bleaching\n"
         f"      the text of the pages\n"
         f"  {command} web\n"
         f"      the same web, to look at in a browser, and the command that crawls it\n"
@@ -76,12 +76,14 @@ def run(out: Path, budget: int, seed: int) -> None:
     )
 
 
-def _compare(found: dict[str, tuple[int, int, float]], wanted: int) -> None:
-    print(f"On-topic pages found, of {wanted} there are:")
+def _compare(found: dict[str, tuple[int, int, int]], wanted: int, early: int) -> None:
+    print(f"On-topic pages found, of {wanted} there are (the darker part: within the first {early} requests):")
     widest = max(1, *(hits for hits, _, _ in found.values()))
-    for strategy, (hits, pages, _) in found.items():
+    for strategy, (hits, pages, soon) in found.items():
         rate = hits / pages if pages else 0.0
-        print(f"  {strategy:<14} {'█' * round(40 * hits / widest):<40} {hits:>3}   harvest rate {rate:.1%}")
+        first, whole = round(30 * soon / widest), round(30 * hits / widest)
+        bar = "█" * first + "░" * (whole - first)
+        print(f"  {strategy:<14} {bar:<30} {soon:>3}, then {hits:>3}   harvest rate {rate:.1%}")
 
 
 def _make_room(out: Path) -> None:

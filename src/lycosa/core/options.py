@@ -114,9 +114,9 @@ class Options:
         False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.", group="Start"
     )
     strategy: str = option(
-        "best-first",
-        "What to fetch next: best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see 'lycosa "
-        "strategies'), or a Python class of your own, module:Class.",
+        "scent",
+        "What to fetch next: scent, best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see "
+        "'lycosa strategies'), or a Python class of your own, module:Class.",
         group="Hunt",
         metavar="NAME",
     )

@@ -11,7 +11,7 @@ from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Scores
 
-TOP, SLICE = 64, 64
+TOP, SLICE = 64, 32
 PERIOD, ROWS_A_PAGE = 16, 4096
 """All scores are looked through after every 16 pages, or with many rows after one page for every 4,096."""
 

@@ -16,14 +16,18 @@ from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
+    ANCHOR,
     ANCHOR_NEAR,
     ANCHOR_SCALE,
+    CONTEXT,
     CONTEXT_NEAR,
-    CONTEXT_SCALE,
     IN_ADDRESS,
     IN_CONTEXT,
     NEIGHBOUR_WEIGHT,
     NEIGHBOURS,
+    OF_ADDRESS,
+    OF_ANCHOR,
+    OF_CONTEXT,
     OUTCOMES,
     PROMISE,
     SIBLING_COUNT,
@@ -71,6 +75,12 @@ SMELT = 3
 """Finds after which looking at new places counts half."""
 
 Column = NDArray[np.float64]
+Groups = NDArray[np.float32]
+"""Of each slot the sum of the outcomes of its pages, and how many they are."""
+
+_TEXT = slice(OF_CONTEXT.start, OF_ANCHOR.stop)
+_LINK = slice(OF_ANCHOR.start, OF_ADDRESS.stop)
+_BEGIN = (OF_CONTEXT.start or 0, OF_ANCHOR.start, OF_ADDRESS.start)
 
 
 @dataclass
@@ -109,9 +119,9 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, divided by 1 + finds / 3: all of it
     as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
 
-    Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 64 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 178 bytes; what is known of
-    words and places has a fixed size, 22 MB, beside the vectors of the words met in links (260 bytes each).
+    Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
+    turn, never all: a row's score is that of the last time. What is known of a link takes 206 bytes; what is known of
+    words and places has a fixed size, 13 MB, beside the vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
     `adapt` and `vectors` switch off relevance feedback, the shifting of weights, and the vectors, which are also left
@@ -145,10 +155,10 @@ class Scent:
     mixing_: Mixing = field(init=False, repr=False, compare=False)
     trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
     elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
-    anchors_: Column = field(init=False, repr=False, compare=False)  # of each slot: sum of outcomes, number of pages
-    addresses_: Column = field(init=False, repr=False, compare=False)
-    directories_: Column = field(init=False, repr=False, compare=False)
-    hosts_: Column = field(init=False, repr=False, compare=False)
+    groups_: Groups = field(init=False, repr=False, compare=False)  # of links, by words of anchors and of addresses
+    directories_: Groups = field(init=False, repr=False, compare=False)
+    hosts_: Groups = field(init=False, repr=False, compare=False)
+    scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -168,8 +178,9 @@ class Scent:
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         self.sharpening_ = Sharpening(weighted or dict.fromkeys(stems_of(words), 1.0), feedback=self.sharpen)
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
-        for name in ("anchors_", "addresses_", "directories_", "hosts_"):
-            setattr(self, name, np.zeros((SLOTS, 2)))
+        self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
+        self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
+        self.directories_, self.hosts_ = np.zeros((SLOTS, 2), np.float32), np.zeros((SLOTS, 2), np.float32)
 
     @property
     def scale_(self) -> float:
@@ -205,7 +216,9 @@ class Scent:
         touched.append(self.elite_.due(table))
         rows: NDArray[np.intp] = np.unique(np.concatenate(touched))
         rows = rows[table.state[rows] == OPEN]
-        scores = self.weights_ @ self._features(rows, table)
+        terms = self._features(rows, table)
+        self.scored_ = rows, terms
+        scores = self.weights_ @ terms
         if moved:  # the target is worth what its source was
             scores[np.isin(rows, step.children)] = self.elite_.score[row]
         self.elite_.note(rows, scores)
@@ -214,7 +227,7 @@ class Scent:
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
         trails = self.trails_
-        before = self._features(np.array([row]), table)[:, 0] if self.adapt and trails.parents[row] else None
+        before = self._when_picked(row, table) if self.adapt and trails.parents[row] else None
         outcome = self.sharpening_.learn(visit, table, self.words_)
         trails.outcome[row], trails.done[row] = outcome, True
         self.pages_ += 1
@@ -233,15 +246,23 @@ class Scent:
             self._credit(ancestor, share, 0)
             share, ancestor = share * self.credit, int(table.parent[ancestor])
         if self.meaning_ is not None:
-            self.meaning_.learn(trails.anchor[row], outcome, self.mean_)
+            self.meaning_.learn(trails.words[row, OF_ANCHOR], outcome, self.mean_)
         return trails.tell(row, outcome, table.edges)
+
+    def _when_picked(self, row: int, table: Table) -> Column:
+        """The terms of a row as they were before its visit: mostly they were looked at after the last one."""
+        rows, terms = self.scored_
+        at = int(rows.searchsorted(row))
+        if at < len(rows) and rows[at] == row:
+            found: Column = terms[:, at]
+            return found
+        return self._features(np.array([row]), table)[:, 0]
 
     def _credit(self, row: int, outcome: float, pages: int) -> None:
         """The groups of the link to a row have led to this much more."""
-        trails, said = self.trails_, np.array((outcome, pages), np.float64)
-        for groups, slots in ((self.anchors_, trails.anchor[row]), (self.addresses_, trails.address[row])):
-            groups[slots] += said
-            groups[0] = 0.0  # the slot of no word
+        trails, said = self.trails_, np.array((outcome, pages), np.float32)
+        self.groups_[trails.words[row, _LINK]] += said
+        self.groups_[0] = 0.0  # the slot of no word
         self.directories_[trails.directory[row]] += said
         self.hosts_[trails.host[row]] += said
 
@@ -269,26 +290,24 @@ class Scent:
     def _read(self, step: Step, table: Table) -> None:
         """The words of links to rows of which no anchor is known yet: anchors, contexts and addresses at once."""
         trails, links, of_link = self.trails_, step.visit.links, step.of_link
-        blank = ((of_link >= 0) & (trails.anchor[of_link, 0] == 0) & (table.state[of_link] == OPEN)).nonzero()[0]
+        blank = (
+            (of_link >= 0) & (trails.words[of_link, OF_ANCHOR.start] == 0) & (table.state[of_link] == OPEN)
+        ).nonzero()[0]
         if not len(blank):
             return
         rows, first = np.unique(of_link[blank], return_index=True)
         chosen, n = blank[first].tolist(), len(rows)
-        texts = [links.anchors[at] for at in chosen]
-        texts += [links.contexts[at] for at in chosen]
+        texts = [links.contexts[at] for at in chosen]
+        texts += [links.anchors[at] for at in chosen]
         texts += [words_of(links.urls[at]) for at in chosen]
         owner, slots = self.words_.read(texts, step.visit.language)
-        cuts = [0, *np.searchsorted(owner, (n, 2 * n)).tolist(), len(owner)]
-        near = (ANCHOR_NEAR, ANCHOR_SCALE), (CONTEXT_NEAR, CONTEXT_SCALE), None
-        for kind, (matrix, columns) in enumerate(
-            zip((trails.anchor, trails.context, trails.address), near, strict=True)
-        ):
-            part = slice(cuts[kind], cuts[kind + 1])
-            fill(matrix, rows, owner[part] - kind * n, slots[part])
-            if self.meaning_ is not None and columns is not None:
-                said = self.meaning_.similar(*self.meaning_.sums(owner[part] - kind * n, slots[part], n))
-                for column, values in zip(columns, said, strict=True):
-                    trails.known[rows, column] = values
+        in_address = int(owner.searchsorted(2 * n))
+        if self.meaning_ is not None:
+            near, scale = self.meaning_.similar(*self.meaning_.sums(owner[:in_address], slots[:in_address], 2 * n))
+            trails.known[rows, CONTEXT_NEAR] = near[:n]
+            trails.known[rows, ANCHOR_NEAR], trails.known[rows, ANCHOR_SCALE] = near[n:], scale[n:]
+        slots[in_address:] += SLOTS
+        fill(trails.words, rows, owner, slots)
 
     # -- score -------------------------------------------------------------------------------------------------
 
@@ -315,7 +334,7 @@ class Scent:
         trails, scale = self.trails_, self.scale_
         rows = np.where(rows < len(trails.done), rows, 0) if len(trails.done) else rows[:0]
         found = np.zeros((len(TERMS), len(rows)))
-        known = trails.known[rows].T.astype(np.float64)
+        known = trails.known[rows].T
         parents = table.in_degree[rows].astype(np.float64)
         outcomes = known[OUTCOMES] / scale
         found[0] = outcomes / (parents + PAGES_SHRINK)
@@ -323,32 +342,30 @@ class Scent:
         np.log1p(parents, out=found[2])
         np.log1p(known[PROMISE] / scale, out=found[3])
         found[4], found[5], found[6] = table.alpha_max[rows], known[IN_CONTEXT], known[IN_ADDRESS]
-        anchor = trails.anchor[rows]
+        words = trails.words[rows]
         if self.meaning_ is not None:
             found[7], found[8] = known[ANCHOR_NEAR], known[CONTEXT_NEAR]
-            found[9] = self.meaning_.toward(anchor) * known[ANCHOR_SCALE] / scale
+            found[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * known[ANCHOR_SCALE] / scale
         found[10] = known[SIBLINGS] / (np.maximum(known[SIBLING_COUNT], 1.0) * scale)
         found[11] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
         host, directory = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T
         of_host = (host[0] + SHRINK * self.mean_) / (host[1] + SHRINK)
         found[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
-        text, mean = self.sharpening_.lifts, self.sharpening_.mean
-        root = np.sqrt(np.maximum(np.count_nonzero(anchor, axis=1), 1)) * scale
-        found[13] = _lifts(self.anchors_, anchor, self.mean_) / root
-        found[14] = _lifts(text, anchor, mean) / root
-        for line, groups, words, m0 in (
-            (15, text, trails.context[rows], mean),
-            (16, self.addresses_, trails.address[rows], self.mean_),
-        ):
-            found[line] = _lifts(groups, words, m0) / (np.sqrt(np.maximum(np.count_nonzero(words, 1), 1)) * scale)
+        root = np.sqrt(np.maximum(np.add.reduceat(words != 0, _BEGIN, axis=1, dtype=np.float32), 1.0)) * scale
+        in_text = _lifts(self.sharpening_.lifts, words[:, _TEXT], self.sharpening_.mean)
+        of_link = _lifts(self.groups_, words[:, _LINK], self.mean_)
+        found[13] = of_link[:, :ANCHOR].sum(axis=1) / root[:, 1]
+        found[14] = in_text[:, CONTEXT:].sum(axis=1) / root[:, 1]
+        found[15] = in_text[:, :CONTEXT].sum(axis=1) / root[:, 0]
+        found[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
         curiosity = 0.5 / (1.0 + self.finds_ / SMELT)
         found[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
         return found
 
 
-def _lifts(groups: Column, slots: NDArray[np.int32], mean: float) -> Column:
-    """For each line of slots the sum of their lifts; the slot of no word has none."""
+def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float) -> Groups:
+    """The lift of each slot; the slot of no word has none."""
     said = groups[slots]
     count = said[..., 1]
-    found: Column = ((said[..., 0] - mean * count) / (count + SHRINK)).sum(axis=1)
+    found: Groups = (said[..., 0] - np.float32(mean) * count) / (count + np.float32(SHRINK))
     return found

@@ -24,6 +24,9 @@ SHRINK = 3.0
 DISCOUNT, TRUST, TRIAL = 0.98, 0.2, 5
 """Feedback counts while it agrees with the query on new pages: a correlation of .2 over the last fifty or so."""
 
+_FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
+"""1 + log tf of every count that a visit can have."""
+
 Column = NDArray[np.float64]
 
 
@@ -41,7 +44,7 @@ class Sharpening:
 
     def __init__(self, topic: Mapping[str, float], *, feedback: bool = True) -> None:
         self.feedback = feedback
-        self.lifts = np.zeros((SLOTS, 2))
+        self.lifts = np.zeros((SLOTS, 2), np.float32)
         """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
         self.pages = 0
         self.total = 0.0
@@ -74,15 +77,17 @@ class Sharpening:
         if visit.same_as:
             return 0.0
         slots = words.slots(table.stems, visit.terms.ids)
-        frequency = 1.0 + np.log(visit.terms.counts.astype(np.float64))
+        frequency = _FREQUENCY[visit.terms.counts]
         length = math.sqrt(frequency @ frequency)
         query = self._query(visit.beta, frequency, slots, length)
         outcome = query
+        known = self.lifts[slots]
         if self.feedback and length:
-            known = self.lifts[slots]
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
-        self.lifts[slots] += (query, 1.0)
+        known[:, 0] += query
+        known[:, 1] += 1.0
+        self.lifts[slots] = known
         self.pages += 1
         self.total += query
         return outcome

@@ -15,6 +15,13 @@ from lycosa.estimators.scent.words import SLOTS, Slots
 ANCHOR, CONTEXT, ADDRESS = 8, 12, 8
 """Words that are kept of each."""
 
+OF_CONTEXT, OF_ANCHOR = slice(CONTEXT), slice(CONTEXT, CONTEXT + ANCHOR)
+OF_ADDRESS = slice(CONTEXT + ANCHOR, CONTEXT + ANCHOR + ADDRESS)
+"""Where they stand in a line of words: anchors in the middle, as they are read together with either."""
+
+_WIDTH = np.array([CONTEXT, ANCHOR, ADDRESS])
+_BEGIN = np.array([0, CONTEXT, CONTEXT + ANCHOR])
+
 PARENTS = 8
 """Links to a row that are kept: the first ones."""
 
@@ -29,26 +36,24 @@ _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(
 
 (
     OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, SIBLINGS, SIBLING_COUNT, NEIGHBOURS, NEIGHBOUR_WEIGHT,
-    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR, CONTEXT_SCALE,
-) = range(12)  # fmt: skip
+    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR,
+) = range(11)  # fmt: skip
 """Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
-context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosines with the topic of
-anchor and context, and 1 / length of their vectors."""
+context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
+the anchor, 1 / length of its vector, and the context's cosine."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 1 + 1) + 2
-"""Of memory for each known link: 178."""
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 11 + 2 + 1 + 1) + 2
+"""Of memory for each known link: 206."""
 
 
 class Trails:
     """Columns with a line for each row of the table."""
 
     def __init__(self) -> None:
-        self.anchor = np.zeros((0, ANCHOR), np.int32)
-        self.context = np.zeros((0, CONTEXT), np.int32)
-        self.address = np.zeros((0, ADDRESS), np.int32)
+        self.words = np.zeros((0, ANCHOR + CONTEXT + ADDRESS), np.int32)
         self.edge = np.zeros((0, PARENTS), np.int32)
         self.parents = np.zeros(0, np.uint8)
-        self.known = np.zeros((0, 12), np.float32)
+        self.known = np.zeros((0, 11), np.float32)
         self.directory = np.zeros(0, np.int32)
         self.host = np.zeros(0, np.int32)
         self.outcome = np.zeros(0, np.float32)
@@ -98,8 +103,9 @@ class Trails:
         at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
         rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
         flat, width = self.known.reshape(-1), self.known.shape[1]
-        np.add.at(flat, rows * width + SIBLINGS, np.float32(outcome))
-        np.add.at(flat, rows * width + SIBLING_COUNT, np.float32(1))
+        sibling = rows * width + SIBLINGS
+        np.add.at(flat, sibling, np.float32(outcome))
+        np.add.at(flat, sibling + (SIBLING_COUNT - SIBLINGS), np.float32(1))
         close = _CLOSE[which].nonzero()[0]
         near: NDArray[np.intp] = rows[close]
         weight = _WEIGHTS[which[close]]
@@ -112,15 +118,19 @@ class Trails:
         if self.parents[target] or self.done[target]:
             return
         for name, column in vars(self).items():
-            if name not in ("directory", "host", "address", "outcome", "done"):
+            if name not in ("directory", "host", "outcome", "done"):
                 column[target] = column[row]
 
 
-def fill(matrix: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:
-    """Write the first words of each text into the line of its row."""
+def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:
+    """Write the first words of contexts, anchors and addresses into the lines of the rows.
+
+    The texts are numbered: first the contexts of all rows, then their anchors, then their addresses.
+    """
     if not len(owner):
         return
-    begins = np.searchsorted(owner, np.arange(len(rows)))
+    kind, which = np.divmod(owner, len(rows))
+    begins = owner.searchsorted(np.arange(3 * len(rows)))
     nth = np.arange(len(owner)) - begins[owner]
-    kept = (nth < matrix.shape[1]).nonzero()[0]
-    matrix[rows[owner[kept]], nth[kept]] = slots[kept]
+    kept = (nth < _WIDTH[kind]).nonzero()[0]
+    words[rows[which[kept]], _BEGIN[kind[kept]] + nth[kept]] = slots[kept]
