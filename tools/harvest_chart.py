@@ -1,14 +1,15 @@
-"""Draw docs/harvest.svg: on-topic pages found against pages fetched, best-first against breadth-first.
+"""Draw docs/harvest.svg: on-topic pages found against pages fetched, by scent, best-first and breadth-first.
 
     python tools/harvest_chart.py [--pages 1000] [--concurrency 16] [--out docs/harvest.svg]
 
-Both crawls run over real HTTP on the embedded web, as `lycosa demo` runs them. What is on the topic is what the web
+The crawls run over real HTTP on the embedded web, as `lycosa demo` runs them. What is on the topic is what the web
 itself says, not what the crawler thinks. Several requests are in flight at once, so two runs differ by a few pages.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,16 +20,21 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "harvest.svg"
 TOPIC = "marine biology/coral reefs"
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 56, 148, 52, 46
+STRATEGIES = ("scent", "best-first", "breadth-first")
+LINE = 17
+"""What a label is high: those of curves that end at the same height stand below each other."""
 
 STYLE = """
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #57606a }
   .title { font-weight: 600; font-size: 15px; fill: #1f2328 }
   .axis { stroke: #8c959f } .grid { stroke: #d8dee4 }
   polyline { fill: none; stroke-width: 2.5; stroke-linejoin: round }
+  .scent { stroke: #8a3c8f } text.scent { stroke: none; fill: #8a3c8f; font-weight: 600 }
   .best-first { stroke: #1f6f78 } text.best-first { stroke: none; fill: #1f6f78; font-weight: 600 }
   .breadth-first { stroke: #a15c1f } text.breadth-first { stroke: none; fill: #a15c1f; font-weight: 600 }
   @media (prefers-color-scheme: dark) {
     text { fill: #9198a1 } .title { fill: #f0f6fc } .axis { stroke: #656c76 } .grid { stroke: #2f363e }
+    .scent { stroke: #d58ad9 } text.scent { fill: #d58ad9 }
     .best-first { stroke: #5cc3cf } text.best-first { fill: #5cc3cf }
     .breadth-first { stroke: #e0a062 } text.breadth-first { fill: #e0a062 }
   }"""
@@ -73,12 +79,14 @@ def draw(curves: dict[str, list[int]], wanted: int, query: str) -> str:
         lines.append(f'<text x="{at(x, 0)[0]}" y="{HEIGHT - BOTTOM + 19}" text-anchor="middle">{x:,}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     lines.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">pages fetched</text>')
-    for name, found in curves.items():
+    lowest = -math.inf  # where the label above ends
+    for name, found in sorted(curves.items(), key=lambda curve: -curve[1][-1]):
         corners = [(n, y) for n, y in enumerate(found) if n % 5 == 0 or n == len(found) - 1]
         points = " ".join("{},{}".format(*at(*corner)) for corner in corners)
         end = at(len(found) - 1, found[-1])
+        lowest = max(end[1] + 5, lowest + LINE)
         lines.append(f'<polyline class="{name}" points="{points}"/>')
-        lines.append(f'<text class="{name}" x="{end[0] + 8}" y="{end[1] + 5}">{name}: {found[-1]}</text>')
+        lines.append(f'<text class="{name}" x="{end[0] + 8}" y="{round(lowest, 1)}">{name}: {found[-1]}</text>')
     told = ", ".join(f"{name} found {found[-1]}" for name, found in curves.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -96,7 +104,7 @@ def main() -> None:
     given = parser.parse_args()
     pages: int = given.pages
     curves, wanted = {}, 0
-    for strategy in ("best-first", "breadth-first"):
+    for strategy in STRATEGIES:
         curves[strategy], wanted = curve(strategy, pages, given.concurrency)
         told = ", ".join(f"{curves[strategy][n]} in {n}" for n in range(pages // 10, pages + 1, pages // 10))
         print(f"{strategy}: {told}")

@@ -327,8 +327,8 @@ class Crawl:
             return self.options.topic
         if self._topic is None and self.options.terms:
             return "words"  # of a file that is not read yet: this is only a check of the request
-        words: str | Mapping[str, float] = getattr(self._topic, "words", "") or self.options.topic
-        return words
+        words = getattr(self._topic, "words", "")  # a topic of your own may call anything so
+        return (words if isinstance(words, str | Mapping) else "") or self.options.topic
 
     def _judge_of_space(self) -> str:
         """Who judges in a space that knows what its nodes are worth, unless a topic is given."""

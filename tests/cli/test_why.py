@@ -38,7 +38,7 @@ def test_a_link_that_waits(
     made = crawl(monkeypatch, capsys, graph, tmp_path / "crawl", "--budget", "2", "--strategy", "scent")
     assert 0 == run(monkeypatch, "why", made, "e", width=100)
     told = capsys.readouterr().out
-    assert "waits as number 1 of 3" in told
+    assert "waits as number 2 of 3" in told
     assert "█" in told
     assert "found on" in told
     assert 0 == run(monkeypatch, "why", made, "e", "--json")

@@ -111,7 +111,7 @@ class Progress:
             for group in held:
                 reasons[group.reason] += group.addresses
             told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
-            print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).")
+            output().print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).", highlight=False)
         if path is not None:
             name = shlex.quote(str(path))
             print(f"See it with:  lycosa show {name}, lycosa report {name}")

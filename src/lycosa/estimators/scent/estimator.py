@@ -320,8 +320,10 @@ class Scent:
         return found
 
     def terms(self, rows: Rows, table: Table) -> dict[str, Column]:
-        """Of each term what it contributes to the rows' scores, as of now."""
-        said = self._features(rows, table) * self.weights_[:, None]
+        """Of each term what it contributes to the rows' scores, as of now; nothing to a row that is not known yet."""
+        said = np.zeros((len(TERMS), len(rows)))
+        met = rows < len(self.trails_.done)
+        said[:, met] = self._features(rows[met], table) * self.weights_[:, None]
         return {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -332,15 +334,14 @@ class Scent:
     def _features(self, rows: Rows, table: Table) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
         trails, scale = self.trails_, self.scale_
-        rows = np.where(rows < len(trails.done), rows, 0) if len(trails.done) else rows[:0]
         found = np.zeros((len(TERMS), len(rows)))
         known = trails.known[rows].T
         parents = table.in_degree[rows].astype(np.float64)
         outcomes = known[OUTCOMES] / scale
         found[0] = outcomes / (parents + PAGES_SHRINK)
-        np.log1p(outcomes, out=found[1])
+        np.log1p(np.maximum(outcomes, 0.0), out=found[1])  # a judge of one's own may say less than nothing
         np.log1p(parents, out=found[2])
-        np.log1p(known[PROMISE] / scale, out=found[3])
+        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=found[3])
         found[4], found[5], found[6] = table.alpha_max[rows], known[IN_CONTEXT], known[IN_ADDRESS]
         words = trails.words[rows]
         if self.meaning_ is not None:

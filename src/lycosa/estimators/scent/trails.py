@@ -98,8 +98,9 @@ class Trails:
         if not len(edge):
             return np.zeros(0, np.intp)
         at = edge[:, None] + _OFFSETS
+        inside = (at >= 0) & (at < len(edges))
         np.clip(at, 0, len(edges) - 1, out=at)
-        same = edges.parent[at] == edges.parent[edge][:, None]
+        same = inside & (edges.parent[at] == edges.parent[edge][:, None])
         at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
         rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
         flat, width = self.known.reshape(-1), self.known.shape[1]

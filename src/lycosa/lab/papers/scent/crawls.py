@@ -71,7 +71,7 @@ QUERY_OFF = Cell("query-off", "query, off-topic seeds", "words", "off-topic")
 EXAMPLES_ON = Cell("examples-on", f"{EXAMPLES} examples, on-topic seeds", "examples", "on-topic")
 EXAMPLES_OFF = Cell("examples-off", f"{EXAMPLES} examples, off-topic seeds", "examples", "off-topic")
 ABLATED = (replace(QUERY_ON, key="ablation-on"), replace(QUERY_OFF, key="ablation-off"))
-ABLATION_SETS = 2
+ABLATION_SETS = 1
 """Seed sets of each topic that are crawled with each term left out."""
 
 CELLS = (KEYWORD, QUERY_ON, QUERY_OFF, EXAMPLES_ON, EXAMPLES_OFF)
