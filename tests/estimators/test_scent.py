@@ -18,7 +18,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent
-from lycosa.estimators.scent.elite import SLICE, TOP, Elite
+from lycosa.estimators.scent.elite import PATIENCE, SLICE, TOP, Elite
 from lycosa.estimators.scent.estimator import WEIGHTS
 from lycosa.estimators.scent.trails import BYTES, NEIGHBOUR_WEIGHT, NEIGHBOURS, SIBLING_COUNT, SIBLINGS, Trails
 from lycosa.estimators.scent.words import SLOTS, slot_of
@@ -516,18 +516,45 @@ def test_only_open_rows_are_scored() -> None:
 
 @pytest.mark.parametrize(("rows", "period"), [(5_000, 16), (17 * 4096, 17)])
 def test_the_best_rows_are_found_again_at_the_period(rows: int, period: int) -> None:
-    """A row that scored 9 once, and is not among the best since, is due after 16 pages, or more with many rows."""
+    """A row that scored 9 once, and is not among the best since, is due after 16 pages; with many rows later then."""
     table, elite = Table(), Elite()
     for number in range(rows):
         table.add(str(number), 0)
     elite.fit(rows)
-    elite.score[rows - 1000] = 9.0
     due = []
-    for _ in range(period):
-        again = elite.due(table)
+    for _ in range(16 + period):
+        elite.score[rows - 1000] = 9.0
+        again = np.unique(elite.due(table))
         due.append(rows - 1000 in again.tolist())
-        elite.note(again, np.zeros(len(again)))
-    assert [*(period - 1) * [False], True] == due
+        elite.note(again, np.where(again == rows - 1000, -5.0, -1.0), again[:0])
+    assert [15, 15 + period] == np.flatnonzero(due).tolist()
+
+
+def test_a_row_that_nobody_fetches_makes_room() -> None:
+    """The best of 9,000 rows is due with each of 128 pages, and then no longer: something holds it back."""
+    table, elite = Table(), Elite()
+    for number in range(9000):
+        table.add(str(number), 0)
+    elite.fit(9000)
+    due = []
+    for page in range(150):
+        again = np.unique(np.append(elite.due(table), 8999 if page == 0 else 0))
+        due.append(8999 in elite._best.tolist())
+        elite.note(again, np.where(again == 8999, 9.0, 0.0), again[:0])
+    assert due.index(True) == 1
+    assert PATIENCE <= sum(due) <= PATIENCE + 1
+    assert not any(due[PATIENCE + 2 :])
+
+
+def test_a_change_that_nobody_notices_is_left_alone() -> None:
+    """.005 more changes nothing, .02 does; a row that has to be told of is, whatever it scores."""
+    elite = Elite()
+    elite.fit(3)
+    rows = np.arange(3)
+    elite.note(rows, np.array([1.0, 1.0, 1.0]), rows)
+    changed = elite.note(rows, np.array([1.005, 1.02, 1.005]), np.array([2]))
+    assert [1, 2] == changed.tolist()
+    assert [1.0, 1.02, 1.005] == pytest.approx(elite.score[:3].tolist())
 
 
 def test_the_best_are_kept() -> None:
@@ -537,7 +564,7 @@ def test_the_best_are_kept() -> None:
         table.add(str(number), 0)
     elite.fit(1000)
     elite.due(table)
-    elite.note(np.arange(500), np.arange(500, dtype=np.float64))
+    elite.note(np.arange(500), np.arange(500, dtype=np.float64), np.arange(0))
     assert {*range(500 - TOP, 500), *range(SLICE, 2 * SLICE)} == set(elite.due(table).tolist())
 
 
@@ -546,8 +573,8 @@ def test_bytes_of_a_row() -> None:
     trails, elite = Trails(), Elite()
     trails.fit(1)
     elite.fit(1)
-    columns = [*vars(trails).values(), elite.score]
-    assert 206 == BYTES == sum(column.nbytes // len(column) for column in columns)
+    columns = [*vars(trails).values(), elite.score, elite._until]
+    assert 210 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 
 # -- replay, and without vectors -------------------------------------------------------------------------------

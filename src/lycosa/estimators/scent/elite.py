@@ -16,18 +16,29 @@ PERIOD, ROWS_A_PAGE = 16, 4096
 """All scores are looked through after every 16 pages, or with many rows after one page for every 4,096."""
 
 
+NOTICEABLE = 0.01
+"""A row whose score has changed by less keeps the one it has: the best rows change a little with every page."""
+
+PATIENCE = 128
+"""Pages after which a row that is among the best, and was not fetched all the while, makes room for others: it is held
+back as a likely trap, or its host is not to be had. It is scored again with its neighbours, and in its turn."""
+
+
 class Elite:
     """The scores that rows had last, and the best rows by them. A fold over what was scored, and nothing else."""
 
     def __init__(self) -> None:
         self.score = np.zeros(1024, np.float32)
+        self._until = np.zeros(1024, np.int32)
+        """Of each row that was ever among the best: the page after which it no longer is."""
         self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
         self._pages = 0
+        self._next = PERIOD
 
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
-        self.score = fit(self.score, rows)
+        self.score, self._until = fit(self.score, rows), fit(self._until, rows)
 
     def due(self, table: Table) -> NDArray[np.intp]:
         """The best rows, and the next slice of all rows."""
@@ -35,15 +46,27 @@ class Elite:
         begin = self._cursor if self._cursor < n else 0
         self._cursor = begin + SLICE
         self._pages += 1
-        if self._pages >= max(PERIOD, n // ROWS_A_PAGE):
-            self._pages = 0
-            self._best = _best(np.where(table.state[:n] == OPEN, self.score[:n], -math.inf))
+        if self._pages >= self._next:
+            self._next = self._pages + max(PERIOD, n // ROWS_A_PAGE)
+            hopeful = (table.state[:n] == OPEN) & ((self._until[:n] == 0) | (self._until[:n] > self._pages))
+            self._best = _best(np.where(hopeful, self.score[:n], -math.inf))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
-    def note(self, rows: NDArray[np.intp], scores: Scores) -> None:
-        """The rows were scored, all that were the best among them."""
-        self.score[rows] = scores
-        self._best = rows[_best(self.score[rows])]
+    def note(self, rows: NDArray[np.intp], scores: Scores, told: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The rows were scored, all that were the best among them; returned are those whose score is another one now.
+
+        The rows are sorted. Those that are `told` are among them, however little has changed.
+        """
+        changed = np.abs(scores - self.score[rows]) > NOTICEABLE
+        changed[rows.searchsorted(told)] = True
+        places = changed.nonzero()[0]
+        self.score[rows[places]] = scores[places]
+        until = self._until[rows]
+        hopeful = ((until == 0) | (until > self._pages)).nonzero()[0]
+        self._best = rows[hopeful[_best(self.score[rows[hopeful]])]]
+        new = self._best[self._until[self._best] == 0]
+        self._until[new] = self._pages + PATIENCE
+        return rows[places]
 
 
 def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:

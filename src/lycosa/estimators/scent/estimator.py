@@ -102,7 +102,7 @@ class Scent:
         .8      anchor meaning     cosine of the anchor's word vectors with the topic's
         .4      context meaning    the same of the context
         .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
-        .3      siblings           mean b of the fetched links of the same pages (within 32 places)
+        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
         .5      neighbours         of those within 4 places: sum of .6^d b over (sum of .6^d + .7)
         .3      directory          mean b of its directory, backed off to its host's, and that to m0
         .3      anchor words       lift of the anchor's stems by what links with them led to
@@ -120,7 +120,7 @@ class Scent:
     as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 206 bytes; what is known of
+    turn, never all: a row's score is that of the last time. What is known of a link takes 210 bytes; what is known of
     words and places has a fixed size, 13 MB, beside the vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
@@ -138,7 +138,7 @@ class Scent:
     (True, ['address', 'anchor'])
     """
 
-    proportional: ClassVar[bool] = False
+    proportional: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ("context", "url")
 
     words: str | Mapping[str, float] = ""
@@ -205,9 +205,13 @@ class Scent:
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
         touched = [step.children.astype(np.intp)]
-        moved = visit.kind == "redirect"
-        if moved:
-            self._redirect(step, table)
+        moved: list[int] = []
+        if not self.trails_.host[row]:  # a seed
+            self.trails_.place(row, table.nodes[row])
+        if visit.kind == "redirect":
+            moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
+            for target in moved:
+                self.trails_.place(target, table.nodes[target])
         else:
             if visit.is_page and not self.trails_.done[row]:
                 touched.append(self._turned_out(row, visit, table))
@@ -219,10 +223,9 @@ class Scent:
         terms = self._features(rows, table)
         self.scored_ = rows, terms
         scores = self.weights_ @ terms
-        if moved:  # the target is worth what its source was
-            scores[np.isin(rows, step.children)] = self.elite_.score[row]
-        self.elite_.note(rows, scores)
-        return rows
+        if moved:  # a new address is worth what led to it was
+            scores[np.isin(rows, moved)] = self.elite_.score[row]
+        return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
@@ -265,11 +268,6 @@ class Scent:
         self.groups_[0] = 0.0  # the slot of no word
         self.directories_[trails.directory[row]] += said
         self.hosts_[trails.host[row]] += said
-
-    def _redirect(self, step: Step, table: Table) -> None:
-        for target in step.children.tolist():
-            self.trails_.move(step.row, target)
-            self.trails_.place(target, table.nodes[target])
 
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""

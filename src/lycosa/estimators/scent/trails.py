@@ -42,8 +42,8 @@ _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(
 context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
 the anchor, 1 / length of its vector, and the context's cosine."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 11 + 2 + 1 + 1) + 2
-"""Of memory for each known link: 206."""
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 11 + 2 + 1 + 2) + 2
+"""Of memory for each known link: 210."""
 
 
 class Trails:
@@ -114,13 +114,14 @@ class Trails:
         np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
         return near
 
-    def move(self, row: int, target: int) -> None:
-        """What was known of a link is known of the page that it redirects to, if that one is new."""
-        if self.parents[target] or self.done[target]:
-            return
+    def move(self, row: int, target: int) -> bool:
+        """What was known of a link is known of the page that it redirects to, if that one is new: whether it is."""
+        if self.parents[target] or self.done[target] or self.host[target]:
+            return False
         for name, column in vars(self).items():
             if name not in ("directory", "host", "outcome", "done"):
                 column[target] = column[row]
+        return True
 
 
 def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:
@@ -128,6 +129,7 @@ def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> Non
 
     The texts are numbered: first the contexts of all rows, then their anchors, then their addresses.
     """
+    words[rows] = 0
     if not len(owner):
         return
     kind, which = np.divmod(owner, len(rows))

@@ -54,7 +54,7 @@ def findings(bench: Bench) -> Findings:
             remarks.append(f"Left out: {cell.title}: {error}")
     if not crawls:
         raise InputError(f"no cell could be run: {' '.join(remarks)}")
-    fewer = replace(size, sets=min(size.sets, ABLATION_SETS), published=())
+    fewer = replace(size, sets=min(size.sets, ABLATION_SETS), published=(), budgets=size.budgets[:2])
     told = [crawl(bench, cell, hunted, fewer, list(texts.values())) for cell in ABLATED if _there(cell, crawls)]
     compared = compare(crawls, corpus_name(index))
     parts: list[Table | Figure] = [table_cells(crawls, compared), table_all(crawls)]
