@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import Stemmer
 
@@ -34,6 +35,9 @@ _TABLE[0xC2] = _TABLE[0xE2] = 32
 _TABLE[1], _TABLE[2] = 1, 2
 _FOLD = bytes(_TABLE)
 
+_SPACED = bytes(range(0xE3))
+"""Bytes of UTF-8 that are no part of a character beyond U+2FFF."""
+
 _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
@@ -52,6 +56,21 @@ def fold(text: str, language: str = ENGLISH) -> bytes:
     if len(raw) > len(text) + some:
         raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")
     return raw.translate(_FOLD)
+
+
+def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
+    """Texts one after the other, an OPEN_TOKEN between one and the next, and in none of them.
+
+    >>> fold_all(["Coral reefs", "", "a \\x01 fish"])
+    b'coral reefs \\x01  \\x01 a   fish'
+    """
+    mark = OPEN_TOKEN.decode()
+    joined = f" {mark} ".join(texts)
+    # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
+    easy = joined.isascii() or (language == ENGLISH and not joined.encode("utf-8", "replace").translate(None, _SPACED))
+    if easy and joined.count(mark) == len(texts) - 1:
+        return fold(joined, language)
+    return (b" " + OPEN_TOKEN + b" ").join(fold(text.replace(mark, " "), language) for text in texts)
 
 
 def stem_all(tokens: list[bytes], language: str = ENGLISH) -> list[str]:

@@ -17,7 +17,7 @@ from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, stems
+from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all, stems
 from lycosa.text.vocabulary import Reading, Vocabulary
 
 THRESHOLD = 0.1
@@ -26,9 +26,6 @@ THRESHOLD = 0.1
 topic in both; of the pages on the topic, 19 % in the one and all in the other have it."""
 
 _SKIP, _BREAK = -1, -2
-_SPACED = bytes(range(0xE3))
-"""Bytes of UTF-8 that are no part of a character beyond U+2FFF."""
-
 _REMEMBERED = 50_000
 """Words of links whose stems are kept, for each language."""
 
@@ -308,16 +305,7 @@ class _Words:
 
     def read(self, texts: list[str]) -> NDArray[np.int32]:
         """The words of all texts, a break between one text and the next."""
-        mark = OPEN_TOKEN.decode()
-        joined = f" {mark} ".join(texts)
-        # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
-        easy = joined.isascii() or (
-            self.language == ENGLISH and not joined.encode("utf-8", "replace").translate(None, _SPACED)
-        )
-        if easy and joined.count(mark) == len(texts) - 1:
-            return self._lexicon.ids(fold(joined, self.language))
-        apart = (fold(text.replace(mark, " "), self.language) for text in texts)
-        return self._lexicon.ids((b" " + OPEN_TOKEN + b" ").join(apart))
+        return self._lexicon.ids(fold_all(texts, self.language))
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
         numbers = []

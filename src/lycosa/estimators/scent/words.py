@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
 
 SLOTS = 1 << 18
 """Places for stems, chosen by a hash: what is learned of words takes the same memory however long a crawl is. With
@@ -24,10 +24,6 @@ NOWHERE = 0
 LANGUAGES = 8
 _REMEMBERED, _BITS = 100_000, 17
 _SKIP, _BREAK = -1, -2
-_MARK = OPEN_TOKEN.decode()
-_APART = b" " + OPEN_TOKEN + b" "
-_SPACED = bytes(range(0xE3))
-"""Bytes of UTF-8 that are no part of a character beyond U+2FFF."""
 
 Slots = NDArray[np.int32]
 
@@ -54,15 +50,9 @@ class LinkWords:
 
     def read(self, texts: Sequence[str], language: str = ENGLISH) -> tuple[NDArray[np.intp], Slots]:
         """The words of all texts: of each the number of its text, and its slot."""
-        lexicon = self._lexicon(code_of(language, ENGLISH))
-        joined = f" {_MARK} ".join(texts)
-        # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
-        easy = joined.isascii() or not joined.encode("utf-8", "replace").translate(None, _SPACED)
-        if easy and joined.count(_MARK) == len(texts) - 1:
-            raw = fold(joined, language)
-        else:
-            raw = _APART.join(fold(text.replace(_MARK, " "), language) for text in texts)
-        slots = lexicon.ids(raw)
+        language = code_of(language, ENGLISH)
+        lexicon = self._lexicon(language)
+        slots = lexicon.ids(fold_all(texts, language))
         owner = (slots == _BREAK).cumsum()
         kept = (slots >= 0).nonzero()[0]
         return owner[kept], slots[kept]
