@@ -19,7 +19,7 @@ from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent
 from lycosa.estimators.scent.elite import PATIENCE, SLICE, TOP, Elite
-from lycosa.estimators.scent.estimator import WEIGHTS
+from lycosa.estimators.scent.estimator import ANY, WEIGHTS
 from lycosa.estimators.scent.trails import BYTES, NEIGHBOUR_WEIGHT, NEIGHBOURS, SIBLING_COUNT, SIBLINGS, Trails
 from lycosa.estimators.scent.words import SLOTS, slot_of
 
@@ -135,7 +135,8 @@ def test_the_score_of_a_link_by_hand() -> None:
     s, m0 = 0.55 / 1.5, 0.5 / 6
     curiosity = 0.5 / (1 + 1 / 3) * (1 + 1)
     expected = (
-        0.4 * (0.5 / s) / 3
+        ANY
+        + 0.4 * (0.5 / s) / 3
         + 0.15 * math.log(1 + 0.5 / s)
         - 0.1 * math.log(2)
         + 0.15 * math.log(1 + 0.4 / s)
@@ -337,11 +338,11 @@ def test_without_drops_terms() -> None:
 
 
 def test_without_everything() -> None:
-    """Nothing is left to say, and that is 0."""
+    """Nothing is left to say but what any link is worth."""
     crawl = Crawl(Scent(vectors=False, without="+".join(TERMS)))
     crawl.visit(SEED, 0.5, Links.to(SALMON))
-    assert 0 == crawl.score(SALMON)
-    assert {} == crawl.scent.explain(crawl.row(SALMON), crawl.table)
+    assert ANY == crawl.score(SALMON)
+    assert {"any link": ANY} == crawl.scent.explain(crawl.row(SALMON), crawl.table)
 
 
 def test_without_a_term_it_stays_out_when_weights_shift() -> None:
@@ -369,7 +370,7 @@ def test_explain_has_the_largest_first() -> None:
     explained = crawl.scent.explain(row, crawl.table)
     sizes = [abs(value) for value in explained.values()]
     assert sorted(sizes, reverse=True) == sizes
-    assert set(TERMS) == set(explained)
+    assert {*TERMS, "any link"} == set(explained)
     terms = crawl.scent.terms(np.array([row]), crawl.table)
     assert {name: column[0] for name, column in terms.items()} == explained
     assert explained["popularity"] < 0
@@ -378,10 +379,10 @@ def test_explain_has_the_largest_first() -> None:
 def test_a_row_that_is_not_known_yet_is_explained_by_nothing() -> None:
     """Before the first page, and of a row that joined after the last one."""
     crawl = Crawl()
-    assert {0.0} == set(crawl.scent.explain(0, crawl.table).values())
+    assert {0.0, ANY} == set(crawl.scent.explain(0, crawl.table).values())
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     late = [crawl.table.add(f"http://late.test/{number}", 1) for number in range(1100)][-1]
-    assert {0.0} == set(crawl.scent.explain(late, crawl.table).values())
+    assert {0.0, ANY} == set(crawl.scent.explain(late, crawl.table).values())
     assert [0.0] == crawl.scent.score(np.array([late]), crawl.table).tolist()
 
 

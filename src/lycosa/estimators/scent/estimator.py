@@ -71,6 +71,10 @@ ANCESTORS = 3
 
 PAGES_SHRINK, NEIGHBOURS_SHRINK = 2.0, 0.7
 
+ANY = 0.5
+"""What any link is worth. It changes no order; but a choosy crawl waits for a host only if what it would get there is
+worth much more than what it could have now, and not for the sake of small differences between small scores."""
+
 SMELT = 3
 """Finds after which looking at new places counts half."""
 
@@ -111,8 +115,9 @@ class Scent:
         .2      address words      lift of the URL's stems by what links with them led to
         .3      new places         curiosity, below
 
-    terms in b being divided by s. Sums of lifts are divided by the root of the number of words. The weights are a
-    prior: a regression shifts them with every page, and is in force only while it has predicted better (Mixing).
+    and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
+    The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
+    better (Mixing).
 
     Tunnelling: a page on the way to a good one has led there, too; .3 b for the page before it, .09 and .027 for those
     before that, go to the groups of the links to them. Weak start: a link to a host or directory of which few pages
@@ -135,7 +140,7 @@ class Scent:
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
-    (True, ['address', 'anchor'])
+    (True, ['any link', 'address'])
     """
 
     proportional: ClassVar[bool] = True
@@ -222,7 +227,7 @@ class Scent:
         rows = rows[table.state[rows] == OPEN]
         terms = self._features(rows, table)
         self.scored_ = rows, terms
-        scores = self.weights_ @ terms
+        scores = ANY + self.weights_ @ terms
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
@@ -322,7 +327,8 @@ class Scent:
         said = np.zeros((len(TERMS), len(rows)))
         met = rows < len(self.trails_.done)
         said[:, met] = self._features(rows[met], table) * self.weights_[:, None]
-        return {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
+        found = {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
+        return found | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """The terms of one row's score and what each contributes, the largest first."""
