@@ -140,7 +140,7 @@ class Scent:
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
-    (True, ['any link', 'address'])
+    (True, ['address', 'anchor'])
     """
 
     proportional: ClassVar[bool] = True
@@ -331,9 +331,9 @@ class Scent:
         return found | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The terms of one row's score and what each contributes, the largest first."""
+        """The terms of one row's score and what each contributes: the largest first, what any link has last."""
         said = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
-        return dict(sorted(said.items(), key=lambda term: -abs(term[1])))
+        return dict(sorted(said.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
 
     def _features(self, rows: Rows, table: Table) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""

@@ -44,7 +44,7 @@ EXAMPLES = 20
 JUDGES = {"words": "vector,idf=none", "examples": "vector,idf=none"}
 """Of the judges that do not learn as they go, those that rank pages best (benchmarks/judges.py)."""
 
-TRIALS = 40
+TRIALS = 24
 """Topics times seed sets, at least: where topics are fewer than eight, they get more seed sets."""
 
 TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
