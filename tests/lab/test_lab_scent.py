@@ -142,7 +142,7 @@ def test_keywords_are_on_a_twentieth_to_a_fifth_of_the_pages(tmp_path: Path) -> 
     texts = ["everywhere through twelve99" for _ in range(100)]
     for word, many in {"glacier": 5, "glaciers": 20, "atoll": 4, "reefs": 21, "about": 10, "sea": 10}.items():
         for page in range(many):
-            texts[page] += f" {word}"
+            texts[page] += 3 * f" {word}"
     pages = [Recorded(f"http://a.example/{n}", Page("ok", marked=text)) for n, text in enumerate(texts)]
     index = write_index(pages, tmp_path / "i", source="test")
     assert {"glacier": 5, "glaciers": 20} == {
