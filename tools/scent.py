@@ -68,7 +68,8 @@ class Report:
         if key == "summary":
             return self.found["summary"]
         if key == "made":
-            return f"*{self.told['made']}: `{self.told['command']}`*"
+            named = " ".join(Path(word).name if "/" in word else word for word in self.told["command"].split())
+            return f"*{self.told['made']}: `{named}`*"  # not where it was on this machine
         if key == "claims":
             return "\n".join(
                 f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
