@@ -12,6 +12,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.testing import Web, serve
+from lycosa.testing.changing import ChangingWeb
 
 TOPIC = "marine biology/coral reefs"
 MARK = ".lycosa-demo"
@@ -99,10 +100,12 @@ def _make_room(out: Path) -> None:
         raise InputError(f"cannot write in {out}: {error.strerror}; choose another directory with --out") from error
 
 
-def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool) -> None:
-    """Serve the embedded web until Ctrl-C."""
+def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool, day: float | None = None) -> None:
+    """Serve the embedded web until Ctrl-C; with `day`, one that changes, and a day of it lasts so many seconds."""
     try:
         web = Web(seed=seed, pages=pages, hosts=hosts, traps="all" if traps else ())
+        if day is not None:
+            web = ChangingWeb(web, time.time, start=time.time(), day=day)
     except ValueError as error:
         raise InputError(f"no such web: {error}") from error
     try:
@@ -115,6 +118,8 @@ def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool) -> None
                 "--allow-network 127.0.0.0/8 --delay 0.05",
                 flush=True,
             )
+            if day is not None:
+                print(f"It changes:  a day of it lasts {day:g} s. Look again with lycosa refresh.", flush=True)
             while True:
                 time.sleep(3600)
     except KeyboardInterrupt:

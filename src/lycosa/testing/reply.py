@@ -30,6 +30,7 @@ class Document:
     delay: float = 0.0
     cut: int | None = None
     chunked: bool = False
+    weak: bool = False  # whether the validator is a weak one
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ def finish(document: Document, headers: Mapping[str, str]) -> Response:
             codec = "gzip" if "gzip" in accepted else ""
     out: list[tuple[str, str]] = []
     if document.tag:
-        out.append(("ETag", f'"{document.tag}-{codec}"' if codec else f'"{document.tag}"'))
+        tag = f'"{document.tag}-{codec}"' if codec else f'"{document.tag}"'
+        out.append(("ETag", f"W/{tag}" if document.weak else tag))
     if document.modified:
         out.append(("Last-Modified", formatdate(document.modified, usegmt=True)))
     if document.status == 200 and _unchanged(document, asked):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from .addresses import AddressBook
@@ -194,13 +195,17 @@ class Web:
     def _clean(self, page: int) -> Document:
         """Serve a clean page, with the manners of its host."""
         html = self._composer.html(page, self._trap_links.asides(page))
+        return replace(self._manners(page), body=html.encode())
+
+    def _manners(self, page: int) -> Document:
+        """Say how the host of a clean page sends it, whatever is on it."""
         code = stir(self.seed, "manners", page)
         codec = "gzip" if code % 100 < 85 else ""
         if Trap.ENCODINGS in self.traps and code % 100 >= 70:
             codec = CODECS[code // 100 % len(CODECS)]
         host = stir(self.seed, "host manners", self._graph.section(page).host) % 10
         return Document(
-            html.encode(),
+            b"",
             "text/html; charset=utf-8" if host % 3 else "text/html",
             codec=codec,
             # Of ten hosts, seven send both validators, one each only one, and one none.

@@ -1,0 +1,490 @@
+"""An embedded web that changes, with known change processes: what a keeper of collections can be measured against.
+
+Every page has a process by which it changes and a fate, every host its way of telling of changes; all of it is drawn
+from the seed. What a URL answers is a function of seed, URL and time, in whatever order it is asked, also backwards.
+
+>>> now = [START]
+>>> web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], seed=1)
+>>> url = next(url for url in web.urls() if web.process(url).name == "daily" and web.rate(url) == 1.0)
+>>> day = 86400.0
+>>> web.version(url, START), web.version(url, START + 7 * day), len(web.changes(url, START, START + 7 * day))
+(0, 7, 7)
+>>> before = web.response(url).body
+>>> now[0] += day
+>>> web.response(url).body == before, web.fresh(url, START, now[0])
+(False, False)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape, unescape
+from typing import NamedTuple
+
+from .chance import stir
+from .change_history import NEVER, History, Life
+from .change_host import SOURCES, VALIDATORS, Entry, deal, feed, sitemap
+from .change_page import CHARSETS, Dress, Press, Sheet
+from .change_picture import png
+from .change_process import COSMETICS, KINDS, PROCESSES, Process
+from .change_state import Birth, State, Subject
+from .prose import NOWHERE, TOPICS
+from .reply import Document, Response, finish
+from .web import _NO_HEADERS, Web
+
+__all__ = ["START", "Change", "ChangingWeb", "Fate"]
+
+START = 1_700_000_000.0
+"""When such a web begins, by its clock, unless told otherwise: where virtual time begins, too."""
+
+MOST_ENTRIES = 5_000
+"""Pages that a sitemap names."""
+
+_FEED_ENTRIES, _FEED_DAYS = 20, 14
+_NEW = re.compile(r"/[a-z0-9-]+/new-(\d{1,9})-(\d{1,9})\.html")
+_ARCHIVE = re.compile(r"/archive/(\d{1,9})-([12])\.html")
+_PICTURE = re.compile(r"/img/(\d{1,9})\.png")
+
+
+class Change(NamedTuple):
+    """A change as the truth has it: kind is text, structure, link, topic or cosmetic."""
+
+    time: float
+    kind: str
+    real: bool
+
+
+class Fate(NamedTuple):
+    """What becomes of a page: stays, moved, gone, soft-404 or returns (gone for some days); and when."""
+
+    what: str
+    time: float
+
+
+class _Place(NamedTuple):
+    """What lives at an address: `step` counts the moves that led there."""
+
+    subject: Subject
+    step: int = 0
+
+
+class ChangingWeb(Web):
+    """A web whose clean pages change as the clock goes.
+
+    `start` is the time by the clock at which the web begins; before it nothing changes. `day` is how many seconds by
+    the clock make one of its days: with 60, a month passes in half an hour, and all dates it tells follow the clock.
+    Fates fall within the first `days` days, on the share `fates` of the pages; changes go on for ever. `processes`
+    gives the shares of never, constant, daily and bursty. All times below are those of the clock, all rates per day
+    of the web's.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        clock: Callable[[], float],
+        *,
+        seed: int = 0,
+        days: float = 30.0,
+        processes: Mapping[str, float] = PROCESSES,
+        fates: float = 0.12,
+        start: float = START,
+        day: float = 86_400.0,
+    ) -> None:
+        unknown = set(processes) - set(PROCESSES)
+        if unknown or sum(processes.values()) <= 0:
+            raise ValueError(f"no such processes: {dict(processes)}; there are {', '.join(PROCESSES)}")
+        if not (0 < day < NEVER and 0 < days < NEVER):
+            raise ValueError("a day, and the days of fates, must last some time, and not for ever")
+        vars(self).update(vars(web))  # the same graph and the same book of addresses, nothing grown twice
+        self.clock = clock
+        self.start = start
+        self.day = day
+        self.key = stir(web.seed, "changing", seed)
+        hosts = self._graph.host_count
+        self._press = Press(self._book, self._composer)
+        self._validators = [VALIDATORS[i] for i in deal(self.key, hosts, "validators", len(VALIDATORS))]
+        self._sources = [SOURCES[i] for i in deal(self.key, hosts, "sources", len(SOURCES))]
+        self._soft = [card == 1 for card in deal(self.key, hosts, "soft", 4)]
+        self.history = History(
+            self._graph, self.key, processes, (fates, days), (start, day), self._soft, self._beginning
+        )
+        self._sheet = lru_cache(maxsize=1_024)(self._make_sheet)
+        self._png = lru_cache(maxsize=256)(png)
+        self._page = lru_cache(maxsize=16_384)(self._book.find)
+
+    # -- the truth ------------------------------------------------------------------------------------
+
+    def process(self, url: str) -> Process:
+        """Say how a page changes: its name, and how many real and cosmetic changes a day, its fate left out."""
+        return self.history.process(*self._known(url, self._now()).key)
+
+    def rate(self, url: str) -> float:
+        """Give the true mean number of real changes a day, as long as the page is there: its fate is left out."""
+        return self.process(url).real
+
+    def changes(self, url: str, start: float, end: float) -> list[Change]:
+        """List the changes after `start` and until `end` that this address shows; moving counters are left out."""
+        place = self._find(*self._book.split(url), end)
+        if place is None:
+            return []
+        life, step = self.history.life(place.subject.page), place.step
+        since, until = self._stay(place.subject, life, step)
+        return [
+            Change(self.history.when(edit.at), KINDS.get(edit.how, "cosmetic"), edit.real)
+            for edit in self.history.edits(place.subject, end)
+            if self.history.when(edit.at) > start and since < edit.at < until
+        ]
+
+    def version(self, url: str, t: float) -> int:
+        """Count a page's real changes until `t`: equal numbers, equal content; -1 for what is not known."""
+        place = self._find(*self._book.split(url), t)
+        return -1 if place is None else sum(edit.real for edit in self.history.edits(place.subject, t))
+
+    def status(self, url: str, t: float) -> str:
+        """Say what an address gives: there, moved, gone, soft-404; unborn for new ones before their time."""
+        place = self._find(*self._book.split(url), t)
+        return "unborn" if place is None else self._status(place, t)
+
+    def fresh(self, url: str, fetched_at: float, now: float) -> bool:
+        """Tell whether a copy is still good: no real change between, and the page neither vanished nor moved."""
+        same = self.version(url, fetched_at) == self.version(url, now)
+        return same and self.status(url, fetched_at) == self.status(url, now)
+
+    def fate(self, url: str) -> Fate:
+        """Say what becomes of a page, and when."""
+        subject = self._known(url, self._now())
+        life = self.history.life(subject.page) if subject.part == 0 else Life()
+        return Fate(life.what, self.history.when(life.at))
+
+    def moves(self, url: str) -> list[tuple[float, str]]:
+        """List when a page moves, and to where."""
+        page = self._known(url, self._now()).page
+        moves = self.history.life(page).moves
+        return [(self.history.when(at), self._address(page, step)) for step, (at, _) in enumerate(moves, 1)]
+
+    def returns(self, url: str) -> float | None:
+        """Say when a page that vanishes is there again; None for never."""
+        back = self.history.life(self._known(url, self._now()).page).back
+        return None if back == NEVER else self.history.when(back)
+
+    def newcomers(self, start: float, end: float) -> list[tuple[float, str]]:
+        """List the pages that begin to be after `start` and until `end`, in order of time."""
+        born = []
+        for page in range(self._graph.pages):
+            for birth in self.history.births(self._clean_subject(page), end):
+                if self.history.when(birth.at) > start:
+                    born.append((self.history.when(birth.at), self._new_url(page, birth)))
+        return sorted(born)
+
+    def pictures(self, url: str) -> list[str]:
+        """List the pictures that a page shows; each is a URL with a process and changes of its own."""
+        subject = self._known(url, self._now())
+        return [self._picture_url(subject.page)] if subject.part == 0 and self.history.has_picture(subject.page) else []
+
+    def validators(self, host: str) -> str:
+        """Name what a host says of changes in headers: one of VALIDATORS."""
+        return self._validators[self._book._index[host]]
+
+    def sources(self, host: str) -> tuple[str, ...]:
+        """Name what a host lists its pages in: sitemap, lying sitemap, feed."""
+        return self._sources[self._book._index[host]]
+
+    def soft(self, host: str) -> bool:
+        """Tell whether a host says 200 for pages that it does not have."""
+        return self._soft[self._book._index[host]]
+
+    def topic(self, url: str, t: float | None = None) -> str | None:
+        """Say what a page is about, now or at `t`."""
+        t = self._now() if t is None else t
+        place = self._find(*self._book.split(url), t)
+        if place is None or place.subject.part < 0 or self._status(place, t) == "unborn":
+            return None
+        subject = place.subject
+        turned = any(edit.how == "topic" for edit in self.history.edits(subject, t))
+        topic = self.history.state(subject, t).topic if turned else subject.topic
+        return TOPICS[topic] if topic >= 0 else None
+
+    def canonical(self, url: str) -> str | None:
+        """Find the page behind a URL: where it lived first, or itself if it was born later."""
+        place = self._find(*self._book.split(url), self._now())
+        if place is None or place.subject.part < 0:
+            return super().canonical(url)
+        subject = place.subject
+        return self._address(subject.page, 0) if subject.part == 0 else url
+
+    # -- answers --------------------------------------------------------------------------------------
+
+    def counts(self, url: str) -> bool:
+        """Tell whether the answer depends on how often the URL was fetched."""
+        name, path = self._book.split(url)
+        host = self._book.host(name)
+        if host is None:
+            return super().counts(url)
+        place = self._find(name, path, self._now())
+        if place is None:
+            return False
+        return self._validators[host] == "restless" or self.history.process(*place.subject.key).moving == "fetch"
+
+    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
+        """Answer a request for a URL, now."""
+        return self.response_at(url, self._now(), headers=headers, version=version)
+
+    def response_at(
+        self, url: str, t: float, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0
+    ) -> Response:
+        """Answer as at a time."""
+        name, path = self._book.split(url)
+        host = self._book.host(name)
+        if host is None:
+            return finish(self._document(name, path, version), headers)
+        place = self._find(name, path, t)
+        if place is None:
+            return finish(self._listing(host, path, t) or self._other(host, name, path, version), headers)
+        status = self._status(place, t)
+        if status == "moved":
+            return finish(self._redirect(place), headers)
+        if status != "there":
+            gone = 410 if status == "gone" and stir(self.key, "gone", place.subject.page) % 2 else 404
+            return finish(self._missing(host, gone), headers)
+        document = self._told(host, place, t, version)
+        if any(name.lower() in ("if-none-match", "if-modified-since") for name in headers):
+            reply = finish(document, headers)
+            if reply.status == 304:  # the page need not even be written
+                return reply
+        return finish(self._printed_at(host, place, t, version, document), headers)
+
+    def _clean(self, page: int) -> Document:
+        """Serve the page as it is now: a copy of it, say."""
+        host = self._graph.section(page).host
+        place, t = _Place(self._clean_subject(page)), self._now()
+        return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
+
+    def _other(self, host: int, name: str, path: str, version: int) -> Document:
+        """What is neither a page nor a listing: the plain web's traps, or nothing."""
+        document = self._document(name, path, version)
+        return self._missing(host, 404) if document.status == 404 else document
+
+    def _missing(self, host: int, status: int) -> Document:
+        return Document(self._press.missing(host), status=200 if self._soft[host] else status)
+
+    def _redirect(self, place: _Place) -> Document:
+        page, step = place.subject.page, place.step + 1
+        status = 301 if stir(self.key, "redirect", page) % 3 else 302
+        return Document(b"Moved", "text/plain", status, (("Location", self._address(page, step)),))
+
+    def _listing(self, host: int, path: str, t: float) -> Document | None:
+        """robots.txt, sitemap.xml and feed.xml."""
+        base, sources = self._book.base(self._graph.names[host]), self._sources[host]
+        if path == "/robots.txt":
+            lines = ["User-agent: *", "Allow: /"]
+            lines += [f"Sitemap: {base}/sitemap.xml"] if any("sitemap" in source for source in sources) else []
+            lines += [f"Sitemap: {base}/feed.xml"] if "feed" in sources else []
+            return Document(("\n".join(lines) + "\n").encode(), "text/plain; charset=utf-8", codec="")
+        if path == "/sitemap.xml" and any("sitemap" in source for source in sources):
+            entries = self._entries(host, t)
+            if "lying sitemap" in sources:
+                entries = (entry._replace(modified=t) for entry in entries)
+            named = [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+            return Document(sitemap(named), "application/xml")
+        if path == "/feed.xml" and "feed" in sources:
+            recent = [entry for entry in self._entries(host, t) if entry.modified > t - _FEED_DAYS * self.day]
+            recent = sorted((e for e in recent if e.modified >= self.start), key=lambda e: -e.modified)[:_FEED_ENTRIES]
+            updated = recent[0].modified if recent else self.start
+            return Document(feed(self._composer.site(host), f"{base}/", updated, recent), "application/atom+xml")
+        return None
+
+    def _entries(self, host: int, t: float) -> Iterator[Entry]:
+        """The pages that a host has, with the times of their last real changes; islands stay unlisted, as ever."""
+        for section in self._graph.of_host[host]:
+            if section.island:
+                continue
+            for page in range(section.start, section.start + section.length):
+                subject = self._clean_subject(page)
+                life = self.history.life(page)
+                if self._status(_Place(subject), t) == "there":
+                    yield Entry(self._book.url(page), self._modified(subject, t), self._book.title(page))
+                for step, (_, there) in enumerate(life.moves, 1):
+                    if there == host and self._status(_Place(subject, step), t) == "there":
+                        yield Entry(self._address(page, step), self._modified(subject, t), self._book.title(page))
+                for birth in self.history.births(subject, t):
+                    born = Subject(page, birth.number, birth.topic, birth.at)
+                    title = self._press.new_title(born)
+                    yield Entry(self._new_url(page, birth), self._modified(born, t), title)
+
+    def _modified(self, subject: Subject, t: float) -> float:
+        real = [edit.at for edit in self.history.edits(subject, t) if edit.real]
+        return self.history.when(real[-1] if real else self.history.origin(subject))
+
+    # -- a page as it is at a time --------------------------------------------------------------------
+
+    def _told(self, host: int, place: _Place, t: float, version: int) -> Document:
+        """The document without its body: what its headers say, by the manners of the host."""
+        subject = place.subject
+        plain = self._manners(subject.page)
+        made = self.history.edits(subject, t)
+        every, real = len(made), sum(edit.real for edit in made)
+        origin = self.history.origin(subject)
+        touched = self.history.when(made[-1].at if made else origin)
+        beat: tuple[int, ...] = ()
+        moving = self.history.process(*subject.key).moving
+        if moving:
+            beat = (self.history.minute(t), version if moving == "fetch" else 0)
+            touched = max(touched, t if moving == "fetch" else self.history.when(beat[0] / 1440))
+        way = self._validators[host]
+        said: dict[str, tuple[object, ...]] = {
+            "honest": (every, *beat),
+            "weak": (real,),
+            "restless": (every, version, t),
+            "hourly": (every, *beat, self.history.minute(t) // 60),
+            "stuck": (),
+        }
+        modified = {
+            "honest": touched,
+            "now": t,
+            "frozen": self.history.when(origin),
+            "future": touched + 400 * self.day,
+        }
+        tag = f"{stir(self._salt, self.key, self.port, subject.key, *said[way]):x}" if way in said else ""
+        if subject.part < 0:
+            plain = Document(b"", "image/png", codec="")
+        return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
+
+    def _printed_at(self, host: int, place: _Place, t: float, version: int, document: Document) -> Document:
+        """The document with its body."""
+        subject = place.subject
+        state = self.history.state(subject, t)
+        if subject.part < 0:
+            return replace(document, body=self._png((self.key, subject.page, state.real), state.every - state.real))
+        process = self.history.process(*subject.key)
+        html = self._press.print(
+            subject, state, self._sheet(subject, self.port), self._dress(host, place, process, state, t, version)
+        )
+        charset = CHARSETS[state.looks[COSMETICS.index("charset")] % len(CHARSETS)]
+        body = html.encode(charset, "xmlcharrefreplace")
+        return replace(document, body=body, type=document.type.replace("utf-8", charset))
+
+    def _dress(self, host: int, place: _Place, process: Process, state: State, t: float, version: int) -> Dress:
+        subject, cosmetics = place.subject, process.cosmetic_edits
+        looks = dict(zip(COSMETICS, state.looks, strict=True))
+        code = stir(self.key, "dress", *subject.key)
+        views = 100 + code % 9000 + 17 * looks["views"] if "views" in cosmetics or process.moving else 0
+        minutes = 1 + 7 * looks["ago"] % 59 if "ago" in cosmetics else 0
+        if process.moving == "fetch":
+            views += version + 1
+        elif process.moving and code // 9000 % 2:
+            views += 3 * max(0, self.history.minute(t))
+        elif process.moving:
+            minutes = 1 + self.history.minute(t) % 59
+        stamp = ""
+        if "stamp" in cosmetics:
+            # By the web's own calendar: a short day must not put two changes into one second.
+            at = self.history.origin(subject) if state.touched is None else state.touched
+            stamp = datetime.fromtimestamp(self.start + 86_400 * at, UTC).strftime("%-d %B %Y, %H:%M:%S")
+        shown = tuple(stir(code, "teaser", looks["teaser"], i) % len(self) for i in range(3))
+        picture = ""
+        if subject.part == 0 and self.history.has_picture(subject.page):
+            alt = escape(self._book.title(subject.page))
+            picture = f'<p class="figure"><img src="{self._picture_url(subject.page)}" alt="{alt}"></p>\n'
+        return Dress(
+            cosmetics=cosmetics,
+            inside=stir(self.key, "inside", host) % 2 == 0,
+            stamp=stamp,
+            views=views,
+            minutes=minutes,
+            teasers=shown if "teaser" in cosmetics else (),
+            address=escape(self._address(subject.page, place.step)),
+            feed="/feed.xml" if "feed" in self._sources[host] else "",
+            picture=picture,
+        )
+
+    def _make_sheet(self, subject: Subject, port: int) -> Sheet:
+        """The parts of a page; links carry the port, so it is part of the key."""
+        if subject.part == 0:
+            return self._press.take_apart(subject.page, self._trap_links.asides(subject.page))
+        parent = self._sheet(self._clean_subject(subject.page), port)
+        return self._press.newborn(subject, parent, 3 + stir(self.key, "length", *subject.key) % 4)
+
+    def _beginning(self, subject: Subject) -> tuple[int, str]:
+        """How many paragraphs a page has at first, and its title."""
+        sheet = self._sheet(subject, self.port)
+        return len(sheet.body), unescape(sheet.title)
+
+    # -- addresses ------------------------------------------------------------------------------------
+
+    def _now(self) -> float:
+        return self.clock()
+
+    def _clean_subject(self, page: int) -> Subject:
+        return Subject(page, 0, self._graph.topic(page))
+
+    def _known(self, url: str, t: float) -> Subject:
+        place = self._find(*self._book.split(url), t)
+        if place is None:
+            raise KeyError(f"no page {url!r} in this web")
+        return place.subject
+
+    def _find(self, name: str, path: str, t: float) -> _Place | None:
+        """What lives at an address, or did, or will; new pages only from their birth on."""
+        host = self._book.host(name)
+        if host is None:
+            return None
+        found = self._page(name, path)
+        if found is not None:
+            return _Place(self._clean_subject(found))
+        match = _ARCHIVE.fullmatch(path)
+        if match and (page := int(match[1])) < self._graph.pages:
+            step, moves = int(match[2]), self.history.life(page).moves
+            return (
+                _Place(self._clean_subject(page), step) if step <= len(moves) and moves[step - 1][1] == host else None
+            )
+        match = _PICTURE.fullmatch(path)
+        if match and (page := int(match[1])) < self._graph.pages and self.history.has_picture(page):
+            return _Place(Subject(page, -1, NOWHERE)) if self._graph.section(page).host == host else None
+        match = _NEW.fullmatch(path)
+        if match and (page := int(match[1])) < self._graph.pages and self._graph.section(page).host == host:
+            for birth in self.history.births(self._clean_subject(page), t):
+                born = Subject(page, birth.number, birth.topic, birth.at)
+                if birth.number == int(match[2]) and self._press.new_path(born) == path:
+                    return _Place(born)
+        return None
+
+    def _stay(self, subject: Subject, life: Life, step: int) -> tuple[float, float]:
+        """From when until when an address gives its page, in days."""
+        if subject.part != 0:
+            return subject.born, NEVER
+        leaves = life.moves[step][0] if step < len(life.moves) else NEVER
+        return (life.moves[step - 1][0] if step else float("-inf")), leaves
+
+    def _status(self, place: _Place, t: float) -> str:
+        subject = place.subject
+        if subject.part != 0:
+            return "there" if t >= self.history.when(subject.born) else "unborn"
+        life = self.history.life(subject.page)
+        since, until = self._stay(subject, life, place.step)
+        if t < self.history.when(since):
+            return "unborn"
+        if t >= self.history.when(until):
+            return "moved"
+        if life.what in ("gone", "soft-404", "returns") and self.history.when(life.at) <= t < self.history.when(
+            life.back
+        ):
+            return "soft-404" if self._soft[self._graph.section(subject.page).host] else "gone"
+        return "there"
+
+    def _address(self, page: int, step: int) -> str:
+        """Where a page lives after so many moves."""
+        if step == 0:
+            return self._book.url(page)
+        _, host = self.history.life(page).moves[step - 1]
+        return f"{self._book.base(self._graph.names[host])}/archive/{page}-{step}.html"
+
+    def _new_url(self, page: int, birth: Birth) -> str:
+        base = self._book.base(self._graph.names[self._graph.section(page).host])
+        return base + self._press.new_path(Subject(page, birth.number, birth.topic))
+
+    def _picture_url(self, page: int) -> str:
+        return f"{self._book.base(self._graph.names[self._graph.section(page).host])}/img/{page}.png"

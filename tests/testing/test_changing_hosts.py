@@ -1,0 +1,377 @@
+"""The changing web: what its hosts tell of changes, what becomes of its pages, and the whole of it over HTTP."""
+
+import asyncio
+import http.client
+import re
+import struct
+import zlib
+from collections import Counter
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import SimpleNamespace
+
+import pytest
+
+from lycosa.cli import demo
+from lycosa.core.errors import InputError
+from lycosa.testing import Response, Web, serve
+from lycosa.testing.change_host import VALIDATORS
+from lycosa.testing.changing import START, ChangingWeb
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.web.sources import read_source
+
+DAY = 86_400.0
+END = START + 40 * DAY
+
+
+@pytest.fixture(scope="module")
+def web() -> ChangingWeb:
+    """A web with many fates."""
+    return ChangingWeb(Web(pages=900, hosts=33, traps=()), lambda: END, fates=0.3)
+
+
+def host_of(url: str) -> str:
+    """The host's name."""
+    return url.split("/")[2].partition(":")[0]
+
+
+def restful(web: ChangingWeb, name: str, gap: float = DAY / 12) -> tuple[str, float]:
+    """A page of a host with such validators, and the time of a real change of it, with rest before and after."""
+    for url in web.urls():
+        if web.validators(host_of(url)) == name and not web.process(url).moving and web.fate(url).what == "stays":
+            for change in web.changes(url, START + DAY, START + 30 * DAY):
+                around = web.changes(url, change.time - gap, change.time + gap)
+                if change.real and around == [change]:
+                    return url, change.time
+    raise AssertionError(f"no such page: {name}")
+
+
+def again(web: ChangingWeb, url: str, first: Response, t: float, version: int = 1) -> Response:
+    """Ask once more, with what the first answer gave to ask with."""
+    asked = {}
+    if tag := first.header("ETag"):
+        asked["If-None-Match"] = tag
+    if date := first.header("Last-Modified"):
+        asked["If-Modified-Since"] = date
+    return web.response_at(url, t, headers=asked, version=version)
+
+
+@pytest.mark.parametrize(
+    ("name", "quiet", "changed"),
+    [
+        ("honest", 304, 200),
+        ("weak", 304, 200),
+        ("hourly", 200, 200),
+        ("restless", 200, 200),
+        ("none", 200, 200),
+        ("now", 200, 200),
+        ("stuck", 304, 304),
+        ("frozen", 304, 304),
+        ("future", 304, 200),
+    ],
+)
+def test_validators_behave_as_named(web: ChangingWeb, name: str, quiet: int, changed: int) -> None:
+    """An hour without a change, then a real one: what a conditional request gets, by the manners of the host."""
+    url, t = restful(web, name)
+    first = web.response_at(url, t - 3700)
+    assert again(web, url, first, t - 10).status == quiet
+    assert again(web, url, first, t).status == changed
+    assert web.response_at(url, t).body != first.body == web.response_at(url, t - 10).body
+
+
+def test_what_validators_say(web: ChangingWeb) -> None:
+    """ETags are weak where named so, missing where none is, and Last-Modified lies where it is said to lie."""
+    assert set(VALIDATORS) == {web.validators(host) for host in web.hosts}
+    for name in set(VALIDATORS):
+        url, t = restful(web, name)
+        reply = web.response_at(url, t)
+        date, tag = reply.header("Last-Modified"), reply.header("ETag")
+        seconds = parsedate_to_datetime(date).timestamp() if date else None
+        told = {"honest": int(t), "now": int(t), "future": int(t + 400 * DAY)}
+        assert seconds == told.get(name) or name == "frozen"
+        assert name != "frozen" or (seconds is not None and seconds < START)
+        assert bool(tag) == (name in ("honest", "weak", "restless", "hourly", "stuck"))
+        assert (tag or "").startswith('W/"') == (name == "weak")
+
+
+def test_a_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
+    """Where only dates or counters moved, a weak ETag still matches and an honest one does not."""
+    for name, status in (("weak", 304), ("honest", 200)):
+        url, change = next(
+            (url, change)
+            for url in web.urls()
+            if web.validators(host_of(url)) == name and web.fate(url).what == "stays" and not web.process(url).moving
+            for change in web.changes(url, START, END)
+            if not change.real and len(web.changes(url, change.time - 1, change.time)) == 1
+        )
+        first = web.response_at(url, change.time - 1)
+        assert again(web, url, first, change.time).status == status
+
+
+def test_the_restless_differ_with_each_fetch(web: ChangingWeb) -> None:
+    """A restless ETag is another for each fetch at the same time, of the same bytes, and hourly ones with the hour."""
+    url, t = restful(web, "restless")
+    one, two = (web.response_at(url, t, version=n) for n in (0, 1))
+    assert web.counts(url)
+    assert one.body == two.body
+    assert one.header("ETag") != two.header("ETag")
+    url, t = restful(web, "hourly")
+    hour = START + (int((t - START) // 3600) + 1) * 3600
+    tags = [web.response_at(url, at).header("ETag") for at in (hour, hour + 3599, hour + 3601)]
+    assert tags[0] == tags[1] != tags[2]
+
+
+def test_fates_come_as_told(web: ChangingWeb) -> None:
+    """Moved pages redirect to where they are, gone ones are not there, soft ones pretend, and some return."""
+    seen: Counter[str] = Counter()
+    urls = list(web.urls())[::2]
+    for url in urls:
+        what, t = web.fate(url)
+        seen[what] += 1
+        if what == "stays":
+            assert (web.response_at(url, END).status, web.status(url, END), t) == (200, "there", float("inf"))
+            continue
+        assert START < t <= START + 30 * DAY
+        assert web.response_at(url, t - 1e-3).status == 200
+        reply = web.response_at(url, t)
+        nonsense = web.response_at(f"http://{host_of(url)}/no/such/page", t)
+        assert not web.fresh(url, t - 1e-3, t)
+        if what == "moved":
+            assert reply.status in (301, 302)
+            assert reply.header("Location") == web.moves(url)[0][1]
+        elif what == "gone":
+            assert (reply.status in (404, 410), nonsense.status) == (True, 404)
+        elif what == "soft-404":
+            assert reply == nonsense
+            assert reply.status == 200
+        else:
+            back = web.returns(url)
+            assert back is not None
+            assert reply.status in ((200,) if web.soft(host_of(url)) else (404, 410))
+            assert b"Page not found" in reply.body
+            there = web.response_at(url, back)
+            assert there.status == 200
+            assert b"Page not found" not in there.body
+            assert web.version(url, t) == web.version(url, back - 1e-3)
+        assert web.returns(url) is None or what == "returns"
+    assert {"stays", "moved", "gone", "soft-404", "returns"} == set(seen)
+    assert 0.2 < 1 - seen["stays"] / len(urls) < 0.4
+
+
+def test_moved_pages_live_on(web: ChangingWeb) -> None:
+    """The new address is unknown before the move, serves the page after it, and may move on in its turn."""
+    often = Counter[int]()
+    for url in web.urls():
+        moves = web.moves(url)
+        often[len(moves)] += 1
+        for number, (t, target) in enumerate(moves):
+            assert web.status(target, t - 1e-3) == "unborn"
+            assert web.response_at(target, t - 1e-3).status in ((200,) if web.soft(host_of(target)) else (404,))
+            assert web.response_at(target, t).status == 200
+            assert web.version(target, t) == web.version(url, t)
+            assert web.canonical(target) == url
+            assert web.process(target) == web.process(url)
+            assert [] == web.changes(url, moves[0][0], END)
+            if number:
+                assert web.response_at(moves[number - 1][1], t).header("Location") == target
+    assert min(often[1], often[2]) > 5
+    assert any(host_of(url) != host_of(target) for url in web.urls() for _, target in web.moves(url))
+
+
+def test_new_pages_appear_with_the_first_link_to_them(web: ChangingWeb) -> None:
+    """A new page is unknown before its birth, on the topic and linked to after it, and changes like any other."""
+    born = web.newcomers(START, START + 10 * DAY)
+    assert 50 < len(born) < len(web)
+    assert born == sorted(born)
+    known = set(web.urls())
+    for t, url in born[::5]:
+        assert url not in known
+        assert web.status(url, t - 1e-3) == "unborn"
+        assert web.response_at(url, t - 1e-3).status in ((200,) if web.soft(host_of(url)) else (404,))
+        assert web.response_at(url, t).status == 200
+        assert web.topic(url, t) is not None
+        assert web.version(url, t) == 0
+        parent = next(u for u in known if str(web._known(u, END).page) == url.split("-")[-2])
+        assert (web.status(parent, t) == "moved") or url.encode() in web.response_at(parent, t).body
+    assert any(change.real for _, url in born for change in web.changes(url, START, END))
+
+
+def entries(web: ChangingWeb, host: str, t: float) -> dict[str, str]:
+    """A host's sitemap."""
+    body = web.response_at(f"http://{host}/sitemap.xml", t).body.decode()
+    return dict(re.findall("<loc>(.*?)</loc><lastmod>(.*?)</lastmod>", body))
+
+
+def test_sitemaps_are_true_or_lie_as_told(web: ChangingWeb) -> None:
+    """A true sitemap names the pages that are there, with their last real changes; a lying one says now for all."""
+    t, kinds = START + 25 * DAY, set()
+    for host in web.hosts:
+        sources = web.sources(host)
+        kinds.update(sources)
+        robots = web.response_at(f"http://{host}/robots.txt", t).body.decode()
+        named = re.findall("Sitemap: (.*)", robots)
+        assert len(named) == len(sources)
+        assert all(web.response_at(url, t).status == 200 for url in named)
+        listed = entries(web, host, t)
+        dates = {datetime.fromisoformat(date).astimezone(UTC).timestamp() for date in listed.values()}
+        if "lying sitemap" in sources:
+            assert dates == {t}
+        elif "sitemap" in sources:
+            assert {web.status(url, t) for url in listed} == {"there"}
+            for url, date in list(listed.items())[::3]:
+                last = datetime.fromisoformat(date).timestamp()
+                assert web.version(url, max(last + 1, START)) == web.version(url, t)
+                if last > START:
+                    assert not web.fresh(url, last - 1, last + 1)
+        else:
+            assert listed == {}
+    assert kinds == {"sitemap", "lying sitemap", "feed"}
+
+
+def test_feeds_name_what_is_new_or_changed(web: ChangingWeb) -> None:
+    """A feed lists the latest changes first, new pages among them, and pages of its host point to it."""
+    t, hosts = START + 12 * DAY, [host for host in web.hosts if "feed" in web.sources(host)]
+    born = {url for _, url in web.newcomers(START, t)}
+    found = set()
+    for host in hosts:
+        body = web.response_at(f"http://{host}/feed.xml", t).body.decode()
+        listed = re.findall(r'<entry>.*?<link href="(.*?)"/>.*?<updated>(.*?)</updated>', body)
+        dates = [date for _, date in listed]
+        assert dates == sorted(dates, reverse=True)
+        assert 0 < len(listed) <= 20
+        found.update(url for url, _ in listed)
+        assert b'type="application/atom+xml" href="/feed.xml"' in web.response_at(f"http://{host}/", t).body
+    assert found & born
+    assert found - born
+
+
+def test_the_crawler_reads_what_hosts_list(web: ChangingWeb) -> None:
+    """Sitemaps and feeds are well formed: what reads those of the real web finds the same pages in them."""
+    t = START + 12 * DAY
+    for host in web.hosts:
+        for path in ("sitemap.xml", "feed.xml"):
+            reply = web.response_at(f"http://{host}/{path}", t)
+            source = read_source(reply.body, f"http://{host}/{path}", reply.header("Content-Type") or "")
+            if path[:4] not in " ".join(web.sources(host)):
+                assert reply.status == (200 if web.soft(host) else 404)
+                continue
+            named = set(re.findall(r'<loc>(.*?)</loc>|<entry>.*?<link href="(.*?)"/>', reply.body.decode()))
+            assert source is not None
+            assert set(source.links.urls) >= {one or other for one, other in named} != set()
+            assert all(source.modified) or path == "feed.xml"
+
+
+def test_virtual_time_is_a_clock_for_it() -> None:
+    """In a simulation a page changes while the crawler sleeps, and a conditional request tells."""
+    web = ChangingWeb(Web(pages=300, hosts=12, traps=()), clock, fates=0.0)
+    url, change = restful(web, "honest", 60.0)
+
+    async def look() -> list[int]:
+        transport, asked, statuses = SimTransport(web, seed=1), dict[str, str](), []
+        for until in (change - 30, change - 20, change + 10):
+            await asyncio.sleep(until - clock())
+            reply = await transport.fetch(url, dict(asked))
+            statuses.append(reply.status)
+            asked = {"If-None-Match": reply.fields["etag"]}
+        return statuses
+
+    assert run_virtual(look()) == [200, 304, 200]
+
+
+def pixels(body: bytes) -> bytes:
+    """The picture in a PNG file, checked chunk by chunk."""
+    assert body.startswith(b"\x89PNG\r\n\x1a\n")
+    at, data = 8, b""
+    while at < len(body):
+        (length,) = struct.unpack(">I", body[at : at + 4])
+        name, chunk = body[at + 4 : at + 8], body[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", body[at + 8 + length : at + 12 + length])[0] == zlib.crc32(name + chunk)
+        data += chunk if name == b"IDAT" else b""
+        at += 12 + length
+    return zlib.decompress(data)
+
+
+def test_pictures_are_replaced_or_encoded_anew(web: ChangingWeb) -> None:
+    """A replaced picture has other pixels; one encoded anew has other bytes and the same pixels."""
+    seen: Counter[bool] = Counter()
+    shown = [(url, picture) for url in web.urls() for picture in web.pictures(url)]
+    assert 0.02 * len(web) < len(shown) < 0.2 * len(web)
+    for url, picture in shown[:14]:
+        assert f'src="{picture}"'.encode() in web.response_at(url, START).body
+        for change in web.changes(picture, START, END):
+            before, after = (web.response_at(picture, t) for t in (change.time - 1e-3, change.time))
+            assert before.body != after.body
+            assert (pixels(before.body) == pixels(after.body)) == (not change.real)
+            assert after.header("Content-Type") == "image/png"
+            seen[change.real] += 1
+    assert min(seen[True], seen[False]) > 10
+
+
+def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.HTTPMessage]:
+    """GET over loopback."""
+    name, _, path = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", f"/{path}", headers={"Host": name, **headers})
+        reply = connection.getresponse()
+        return reply.status, reply.read(), reply.headers
+    finally:
+        connection.close()
+
+
+def test_served_over_http_with_short_days() -> None:
+    """With days of a minute a served page changes as the clock passed in goes, and its dates follow that clock."""
+    now = [5_000.0]
+    web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], start=5_000.0, day=60.0)
+    with serve(web) as server:
+        url = next(
+            url
+            for url in web.urls()
+            if web.validators(host_of(url)) == "honest"
+            and web.process(url).name == "daily"
+            and web.rate(url) > 0.5
+            and not web.process(url).moving
+            and web.fate(url).what == "stays"
+        )
+        status, body, headers = fetch(server.port, url)
+        asked = {"If-None-Match": headers["ETag"], "If-Modified-Since": headers["Last-Modified"]}
+        assert (status, fetch(server.port, url, **asked)[0]) == (200, 304)
+        first = next(change for change in web.changes(url, 5_000.0, 9_000.0) if change.real)
+        assert first.time < 5_000 + 8 * 60
+        now[0] = first.time
+        status, later, headers = fetch(server.port, url, **asked)
+        assert status == 200
+        assert later != body
+        assert parsedate_to_datetime(headers["Last-Modified"]).timestamp() == int(first.time)
+        assert fetch(server.port, web.newcomers(5_000.0, 9_000.0)[-1][1])[0] in (200, 404)
+        now[0] = 9_000.0
+        assert fetch(server.port, web.newcomers(5_000.0, 9_000.0)[-1][1])[0] == 200
+
+
+def test_a_short_day_is_a_day() -> None:
+    """The length of a day changes when things happen, and nothing else."""
+    plain = Web(pages=300, hosts=12, traps=())
+    long, short = ChangingWeb(plain, lambda: START), ChangingWeb(plain, lambda: START, day=10.0)
+    for url in list(plain.urls())[::20]:
+        assert long.version(url, START + 17.3 * DAY) == short.version(url, START + 173)
+        assert long.response_at(url, START + 17.3 * DAY).body == short.response_at(url, START + 173).body
+        assert long.rate(url) == short.rate(url)
+
+
+def test_the_command_serves_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`lycosa web --changing` serves a web that changes as its clock goes, and says how long a day of it is."""
+    now, seen = [1_000.0], []
+
+    def sleep(seconds: float) -> None:
+        port = int(re.findall(r"port (\d+)", capsys.readouterr().out)[0])
+        twin = ChangingWeb(Web(seed=7, pages=200, hosts=10, traps=(), port=port), lambda: 0.0, start=1_000.0, day=2.0)
+        url = max((u for u in twin.urls() if twin.fate(u).what == "stays"), key=twin.rate)
+        for now[0] in (1_000.0, 1_060.0):
+            seen.append(fetch(port, url)[1] == twin.response_at(url, now[0]).body)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "time", SimpleNamespace(time=lambda: now[0], sleep=sleep))
+    demo.serve_web(0, 200, 10, 7, False, 2.0)
+    assert seen == [True, True]
+    with pytest.raises(InputError, match="no such web"):
+        demo.serve_web(0, 200, 10, 7, False, -1.0)

@@ -1,0 +1,273 @@
+"""The changing web: what it says of changes is what its bytes show."""
+
+import re
+import time
+from collections import Counter, defaultdict
+from itertools import combinations, pairwise
+from statistics import mean, pvariance
+
+import pytest
+
+from lycosa.testing import Response, Web
+from lycosa.testing.change_process import COSMETICS, KINDS, PROCESSES
+from lycosa.testing.changing import START, ChangingWeb
+from lycosa.testing.simulation import EPOCH
+
+DAY = 86_400.0
+
+
+def grow(pages: int = 600, seed: int = 1, **more: float) -> ChangingWeb:
+    """A web at its beginning."""
+    return ChangingWeb(Web(pages=pages, hosts=22, traps=()), lambda: START, seed=seed, **more)
+
+
+@pytest.fixture(scope="module")
+def web() -> ChangingWeb:
+    """One web for all who only ask."""
+    return grow()
+
+
+@pytest.fixture(scope="module")
+def steady() -> ChangingWeb:
+    """A web where nothing vanishes or moves."""
+    return grow(fates=0.0)
+
+
+def text(reply: Response) -> str:
+    """A page as characters, by the charset that it names."""
+    found = re.search(rb'<meta charset="([^"]+)"', reply.body)
+    assert found is not None
+    charset = found[1].decode()
+    assert (reply.header("Content-Type") or "").removeprefix("text/html") in ("", f"; charset={charset}")
+    return reply.body.decode(charset)
+
+
+def article(reply: Response) -> str:
+    """What a reader comes for: the main part without its line of dates and counters, white space made even."""
+    main = re.search(r"<main>(.*)</main>", text(reply), re.DOTALL)
+    assert main is not None
+    return " ".join(re.sub(r'<p class="meta">.*?</p>', "", main[1]).split())
+
+
+def there(web: ChangingWeb, url: str, *times: float) -> bool:
+    """Whether the page is at its address all these times."""
+    return all(web.status(url, t) == "there" for t in times)
+
+
+def test_the_same_bytes_in_any_order() -> None:
+    """Two webs of one seed agree on every URL and time, one asked forwards, the other backwards in time."""
+    one, two = grow(pages=300), grow(pages=300)
+    asked = [(url, START + days * DAY) for days in (0, 0.5, 3, 31.9, 32.1, 70) for url in list(one.urls())[::9]]
+    first = [one.response_at(url, t) for url, t in asked]
+    assert [two.response_at(url, t) for url, t in reversed(asked)] == first[::-1]
+    assert [one.response_at(url, t) for url, t in asked] == first
+
+
+def test_another_seed_changes_otherwise() -> None:
+    """The seed of the changes decides which process a page has; the pages themselves stay what they are."""
+    one, two = grow(seed=1), grow(seed=2)
+    assert list(one.urls()) == list(two.urls())
+    assert [one.process(url).name for url in one.urls()] != [two.process(url).name for url in two.urls()]
+
+
+def test_content_differs_exactly_when_a_real_change_lies_between(web: ChangingWeb) -> None:
+    """For any two times of a page that is there, equal versions and equal articles are the same thing."""
+    times = [START + days * DAY for days in (0, 0.4, 1, 3, 3.02, 11, 40)]
+    agree: Counter[bool] = Counter()
+    for url in list(web.urls())[::5]:
+        seen = [(web.version(url, t), article(web.response_at(url, t))) for t in times if there(web, url, t)]
+        for (v, a), (w, b) in combinations(seen, 2):
+            assert (v == w) == (a == b), url
+            agree[v == w] += 1
+    assert min(agree[True], agree[False]) > 300
+
+
+def test_versions_are_the_count_of_real_changes(web: ChangingWeb) -> None:
+    """Between two times the version grows by the real changes listed, and a copy is fresh if there are none."""
+    for url in list(web.urls())[::7]:
+        if web.fate(url).what != "stays":
+            continue
+        early, late = START + 2 * DAY, START + 9 * DAY
+        real = [change for change in web.changes(url, early, late) if change.real]
+        assert web.version(url, late) - web.version(url, early) == len(real)
+        assert web.fresh(url, early, late) == (not real)
+        assert all(early < change.time <= late for change in real)
+
+
+def test_every_sort_of_change_does_what_it_says(steady: ChangingWeb) -> None:
+    """Each cosmetic change alters the answer and not the article; each real one alters what it is named for."""
+    web = steady
+    seen: Counter[str] = Counter()
+    for url in web.urls():
+        process = web.process(url)
+        subject = web._known(url, START)
+        made = web.history.edits(subject, START + 20 * DAY)
+        for edit, following in pairwise(made):
+            t = web.history.when(edit.at)
+            if seen[edit.how] >= 4 or process.moving or web.history.when(following.at) <= t + 1:
+                continue
+            before, after = web.response_at(url, t - 1e-3), web.response_at(url, t)
+            if web.version(url, t) - web.version(url, t - 1e-3) != edit.real or following.at - edit.at < 1e-6:
+                continue
+            seen[edit.how] += 1
+            old, new = article(before), article(after)
+            assert (old == new) == (not edit.real)
+            assert (before.body, before.headers) != (after.body, after.headers)
+            if edit.how == "link":
+                more = set(re.findall('href="([^"]*)"', new)) - set(re.findall('href="([^"]*)"', old))
+                assert len(more) == 1
+            elif edit.how == "title":
+                assert re.findall("<h1>.*?</h1>", old) != re.findall("<h1>.*?</h1>", new)
+                assert old.partition("</h1>")[2] == new.partition("</h1>")[2]
+            elif edit.how == "table":
+                assert sum(a != b for a, b in zip(old.split("<td>"), new.split("<td>"), strict=True)) == 1
+            elif edit.how == "structure":
+                assert re.findall("<[a-z/]+>", old) != re.findall("<[a-z/]+>", new)
+                assert sorted(re.findall("<p>.*?</p>", old)) == sorted(re.findall("<p>.*?</p>", new))
+            elif edit.how == "topic":
+                assert web.topic(url, t) != web.topic(url, t - 1e-3)
+    assert set(seen) == {*COSMETICS, *KINDS} - {"picture"}
+
+
+def test_moving_counters_move_and_mean_nothing(steady: ChangingWeb) -> None:
+    """A page that never rests gives other bytes with each minute or fetch, and the same article."""
+    web, seen = steady, set()
+    for url in web.urls():
+        process = web.process(url)
+        t = START + 0.3 * DAY
+        if not process.moving or web.changes(url, t, t + 60):
+            continue
+        seen.add(process.moving)
+        first = web.response_at(url, t)
+        later = web.response_at(url, t + 60) if process.moving == "minute" else web.response_at(url, t, version=1)
+        assert first.body != later.body
+        assert article(first) == article(later)
+        assert web.counts(url) or process.moving == "minute"
+    assert seen == {"minute", "fetch"}
+
+
+def test_all_processes_occur_on_each_topic(web: ChangingWeb) -> None:
+    """The pages of one topic do not share one process, and those asked for are the only ones there are."""
+    assert all(len({web.process(url).name for url in web.relevant(topic)}) > 1 for topic in web.topics)
+    assert {web.process(url).name for url in web.urls()} == set(PROCESSES)
+    still = ChangingWeb(Web(pages=200, hosts=8, traps=()), lambda: START, processes={"never": 1.0})
+    assert {still.process(url).name for url in still.urls()} == {"never"}
+    assert [] == [c for url in still.urls() for c in still.changes(url, START, START + 99 * DAY) if c.real]
+    with pytest.raises(ValueError, match="no such processes"):
+        ChangingWeb(Web(pages=200, hosts=8), lambda: START, processes={"monthly": 1.0})
+    with pytest.raises(ValueError, match="not for ever"):
+        ChangingWeb(Web(pages=200, hosts=8), lambda: START, day=0.0)
+
+
+def test_rates_agree_with_counts(steady: ChangingWeb) -> None:
+    """Over 320 days each page has about as many changes as its rates promise, and each process all but exactly."""
+    days = 320
+    promised: defaultdict[str, float] = defaultdict(float)
+    counted: defaultdict[str, float] = defaultdict(float)
+    for url in steady.urls():
+        process = steady.process(url)
+        changes = steady.changes(url, START, START + days * DAY)
+        real = sum(change.real for change in changes)
+        for which, number, rate in (("real", real, process.real), ("cosmetic", len(changes) - real, process.cosmetic)):
+            # A burst has 4 to 16 changes: mean 10, variance (13 * 13 - 1) / 12 = 14, which is 1.4 times as much; what
+            # is real of them adds at most the mean itself. The others spread as Poisson's counts do, or less.
+            spread = 2.4 if process.name == "bursty" else 1.0
+            assert abs(number - rate * days) <= 5 * (spread * rate * days) ** 0.5 + 5, url
+            promised[f"{process.name} {which}"] += rate * days
+            counted[f"{process.name} {which}"] += number
+        assert steady.rate(url) == process.real
+    assert promised.pop("never real") == counted.pop("never real") == 0
+    assert all(abs(counted[name] / promised[name] - 1) < 0.05 for name in promised), counted
+    assert len(promised) == 7
+
+
+def test_processes_have_the_shape_of_their_names(steady: ChangingWeb) -> None:
+    """Counts a day vary as Poisson's for constant, hardly for daily, far more for bursty; daily keeps its hour."""
+    shape = defaultdict(list)
+    for url in steady.urls():
+        process = steady.process(url)
+        if process.pace < 0.3 or process.name == "never":
+            continue
+        times = [(change.time - START) / DAY for change in steady.changes(url, START, START + 320 * DAY)]
+        counts = Counter(int(t) for t in times)
+        daily = [counts[day] for day in range(320)]
+        shape[process.name].append(pvariance(daily) / mean(daily))
+        if process.name == "daily":
+            assert max(t % 1 for t in times) - min(t % 1 for t in times) < 0.01
+            assert max(daily) == 1
+            assert (min(int(t) % 7 for t in times), max(int(t) % 7 for t in times)) == (0, 6 if process.weekends else 4)
+    assert abs(mean(shape["constant"]) - 1) < 0.1
+    assert mean(shape["daily"]) < 0.3
+    assert min(shape["bursty"]) > 3
+
+
+def test_constant_rates_span_the_scale(web: ChangingWeb) -> None:
+    """The fastest constant pages change several times a day, the slowest less than once in a month."""
+    paces = sorted(web.process(url).pace for url in web.urls() if web.process(url).name == "constant")
+    assert paces[-1] > 3
+    assert paces[len(paces) // 4] < 1 / 30
+
+
+def test_a_page_may_turn_to_another_topic_and_back(steady: ChangingWeb) -> None:
+    """The text of a turned page is on its new topic; before the change, and by the plain web, on the old one."""
+    end = START + 60 * DAY
+    turned = [
+        (url, [c.time for c in steady.changes(url, START, end) if c.kind == "topic"])
+        for url in steady.urls()
+        if any(c.kind == "topic" for c in steady.changes(url, START, end))
+    ]
+    url, times = next((url, times) for url, times in turned if len(times) >= 2)
+    topics = [steady.topic(url, t) for t in (START, times[0], times[1])]
+    assert topics[0] == topics[2] != topics[1]
+    assert topics[1] is not None
+    word = steady.query(topics[1]).split()[0]
+    assert article(steady.response_at(url, times[0])).lower().count(word) > 3
+    assert len(turned) < len(steady) / 4
+
+
+def test_the_web_begins_where_virtual_time_does() -> None:
+    """START is the epoch of simulations, and before it all pages are as the plain web has them, in words and links."""
+    assert START == EPOCH
+    plain = Web(pages=300, hosts=12, traps=())
+    web = ChangingWeb(plain, lambda: START)
+    for url in list(web.urls())[::10]:
+        told = plain.response(url).body.decode()
+        now = text(web.response_at(url, START - 1))
+        assert re.findall("<p>.*?</p>", told.split("</main>")[0]) == re.findall("<p>.*?</p>", now.split("</main>")[0])
+        assert set(re.findall("<li>.*?</li>", told)) <= set(re.findall("<li>.*?</li>", now))
+
+
+def test_traps_work_as_in_the_plain_web() -> None:
+    """What is not a clean page is answered as without changes, and copies of a page change with it."""
+    plain = Web(pages=300, hosts=12)
+    now = [START]
+    web = ChangingWeb(plain, lambda: now[0], fates=0.0)
+    for trap in ("slow", "failing", "charsets", "encodings", "changing", "media", "robots", "calendar"):
+        for url in plain.trap_urls(trap)[:5]:
+            expected = plain.response(url)
+            if expected.status != 404:
+                assert web.response(url) == expected
+            assert (web.trap(url), web.counts(url)) == (plain.trap(url), plain.counts(url))
+    copy = next(u for u in plain.trap_urls("duplicates") if "/copy/" in u and web.rate(plain.canonical(u) or "") > 0.5)
+    before = article(web.response(copy))
+    now[0] += 20 * DAY
+    assert article(web.response(copy)) != before
+    assert article(web.response(copy)) == article(web.response(plain.canonical(copy) or ""))
+
+
+def test_answers_cost_little_more_than_the_plain_webs() -> None:
+    """A changing page takes no more than three times as long as a plain one, and less when it is asked for again."""
+    plain = Web(pages=600, hosts=22, traps=())
+    urls = list(plain.urls())[::2]
+
+    def seconds(web: Web, part: list[str]) -> float:
+        began = time.process_time()
+        for url in part:
+            web.response(url)
+        return time.process_time() - began
+
+    parts = [urls[i::4] for i in range(4)]
+    web = ChangingWeb(plain, lambda: START + 10 * DAY)
+    first = min(seconds(web, part) / seconds(plain, part) for part in parts)
+    again = min(seconds(web, part) / seconds(plain, part) for part in parts)
+    assert again < first < 3
