@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, extract, language_of, plain
+from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, _defused, extract, language_of, plain
 
 URL = "http://a.test/dir/page"
 
@@ -365,3 +365,17 @@ def test_any_bytes_can_be_read(body: bytes, charset: str) -> None:
 def test_any_bytes_are_some_text(body: bytes, charset: str) -> None:
     """A text file can be read whatever it holds."""
     assert isinstance(plain(body, charset).marked, str)
+
+
+@pytest.mark.parametrize("tag", ["font a{}", "B x={}", "strong\n{}"])
+def test_elements_that_are_opened_again_and_again_stay_few(tag: str) -> None:
+    """Formatting that is never closed does not multiply: the text of such a page is all there, each piece once."""
+    body = "".join(f"<{tag.format(i)}>w{i}<p>" for i in range(5_000)).encode()
+    page = extract(body, "http://a.test/")
+    assert [f"w{i}" for i in range(5_000)] == page.marked.split()
+
+
+def test_ordinary_formatting_is_left_alone() -> None:
+    """A long page whose formatting is closed is parsed as it is."""
+    body = b"<p><b class=x>bold</b> and <i>italic</i>" * 3_000
+    assert body == _defused(body)

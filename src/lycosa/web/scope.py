@@ -27,8 +27,8 @@ class Scope:
     ) -> None:
         self.hosts = frozenset(_plain(name) for name in hosts)
         self.domains = tuple(_plain(name.lstrip(".*")) for name in domains)
-        self.include = _compiled(include)
-        self.exclude = _compiled(exclude)
+        self.include = compiled(include)
+        self.exclude = compiled(exclude)
         self.max_depth = max_depth
         self._anywhere = not self.hosts and not self.domains
         self._known: dict[str, bool] = {}
@@ -64,11 +64,12 @@ def _plain(name: str) -> str:
     return host(url)
 
 
-def _compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    compiled = []
+def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    """Patterns of addresses, ready for use."""
+    expressions = []
     for pattern in patterns:
         try:
-            compiled.append(re.compile(pattern))
+            expressions.append(re.compile(pattern))
         except re.error as error:
             raise InputError(f"the URL pattern {pattern!r} is not a regular expression: {error}") from error
-    return compiled
+    return expressions

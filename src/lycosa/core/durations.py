@@ -1,0 +1,56 @@
+"""How long something takes, as people write it: `90m`, `1d`, `2 weeks`, or plain seconds."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from lycosa.core.errors import InputError
+
+_UNITS = {
+    **dict.fromkeys(("", "s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86_400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 604_800.0),
+}
+_PART = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([A-Za-z]*)\s*")
+_MOST = 100 * 366 * 86_400.0
+
+
+def seconds(told: float | str, what: str = "the duration") -> float:
+    """The seconds of a duration, more than none; `what` it is of, for the message if it can't be read.
+
+    >>> seconds("90m"), seconds("2 weeks"), seconds("1d 12h"), seconds(".5"), seconds(60)
+    (5400.0, 1209600.0, 129600.0, 0.5, 60.0)
+    """
+    total = float(told) if isinstance(told, int | float) else _read(told)
+    if not 0 < total <= _MOST:  # also what is not a number
+        raise InputError(
+            f"{what} is {told!r}: it has to be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks"
+        )
+    return total
+
+
+def _read(text: str) -> float:
+    total, at = 0.0, 0
+    while at < len(text):
+        part = _PART.match(text, at)
+        unit = _UNITS.get(part[2].lower()) if part else None
+        if part is None or unit is None:
+            return math.nan
+        total += float(part[1]) * unit
+        at = part.end()
+    return total
+
+
+def spoken(duration: float) -> str:
+    """A duration in its largest fitting unit, which `seconds` reads.
+
+    >>> spoken(5400), spoken(86_400), spoken(1_209_600), spoken(12)
+    ('1.5h', '1d', '2w', '12s')
+    """
+    unit, size = next(
+        ((u, s) for u, s in (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60)) if duration >= s), ("s", 1)
+    )
+    return f"{duration / size:.3g}{unit}"

@@ -1,0 +1,155 @@
+"""Two versions of a page: their words, titles and links, and what the revisit recorded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lycosa.refresh.change import Change
+from lycosa.refresh.diff.blocks import visible
+from lycosa.refresh.diff.rows import Diff, Row, diff
+
+
+@dataclass(slots=True)
+class Version:
+    """A version of a page, as far as it is compared."""
+
+    number: int
+    """Counted from 1."""
+    at: float
+    """When it was fetched."""
+    size: int = 0
+    title: str = ""
+    text: str = ""
+    links: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What differs between two versions."""
+
+    url: str
+    old: Version
+    new: Version
+    diff: Diff
+    links_removed: list[str] = field(default_factory=list)
+    links_added: list[str] = field(default_factory=list)
+    says: str = ""
+    """What the revisit recorded when it found the new version."""
+    versions: int = 2
+    """How many there are."""
+
+    @property
+    def title_changed(self) -> bool:
+        """Whether the page has another name."""
+        return self.old.title != self.new.title
+
+    @property
+    def differs(self) -> bool:
+        """Whether a reader could tell the one from the other."""
+        words = any(row.state != "same" for row in self.diff.rows)
+        return words or self.title_changed or bool(self.links_added or self.links_removed)
+
+    def as_data(self, *, whole: bool = False) -> dict[str, Any]:
+        """For machines: rows that are the same are left out, unless the `whole` is asked for."""
+        found = self.diff
+        rows = [
+            {"row": number, "state": row.state, "runs": [[run.state, run.text] for run in row.runs]}
+            for number, row in enumerate(found.rows, 1)
+            if whole or row.state != "same"
+        ]
+        sides = {
+            name: {key: value for key, value in asdict(version).items() if key not in ("text", "links")}
+            for name, version in (("from", self.old), ("to", self.new))
+        }
+        return {
+            "url": self.url,
+            **sides,
+            "versions": self.versions,
+            "says": self.says,
+            "words": {
+                "from": found.old_words,
+                "to": found.new_words,
+                "removed": found.removed,
+                "added": found.added,
+                "moved": found.moved,
+                "share": round(found.share, 4),
+            },
+            "links": {"removed": self.links_removed, "added": self.links_added},
+            "rows": rows,
+        }
+
+
+def compare(url: str, old: Version, new: Version, *, change: Change | None = None, versions: int = 2) -> Comparison:
+    """Compare two versions; `change` is what was recorded with the new one.
+
+    >>> found = compare("http://a.test/", Version(1, 0.0, text="coral", links=["http://a.test/b"]), Version(2, 9.0))
+    >>> found.diff.removed, found.links_removed
+    (1, ['http://a.test/b'])
+    """
+    for version in (old, new):
+        version.title = " ".join(visible(version.title).split())
+    before, after = dict.fromkeys(old.links), dict.fromkeys(new.links)
+    return Comparison(
+        url,
+        old,
+        new,
+        diff(old.text, new.text),
+        [link for link in before if link not in after],
+        [link for link in after if link not in before],
+        told(change),
+        versions,
+    )
+
+
+def told(change: Change | None) -> str:
+    """What was recorded, in one line.
+
+    >>> told(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
+    'changed: text, magnitude 0.25 (dom: level 4: 3 of 12 texts are others)'
+    >>> told(Change("moved", target="http://a.test/new"))
+    'moved to http://a.test/new'
+    """
+    if change is None:
+        return ""
+    line: str = change.what
+    if change.what == "changed":
+        line += f": {change.kind}, magnitude {change.magnitude:.2g}"
+    if change.target:
+        line += f" to {change.target}"
+    said = [f"{name}: {words}" if words else name for name, words in _pairs(change)]
+    return " ".join(visible(line + (f" ({'; '.join(said)})" if said else "")).split())
+
+
+def _pairs(change: Change) -> list[tuple[str, str]]:
+    """Each detector with what it said; what was said by none stands alone."""
+    if not change.by:
+        return [(words, "") for words in change.says if words]
+    says = [*change.says, *[""] * len(change.by)]
+    return list(zip(change.by, says, strict=False))
+
+
+CONTEXT = 2
+"""Rows around a change that are shown with it."""
+
+
+def folded(rows: list[Row], context: int = CONTEXT) -> list[tuple[bool, list[Row]]]:
+    """Rows as stretches: those to show, and between them those that are the same and far from any change.
+
+    >>> from lycosa.refresh.diff.rows import diff
+    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
+    [(False, 3), (True, 3)]
+    """
+    near = [False] * len(rows)
+    for at, row in enumerate(rows):
+        if row.state != "same":
+            low, high = max(0, at - context), at + context + 1
+            near[low:high] = [True] * len(rows[low:high])
+    stretches: list[tuple[bool, list[Row]]] = []
+    for shown, row in zip(near, rows, strict=True):
+        if stretches and stretches[-1][0] == shown:
+            stretches[-1][1].append(row)
+        else:
+            stretches.append((shown, [row]))
+    # One row takes no more room than the note that it was left out.
+    return [(shown or len(part) == 1, part) for shown, part in stretches]

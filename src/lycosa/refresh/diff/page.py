@@ -1,0 +1,133 @@
+"""Two versions on one page of HTML, which loads nothing and runs nothing.
+
+The words on it were written by strangers: what can't be seen is gone (blocks.py), the template escapes the rest, only
+web addresses become links, and the page's own policy forbids everything but its style.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lycosa.refresh.diff.blocks import BREAK, joined, visible
+from lycosa.refresh.diff.comparison import Comparison, folded
+from lycosa.refresh.diff.rows import Run
+from lycosa.version import __version__
+
+LONG_RUN = 60
+"""Words of a stretch within a changed block that are shown although they were kept."""
+
+ENDS = 20
+"""Words at both ends of a longer one that are shown, with the rest folded between them."""
+
+MOST_ROWS = 20_000
+"""Lines of the page: with more, a browser would hardly open it."""
+
+MOST_LINKS = 500
+"""Links of each kind that are listed."""
+
+
+def render(comparison: Comparison) -> str:
+    """The page.
+
+    >>> from lycosa.refresh.diff.comparison import Version, compare
+    >>> page = render(compare("http://a.test/", Version(1, 0.0, text="<b>"), Version(2, 9.0, text="<i>")))
+    >>> "&lt;b&gt;" in page, "<script" in page
+    (True, False)
+    """
+    environment = Environment(
+        loader=PackageLoader("lycosa.refresh.diff"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for shown in (count, many, percent, when, iso, href, pieces, clip):
+        environment.filters[shown.__name__] = shown
+    loader = environment.loader
+    assert loader is not None
+    style = Markup(loader.get_source(environment, "style.css")[0])  # the only text that goes in as it is: our own
+    rows = comparison.diff.rows[:MOST_ROWS]
+    left_out = len(comparison.diff.rows) - len(rows)
+    stretches = folded(rows)
+    template = environment.get_template("diff.html")
+    return template.render(
+        told=comparison,
+        diff=comparison.diff,
+        stretches=stretches,
+        left_out=left_out,
+        style=style,
+        version=__version__,
+        most=MOST_LINKS,
+    )
+
+
+def pieces(run: Run) -> tuple[str, str, str, int]:
+    """A run as what is shown, what is folded, what is shown again, and how many words are folded.
+
+    >>> pieces(Run("kept", ["a", "b"]))
+    ('a b', '', '', 0)
+    """
+    words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
+    if run.state != "kept" or len(words) <= LONG_RUN:
+        return joined(words), "", "", 0
+    inner = words[ENDS:-ENDS]
+    return joined(words[:ENDS]), joined(inner), joined(words[-ENDS:]), len(inner)
+
+
+def href(node: str) -> str:
+    """A node as the target of a link: only web addresses have one.
+
+    >>> href("https://example.org/"), href("javascript:alert(1)")
+    ('https://example.org/', '')
+    """
+    return node if node.startswith(("http://", "https://")) and visible(node) == node else ""
+
+
+def clip(text: str, most: int = 300) -> str:
+    """A text of a bearable length, without what can't be seen."""
+    text = " ".join(visible(text).split())
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def count(number: int) -> str:
+    """12,345."""
+    return f"{number:,}"
+
+
+def many(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "word"), many(1200, "word")
+    ('1 word', '1,200 words')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def percent(share: float) -> str:
+    """A share, and never 0% or 100% of what is not nothing or all.
+
+    >>> percent(0.1234), percent(0.0001), percent(0.9999), percent(0)
+    ('12.3%', 'under 0.1%', '99.9%', '0%')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    return "under 0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
+
+
+def when(at: float) -> str:
+    """A day and a time, in UTC."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%-d %B %Y, %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return "at an unknown time"
+
+
+def iso(at: float) -> str:
+    """The same for machines."""
+    try:
+        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""

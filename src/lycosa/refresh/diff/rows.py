@@ -1,0 +1,321 @@
+"""Two texts side by side: which block became which, and within those that changed, which words.
+
+    1. Blocks that are equal are aligned (alignment.py); the rest falls into gaps between them.
+    2. A block that is gone here and stands elsewhere, word for word, was moved.
+    3. Within a gap, words are aligned. Blocks that share many of them belong together, in one row; one block that
+       became two, or two that became one, make one row as well. Blocks that share little were removed and added.
+    4. Rows are tidied (tidying.py).
+
+Blanks do not count, and neither do characters that can't be seen (blocks.py).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from lycosa.refresh.diff.alignment import align
+from lycosa.refresh.diff.blocks import BREAK, JOINT, Block, bare, blocks, joined
+from lycosa.refresh.diff.tidying import Part, tidy
+
+RunState: TypeAlias = Literal["kept", "removed", "added"]
+RowState: TypeAlias = Literal["same", "changed", "removed", "added", "moved away", "moved here"]
+
+ALIKE = 0.4
+"""Share of their words that two blocks have in common at least, if the one became the other."""
+
+PIECE = 0.7
+"""Share of the shorter one, where it is a piece of the longer one; and of so many words at least:"""
+PIECE_WORDS = 6
+
+MOVED_WORDS = 4
+"""Words of a block that is recognised elsewhere; shorter ones repeat by chance."""
+
+
+class Run(NamedTuple):
+    """Words in a row with the same fate."""
+
+    state: RunState
+    words: list[str]
+
+    @property
+    def text(self) -> str:
+        """As it is shown."""
+        return joined(self.words)
+
+    @property
+    def close(self) -> bool:
+        """Whether it follows what is before it without a blank."""
+        return self.words[0] == BREAK or self.words[0][0] == JOINT
+
+    @property
+    def length(self) -> int:
+        """How many words."""
+        return len(self.words) - self.words.count(BREAK)
+
+
+class Row(NamedTuple):
+    """A block of the old text and what became of it in the new one, in the order of reading."""
+
+    state: RowState
+    runs: list[Run]
+
+    @property
+    def old(self) -> list[Run]:
+        """What stood in the old text."""
+        return [run for run in self.runs if run.state != "added"]
+
+    @property
+    def new(self) -> list[Run]:
+        """What stands in the new text."""
+        return [run for run in self.runs if run.state != "removed"]
+
+
+@dataclass(slots=True)
+class Diff:
+    """Two texts side by side, and the words that differ, counted."""
+
+    rows: list[Row] = field(default_factory=list)
+    old_words: int = 0
+    new_words: int = 0
+    removed: int = 0
+    added: int = 0
+    moved: int = 0
+    """Words in blocks that only changed their place; they are neither removed nor added."""
+
+    @property
+    def share(self) -> float:
+        """The share of all words, of both texts, that the other one lacks."""
+        return (self.removed + self.added) / max(1, self.old_words + self.new_words)
+
+
+def diff(old: str, new: str) -> Diff:
+    """Compare two texts.
+
+    >>> found = diff("Reefs\\nCorals grow slowly in the sea.", "Reefs\\nCorals grow very slowly in the warm sea.")
+    >>> [(run.state, run.text) for run in found.rows[1].runs]
+    [('kept', 'Corals grow'), ('added', 'very'), ('kept', 'slowly in the'), ('added', 'warm'), ('kept', 'sea.')]
+    >>> found.removed, found.added, round(found.share, 2)
+    (0, 2, 0.12)
+    """
+    with _uncollected():
+        return _Comparing(blocks(old), blocks(new)).run()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles: there are none here, and looking for them doubles the time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+Group: TypeAlias = tuple[range, range, list[Part]]
+"""Neighbours of the old text that became neighbours of the new one, and their words."""
+
+
+class _Comparing:
+    def __init__(self, old: list[Block], new: list[Block]) -> None:
+        self.old, self.new = old, new
+        self.words: dict[str, int] = {}
+        self.diff = Diff(old_words=sum(map(len, old)), new_words=sum(map(len, new)))
+        numbers: dict[str, int] = {}
+        self.ids_old, self.ids_new = (
+            [numbers.setdefault(" ".join(block), len(numbers)) for block in side] for side in (old, new)
+        )
+
+    def run(self) -> Diff:
+        equal = align(self.ids_old, self.ids_new)
+        self.moved_old, self.moved_new = self._moved(equal)
+        ends = (len(self.old), len(self.new))
+        gaps: list[tuple[range, range, list[Group]]] = []
+        before_i = before_j = 0
+        for i, j in [*equal, ends]:
+            if before_i < i or before_j < j:
+                old, new = range(before_i, i), range(before_j, j)
+                gaps.append((old, new, self._groups(old, new) if old and new else []))
+            before_i, before_j = i + 1, j + 1
+        at = 0  # rows are made when all gaps are known: a group ends the moves of the blocks that it takes in
+        for old, new, groups in gaps:
+            self._same(at, new.start)
+            self._gap(old, new, groups)
+            at = new.stop
+        self._same(at, len(self.new))
+        return self.diff
+
+    def _same(self, start: int, stop: int) -> None:
+        self.diff.rows += [Row("same", [Run("kept", block)]) for block in self.new[start:stop]]
+
+    def _moved(self, equal: list[tuple[int, int]]) -> tuple[dict[int, int], dict[int, int]]:
+        """Blocks that stand elsewhere now: each with its other place."""
+        stay_old, stay_new = {i for i, _ in equal}, {j for _, j in equal}
+        waiting: dict[int, list[int]] = {}
+        for i in range(len(self.old) - 1, -1, -1):
+            if i not in stay_old and len(self.old[i]) >= MOVED_WORDS:
+                waiting.setdefault(self.ids_old[i], []).append(i)
+        away: dict[int, int] = {}
+        if waiting:
+            for j, number in enumerate(self.ids_new):
+                if j not in stay_new and waiting.get(number):
+                    away[waiting[number].pop()] = j
+        return away, {j: i for i, j in away.items()}
+
+    def _gap(self, old: range, new: range, groups: list[Group]) -> None:
+        """The rows of blocks that are not equal."""
+        i, j = old.start, new.start
+        for old_group, new_group, parts in groups:
+            self._unlike(range(i, old_group.start), range(j, new_group.start))
+            row = _row(parts)
+            self.diff.rows.append(row)
+            self.diff.removed += sum(run.length for run in row.runs if run.state == "removed")
+            self.diff.added += sum(run.length for run in row.runs if run.state == "added")
+            i, j = old_group.stop, new_group.stop
+        self._unlike(range(i, old.stop), range(j, new.stop))
+
+    def _unlike(self, old: range, new: range) -> None:
+        """Blocks with little in common: beside each other where there are as many of them, else one after the other."""
+        found, rows = self.diff, self.diff.rows
+        beside = len(old) == len(new) and not any(i in self.moved_old for i in old)
+        if beside and not any(j in self.moved_new for j in new):
+            for i, j in zip(old, new, strict=True):
+                rows.append(Row("changed", [Run("removed", self.old[i]), Run("added", self.new[j])]))
+                found.removed += len(self.old[i])
+                found.added += len(self.new[j])
+            return
+        for i in old:
+            away = i in self.moved_old
+            rows.append(Row("moved away" if away else "removed", [Run("removed", self.old[i])]))
+            found.removed += 0 if away else len(self.old[i])
+        for j in new:
+            here = j in self.moved_new
+            rows.append(Row("moved here" if here else "added", [Run("added", self.new[j])]))
+            found.added += 0 if here else len(self.new[j])
+            found.moved += len(self.new[j]) if here else 0
+
+    def _groups(self, old: range, new: range) -> list[Group]:
+        """Blocks that belong together, with the words they share."""
+        if len(old) == len(new) == 1 and set(map(bare, self.old[old[0]])).isdisjoint(map(bare, self.new[new[0]])):
+            return []
+        words_old, block_old, start_old = _flat(self.old, [i for i in old if i not in self.moved_old])
+        words_new, block_new, start_new = _flat(self.new, [j for j in new if j not in self.moved_new])
+        if not words_old or not words_new:
+            return []
+        known = self.words
+        ids_old = [known.setdefault(bare(word), len(known)) for word in words_old]
+        ids_new = [known.setdefault(bare(word), len(known)) for word in words_new]
+        places = align(ids_old, ids_new)
+        groups = self._linked(places, words_old, block_old, block_new)
+        found = []
+        at = 0
+        for old_group, new_group in groups:
+            self._stay(old_group, new_group)
+            words_a, local_a = _spread(self.old, old_group, start_old)
+            words_b, local_b = _spread(self.new, new_group, start_new)
+            while block_old[places[at][0]] < old_group.start:
+                at += 1
+            matched = []
+            while at < len(places) and block_old[places[at][0]] < old_group.stop:
+                x, y = places[at]
+                if x in local_a and y in local_b:
+                    matched.append((local_a[x], local_b[y]))
+                at += 1
+            found.append((old_group, new_group, _parts(words_a, words_b, matched)))
+        return found
+
+    def _linked(
+        self, places: list[tuple[int, int]], words: list[str], block_old: list[int], block_new: list[int]
+    ) -> list[tuple[range, range]]:
+        """Blocks that share many words, as ranges of neighbours."""
+        shared: dict[tuple[int, int], int] = {}
+        for x, y in places:
+            if words[x] != BREAK:
+                pair = block_old[x], block_new[y]
+                shared[pair] = shared.get(pair, 0) + 1
+        groups: list[tuple[range, range]] = []
+        for (i, j), count in shared.items():  # ascending in both, as the places are
+            if not _alike(count, len(self.old[i]), len(self.new[j])):
+                continue
+            if groups and (i in groups[-1][0] or j in groups[-1][1]):
+                groups[-1] = range(groups[-1][0].start, i + 1), range(groups[-1][1].start, j + 1)
+            else:
+                groups.append((range(i, i + 1), range(j, j + 1)))
+        return groups
+
+    def _stay(self, old: range, new: range) -> None:
+        """A moved block in the middle of a row is part of that row, and its other place is no end of a move."""
+        if self.moved_old:
+            for i in old:
+                if i in self.moved_old:
+                    del self.moved_new[self.moved_old.pop(i)]
+            for j in new:
+                if j in self.moved_new:
+                    del self.moved_old[self.moved_new.pop(j)]
+
+
+def _flat(side: list[Block], numbers: list[int]) -> tuple[list[str], list[int], dict[int, int]]:
+    """Blocks as one list of words with breaks between; for each word its block; and where each block starts."""
+    words: list[str] = []
+    block_of: list[int] = []
+    start: dict[int, int] = {}
+    for number in numbers:
+        block = side[number]
+        if words:
+            words.append(BREAK)
+            block_of.append(number)
+        start[number] = len(words)
+        words += block
+        block_of += [number] * len(block)
+    return words, block_of, start
+
+
+def _spread(side: list[Block], group: range, start: dict[int, int]) -> tuple[list[str], dict[int, int]]:
+    """The words of some neighbours, and for places in the flat list their places here."""
+    words: list[str] = []
+    local: dict[int, int] = {}
+    for number in group:
+        first = start.get(number)
+        if words:
+            if first is not None:
+                local[first - 1] = len(words)
+            words.append(BREAK)
+        if first is not None:
+            length = len(side[number])
+            local.update(zip(range(first, first + length), range(len(words), len(words) + length), strict=True))
+        words += side[number]
+    return words, local
+
+
+def _alike(shared: int, old: int, new: int) -> bool:
+    """Whether a block of so many words became another, if they share so many."""
+    return 2 * shared >= ALIKE * (old + new) or shared >= max(PIECE_WORDS, PIECE * min(old, new))
+
+
+def _parts(old: list[str], new: list[str], matched: list[tuple[int, int]]) -> list[Part]:
+    """What was kept, removed and added, one after the other."""
+    parts = [Part([])]
+    i = j = 0
+    for x, y in [*matched, (len(old), len(new))]:
+        if i < x or j < y:
+            parts[-1].removed = old[i:x]
+            parts[-1].added = new[j:y]
+            parts.append(Part([]))
+        parts[-1].kept += new[y : y + 1]
+        i, j = x + 1, y + 1
+    return parts if parts[-1].kept else parts[:-1]
+
+
+def _row(parts: list[Part]) -> Row:
+    """Parts as runs."""
+    runs: list[Run] = []
+    for part in tidy(parts):
+        told = (Run("kept", part.kept), Run("removed", part.removed), Run("added", part.added))
+        runs += [run for run in told if run.words]
+    return Row("same" if all(run.state == "kept" for run in runs) else "changed", runs)

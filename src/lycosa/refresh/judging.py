@@ -1,0 +1,73 @@
+"""From what the detectors say of two versions to what has become of the page: a kind and a magnitude."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lycosa.core.errors import InputError
+from lycosa.refresh.change import KINDS, Change, Verdict
+from lycosa.refresh.detectors import DETECTORS, detector
+from lycosa.refresh.snapshot import Snapshot
+
+DEFAULT = ("main-text", "tree", "links", "relevance")
+"""Each sees a kind of its own. The others are for what is not archived (simhash), for pictures, and for comparison."""
+
+
+def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of detectors, as a list or with commas or blanks between them; each once.
+
+    >>> parse_detectors("digest, tree"), parse_detectors(["links"]), parse_detectors("default") == DEFAULT
+    (('digest', 'tree'), ('links',), True)
+    """
+    given = text.replace(",", " ").split() if isinstance(text, str) else [part.strip() for part in text]
+    names: list[str] = []
+    for name in given:
+        if name == "default":
+            names.extend(DEFAULT)
+        elif name in DETECTORS:
+            names.append(name)
+        else:
+            raise InputError(f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}, or 'default'")
+    if not names:
+        raise InputError(f"no detector is named: choose from {', '.join(DETECTORS)}, or 'default'")
+    return tuple(dict.fromkeys(names))
+
+
+def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAULT) -> Change | None:
+    """What has become of a page; None for the same body (and the same pictures, where these are looked at).
+
+    The kind is the gravest that a detector sees, by the order of `KINDS`; the magnitude is the largest among those
+    that see it. A detector that can't tell what differs (`Entry.blind`: digest, paper, simhash) counts as cosmetic
+    where one that reads the text (main-text, tree) saw nothing else. Bodies that differ without any detector seeing
+    it: cosmetic, magnitude 0. Bodies that differ and that none of them can read (not text, not HTML): another text.
+
+    >>> old = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>3 May</footer>", "text/html")
+    >>> new = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>4 May</footer>", "text/html")
+    >>> change = judge_change(old, new)
+    >>> change.kind, change.by, change.says
+    ('cosmetic', ['tree'], ['level 3: text, none of it in the main part'])
+    """
+    same = bool(old.body) and old.body == new.body
+    names = [name for name in detectors if name == "images"] if same else list(detectors)
+    verdicts = {name: verdict for name in names if (verdict := detector(name)(old, new)) is not None}
+    seen = {name: verdict for name, verdict in verdicts.items() if verdict.changed}
+    if not seen:
+        if same or not old.body or not new.body or old.body == new.body:
+            return None
+        if not any(name in verdicts for name in detectors if name not in _ELSEWHERE):
+            return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
+        return Change("changed")
+    reading = [verdicts[name] for name in _READING if name in verdicts]
+    if reading and all(not verdict.changed or verdict.kind == "cosmetic" for verdict in reading):
+        for name in seen:
+            # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
+            if DETECTORS[name].blind or name == "relevance":
+                seen[name] = Verdict(True, "cosmetic", seen[name].magnitude, seen[name].says)
+    kind = min((verdict.kind for verdict in seen.values()), key=KINDS.index)
+    magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)
+    return Change("changed", kind, magnitude, list(seen), [verdict.says for verdict in seen.values()])
+
+
+_READING = ("main-text", "tree")
+_ELSEWHERE = frozenset({"relevance", "links", "images"})
+"""Detectors that look at something beside the page's own words."""

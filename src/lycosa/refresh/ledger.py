@@ -1,0 +1,224 @@
+"""What has become of the pages, as the log has it: one entry for each change, in the order in which they were seen.
+
+Nothing is kept here: the log is the ledger. A change is a visit of kind page, revisit, sitemap or image whose
+`data["change"]` says so; looks that found nothing new are passed over in SQL, unread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+from uuid import UUID, uuid5
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.refresh.change import KINDS, Change, What, change_of
+from lycosa.store.log import SqliteLog
+from lycosa.web.urls import canonical, host
+
+WHATS: tuple[str, ...] = get_args(What)
+
+LOOKS = "kind IN ('page', 'revisit', 'sitemap', 'image')"
+"""Which events look at something that may have changed, in SQL."""
+
+VERSIONS = "kind IN ('page', 'revisit', 'sitemap', 'image') AND outcome = 'ok'"
+
+SLACK = 86_400.0
+"""Seconds that a clock may have been set back by, and `since` still finds everything."""
+
+
+@dataclass(slots=True, frozen=True)
+class Told:
+    """One change, with what a person has to know to place it."""
+
+    seq: int
+    """Its number in the log."""
+    id: str
+    """The same for ever, and no other's: a URN."""
+    url: str
+    at: float
+    title: str
+    """For a page that is gone, the one that it had."""
+    beta: float
+    change: Change
+    was: float = 0.0
+    """The score of the version before."""
+    follows: float = 0.0
+    """When the version before was fetched; 0 if there is none."""
+    origin: str = ""
+    """For an image, the page that shows it."""
+
+    @property
+    def host(self) -> str:
+        """The host's name; empty for nodes of other spaces than the web."""
+        return host(self.url) if "//" in self.url else ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which changes somebody wants to hear of.
+
+    Kinds and magnitudes are those of pages that changed; one that vanished, moved, returned or is new has neither.
+
+    >>> text = Change("changed", "text", 0.25)
+    >>> told = Told(7, "urn:uuid:7", "http://www.reef.example/a", 0.0, "", 0.4, text)
+    >>> Wanted(at_least=0.2).takes(told), Wanted(at_least=0.3).takes(told), Wanted(host="reef.example").takes(told)
+    (True, False, True)
+    """
+
+    what: tuple[str, ...] = ()
+    """Empty: all."""
+    kinds: tuple[str, ...] = ()
+    at_least: float = 0.0
+    host: str = ""
+    """This host, and those below it."""
+    pattern: str = ""
+    """A regular expression that the URL has to match somewhere."""
+    relevant: float = 0.0
+    """Pages that score so much now, or did before."""
+    cosmetic: bool = False
+
+    def __post_init__(self) -> None:
+        for given, known, name in ((self.what, WHATS, "what"), (self.kinds, KINDS, "kind")):
+            for word in given:
+                if word not in known:
+                    raise InputError(f"--{name} {word!r} is unknown: choose from {', '.join(known)}")
+        if not 0 <= self.at_least <= 1:
+            raise InputError(f"a magnitude is from 0 to 1, not {self.at_least:g}")
+        _ = self._search, self._name  # complain now, not when the first change comes
+
+    @cached_property
+    def _search(self) -> re.Pattern[str]:
+        try:
+            return re.compile(self.pattern)
+        except re.error as error:
+            raise InputError(f"{self.pattern!r} is no regular expression: {error}") from error
+
+    @cached_property
+    def _name(self) -> str:
+        given = self.host.strip().removeprefix("*.").removeprefix(".")
+        url = canonical(given if "//" in given else f"http://{given}") if given else None
+        if self.host and url is None:
+            raise InputError(f"{self.host!r} is not a host: write it like example.org")
+        return host(url) if url else ""
+
+    def takes(self, told: Told) -> bool:
+        """Whether this is one of them."""
+        change = told.change
+        if self.what and change.what not in self.what:
+            return False
+        if change.what == "changed":
+            wanted = change.kind in self.kinds if self.kinds else self.cosmetic or change.matters
+            if not wanted or change.magnitude < self.at_least:
+                return False
+        if self._name and told.host != self._name and not told.host.endswith("." + self._name):
+            return False
+        return max(told.beta, told.was) >= self.relevant and self._search.search(told.url) is not None
+
+
+EVERYTHING = Wanted(cosmetic=True)
+WHAT_MATTERS = Wanted()
+
+
+def changes(
+    log: SqliteLog,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    since: float = 0.0,
+    until: float = math.inf,
+    wanted: Wanted = WHAT_MATTERS,
+    newest_first: bool = False,
+) -> Iterator[Told]:
+    """Changes behind the event of number `after`, up to `upto`, seen from `since` until before `until`; streams.
+
+    In the log's order, which is that in which the looks ended.
+    """
+    crawl = identity(log)
+    first = max(after, beginning(log, since) - 1)
+    where = f"{LOOKS} AND outcome != 'unchanged' AND seq > ? AND seq <= ?"
+    last = end(log) if upto is None else upto
+    order = "seq DESC" if newest_first else "seq"
+    for seq, visit in log.numbered(where, order, (first, last)):
+        assert isinstance(visit, Visit)
+        change = change_of(visit)
+        if change is None or not since <= visit.started < until:
+            continue
+        told = _told(log, crawl, seq, visit, change)
+        if wanted.takes(told):
+            yield told
+
+
+def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> Told:
+    """A change, and what of it the version before knows: a page that is gone has no title of its own."""
+    before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
+    title, was = visit.title, 0.0
+    if isinstance(before, Visit):
+        was = before.beta
+        if change.what in ("vanished", "moved") or not title:
+            title = before.title
+    return Told(
+        seq=seq,
+        # Beside its number what it is about: of two copies of a crawl that go on apart, each has ids of its own.
+        id=uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn,
+        url=visit.node,
+        at=visit.started,
+        title=title,
+        beta=visit.beta,
+        change=change,
+        was=was,
+        follows=visit.follows,
+        origin=visit.origin if visit.kind == "image" else "",
+    )
+
+
+def identity(log: SqliteLog) -> UUID:
+    """Which crawl this is, wherever its directory is moved to: made from its first event, which has a time in it."""
+    first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
+    digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
+    return UUID(bytes=digest[:16], version=5)
+
+
+def end(log: SqliteLog) -> int:
+    """The number of the last event; 0 where there is none."""
+    return next((int(row[0]) for row in log.rows("seq", order="seq DESC LIMIT 1")), 0)
+
+
+def beginning(log: SqliteLog, since: float) -> int:
+    """A number before which no visit is as young as that: by halving, as the log is in the order of time.
+
+    What was in flight at once is in the order in which it ended, and a clock may be set: hence the slack.
+    """
+    low, high = 1, end(log) + 1
+    if since <= SLACK:
+        return low
+    while low < high:
+        middle = (low + high) // 2
+        visit = next(log.numbered(f"{LOOKS} AND seq >= ?", "seq LIMIT 1", (middle,)), None)
+        if visit is not None and isinstance(visit[1], Visit) and visit[1].started < since - SLACK:
+            low = visit[0] + 1
+        else:
+            high = middle
+    return low
+
+
+def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
+    """How many looks found nothing new."""
+    first = max(after, beginning(log, since) - 1)
+    where = f"{LOOKS} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
+    given = (first, end(log) if upto is None else upto)
+    if not since:
+        return int(next(log.rows("COUNT(*)", where, given=given))[0])
+    return sum(isinstance(visit, Visit) and visit.started >= since for visit in log.events(where, given=given))
+
+
+def last_look(log: SqliteLog) -> tuple[float, bool]:
+    """When a page was last looked at, and whether that was to see what has become of it."""
+    again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
+    last = next(log.events(LOOKS, "seq DESC LIMIT 1"), None)
+    return (last.started if isinstance(last, Visit) else 0.0), again is not None

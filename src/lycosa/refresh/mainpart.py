@@ -1,0 +1,313 @@
+"""The main part of a page: what a reader came for, without navigation, advertisements, dates and counters.
+
+One pass over the tree, linear whatever the markup:
+
+1.  Elements that are no content by their tag (nav, footer, aside, ...), role, or class and id (`sidebar`, `ad-slot`)
+    are furniture, with all inside them. So is a header, but for the h1 in it, and what is hidden.
+2.  The rest falls into blocks: paragraphs, items of lists, rows of tables. A block outside main and article is
+    furniture as well if most of its words are links and these are short, as those of menus are: fewer than
+    `HEADLINE` words each. On a page that hardly has anything else (a directory) this rule does not hold.
+3.  Blocks lose what changes by itself (stamps.py). One that has nothing left is not there.
+
+The idea of judging blocks by their links and words is that of Kohlschütter et al. 2010 (Boilerplate Detection using
+Shallow Text Features); rules and numbers here are our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lycosa.refresh.stamps import unstamped
+from lycosa.web.tree import Tree
+
+HEADLINE = 4
+"""Words of a link that tells of something; those of menus have fewer."""
+
+DENSE = 0.5
+"""Share of a block's words within links beyond which it is a menu."""
+
+HUB = 0.2
+"""A page that would keep less than this share of its words without its menus is made of links."""
+
+SKIP, FURNITURE, HEADER, MAIN, STAMPED, TABLE = 1, 2, 4, 8, 16, 32
+
+_SKIPPED = frozenset("head script style template noscript select textarea button datalist object iframe canvas".split())
+_FURNITURE = frozenset("nav footer aside menu dialog".split())
+_ROLES = frozenset(
+    "navigation banner contentinfo complementary search menu menubar toolbar dialog alert status".split()
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section summary table "
+    "tbody tfoot thead title tr ul".split()
+)
+_MEDIA = frozenset("img picture video audio svg math".split())
+_NEVER = frozenset("html body main article h1".split())
+"""Never furniture by their class."""
+
+_NAMED = (
+    r"ads?|advert\w*|adsense|banner|breadcrumbs?|carousel|consent|cookies?\w*|footer|masthead|menus?|navbar|navi?|"
+    r"navigation|newsletter|pager|pagination|popup|promo\w*|recommend\w*|related|share|sharing|sidebar|social|sponsor\w*|"
+    r"subscribe|tagcloud|toolbar|topbar|trending|widgets?"
+)
+_FURNISHED = re.compile(rf"(?:{_NAMED})(?:[-_].*)?|(?!has|with|no|is|js)[a-z0-9]+[-_](?:{_NAMED})", re.IGNORECASE)
+_DATED = re.compile(
+    r"(?:byline|date|dateline|datetime|entry-meta|lastmod|last-?(?:updated|modified)|meta|modified|post-?(?:date|meta)|"
+    r"posted(?:-on)?|pubdate|published|time|timestamp|updated)",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_UNREAD = re.compile(r"^\(\d{1,4}\+?\)\s*")
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORDS = re.compile(rf"[{_HAN}]|[^\W_](?:[^\s{_HAN}]*[^\W_])?")
+
+
+@dataclass(slots=True)
+class MainPart:
+    """What is left of a page."""
+
+    blocks: list[str] = field(default_factory=list)
+    furniture: list[str] = field(default_factory=list)
+    """The other blocks, treated alike."""
+    inside: bytearray = field(default_factory=bytearray)
+    """For each node of the tree, whether it belongs to the main part: its texts, what holds them, and its pictures."""
+    hrefs: list[str] = field(default_factory=list)
+
+    @property
+    def words(self) -> list[str]:
+        """Its words, in order."""
+        return words_of(self.blocks)
+
+
+@dataclass(slots=True)
+class _Block:
+    at: int
+    state: int
+    texts: list[int] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    words: int = 0
+    linked: int = 0
+    links: int = 0
+    last: int = -1
+    line: str = ""
+
+    @property
+    def is_menu(self) -> bool:
+        """Whether it is made of short links."""
+        return self.linked > DENSE * self.words and self.linked < HEADLINE * self.links
+
+
+def words_of(blocks: Iterable[str]) -> list[str]:
+    """The words of some blocks, without punctuation around them; of Chinese and Japanese the characters.
+
+    >>> words_of(["Reefs (coral), 4.31 m -", "珊瑚"])
+    ['Reefs', 'coral', '4.31', 'm', '珊', '瑚']
+    """
+    return [word for block in blocks for word in _WORDS.findall(block)]
+
+
+def main_part(tree: Tree) -> MainPart:
+    """The main part of a page.
+
+    >>> from lycosa.web.tree import tree_of
+    >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
+    >>> main_part(tree_of(page)).blocks
+    ['Reefs', 'Coral lives.']
+    """
+    states, blocks, links = _read(tree)
+    if not any(block.words for block in blocks if not block.state & (SKIP | FURNITURE | HEADER)):
+        for block in blocks:  # nothing but furniture: then that is what the page is
+            block.state &= ~(FURNITURE | HEADER)
+        states = [state & ~(FURNITURE | HEADER) for state in states]
+    ours = [block for block in blocks if not block.state & (SKIP | FURNITURE | HEADER)]
+    open_air = [block for block in ours if not block.state & MAIN]
+    kept = sum(block.words for block in ours) - sum(block.words for block in open_air if block.is_menu)
+    if kept > HUB * sum(block.words for block in ours):
+        for block in open_air:
+            if block.is_menu:
+                block.state |= FURNITURE
+    part = MainPart(inside=bytearray(len(tree)))
+    for block in blocks:
+        if block.state & SKIP or not block.line:
+            continue
+        if block.state & (FURNITURE | HEADER):
+            part.furniture.append(block.line)
+        else:
+            part.blocks.append(block.line)
+            for node in block.texts:
+                part.inside[node] = 1
+    _fill(tree, states, part)
+    part.hrefs = [tree.attributes[node]["href"] for node in links if part.inside[node]]
+    return part
+
+
+def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
+    """The state of each node, the page's blocks with their lines, and its link elements."""
+    states: list[int] = []
+    holder: list[int] = []  # for each node the innermost block element it is in
+    link_of: list[int] = []
+    links: list[int] = []
+    blocks: list[_Block] = []
+    block = _Block(-1, SKIP)
+    broken = True
+    for node, (name, parent) in enumerate(zip(tree.names, tree.parents, strict=True)):
+        state = states[parent] if parent >= 0 else 0
+        held = holder[parent] if parent >= 0 else -1
+        link = link_of[parent] if parent >= 0 else -1
+        if name:
+            state = _state(name, state, tree.attributes[node])
+            if name in _BLOCKS:
+                held, broken = node, True
+            elif name in ("td", "th") and not broken and block.at == held:
+                block.pieces.append(" | ")
+            if name == "a" and "href" in tree.attributes[node]:
+                link = node
+                links.append(node)
+        elif not state & SKIP and (text := tree.texts[node]) and not text.isspace():
+            if broken or block.at != held or (block.state ^ state) & (FURNITURE | HEADER):
+                block = _Block(held, state)
+                blocks.append(block)
+                broken = False
+            block.texts.append(node)
+            if state & STAMPED:
+                block.pieces.append(" " + unstamped(" ".join(text.split()), stamped=True) + " ")
+            else:
+                block.pieces.append(text)
+            words = sum(map(str.isalpha, (word[0] for word in text.split())))
+            block.words += words
+            if link >= 0:
+                block.linked += words
+                block.links += link != block.last
+                block.last = link
+        elif not name and not broken and not state & SKIP:
+            block.pieces.append(" ")
+        states.append(state)
+        holder.append(held)
+        link_of.append(link)
+    for block in blocks:
+        line = " ".join("".join(block.pieces).split())
+        if block.at >= 0 and tree.names[block.at] == "title":
+            line = _UNREAD.sub("", line)
+        block.line = unstamped(line, table=bool(block.state & TABLE))
+    return states, blocks, links
+
+
+def _state(name: str, state: int, attributes: dict[str, str]) -> int:
+    """The state of an element, from that of its parent."""
+    if name in _SKIPPED:
+        return state | SKIP
+    if name == "title" and state & SKIP and not state & FURNITURE:
+        state &= ~SKIP  # the one thing of the head that is shown
+    elif name in _FURNITURE:
+        state |= FURNITURE
+    elif name == "header" and not state & MAIN:
+        state |= HEADER
+    elif name == "h1":
+        state &= ~HEADER
+    elif name in ("main", "article"):
+        state |= MAIN
+    elif name == "tr":
+        state |= TABLE
+    if attributes:
+        role = attributes.get("role", "").lower()
+        if role == "main":
+            state |= MAIN
+        elif role in _ROLES:
+            state |= FURNITURE
+        if "hidden" in attributes or ("style" in attributes and _HIDDEN.search(attributes["style"][:1000])):
+            state |= SKIP
+        names = (attributes.get("class", "") + " " + attributes.get("id", ""))[:1000].split()
+        if names:
+            if name not in _NEVER and any(map(_FURNISHED.fullmatch, names)):
+                state |= FURNITURE
+            if any(map(_DATED.fullmatch, names)):
+                state |= STAMPED
+    return state
+
+
+def _fill(tree: Tree, states: list[int], part: MainPart) -> None:
+    """Mark pictures, and whatever holds something that is marked."""
+    inside = part.inside
+    for node in range(len(tree) - 1, 0, -1):
+        if tree.names[node] in _MEDIA and not states[node] & (SKIP | FURNITURE | HEADER):
+            attributes = tree.attributes[node]
+            if not {attributes.get("width"), attributes.get("height")} & {"0", "1"}:
+                inside[node] = 1
+        if inside[node]:
+            inside[tree.parents[node]] = 1
+
+
+@dataclass(slots=True, frozen=True)
+class Difference:
+    """How two main parts differ, in words."""
+
+    lost: int = 0
+    gained: int = 0
+    moved: bool = False
+    share: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.share > 0
+
+
+def difference(old: MainPart, new: MainPart) -> Difference:
+    """What the one says and the other doesn't.
+
+    share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
+    where these have the same words, the share of neighbouring words that are no neighbours in the other.
+    A block that the other has as furniture is not lost: it is the same text, and the rules judged its surroundings.
+
+    >>> difference(MainPart(["one two", "three four"]), MainPart(["one two", "three five"]))
+    Difference(lost=1, gained=1, moved=False, share=0.25)
+    """
+    before, after = old.words, new.words
+    if before == after:
+        return Difference()
+    most = max(len(before), len(after), 1)
+    lost = Counter(words_of(_only(old.blocks, new)))
+    gained = Counter(words_of(_only(new.blocks, old)))
+    if not lost and not gained:  # the same blocks; are they in the same order?
+        there, here = set(new.blocks), set(old.blocks)
+        before = words_of(block for block in old.blocks if block in there)
+        after = words_of(block for block in new.blocks if block in here)
+        return Difference(moved=True, share=share_of_others(before, after)) if before != after else Difference()
+    common = (lost & gained).total()
+    others = max(lost.total(), gained.total()) - common
+    if not others:
+        return Difference(moved=True, share=max(share_of_others(before, after), 1 / most))
+    return Difference(lost.total() - common, gained.total() - common, share=others / most)
+
+
+def _only(blocks: list[str], other: MainPart) -> list[str]:
+    """The blocks that the other version does not have, neither here nor there."""
+    elsewhere = set(other.furniture)
+    have = Counter(other.blocks)
+    only: list[str] = []
+    for block in blocks:
+        if have[block]:
+            have[block] -= 1
+        elif block not in elsewhere:
+            only.append(block)
+    return only
+
+
+def share_of_others(old: list[str], new: list[str]) -> float:
+    """The share of the longer sequence's items that the shorter does not have; where both have the same, of the pairs
+    of neighbours. 0 for equal sequences and no others; linear.
+
+    >>> share_of_others(list("aab"), list("abcd")), share_of_others(list("abcd"), list("dabc"))
+    (0.5, 0.6)
+    """
+    if old == new:
+        return 0.0
+    if not old or not new:
+        return 1.0
+    most = max(len(old), len(new))
+    others = most - (Counter(old) & Counter(new)).total()
+    if others:
+        return others / most
+    pairs = [Counter(zip(["", *items], [*items, ""], strict=True)) for items in (old, new)]
+    return max(most + 1 - (pairs[0] & pairs[1]).total(), 1) / (most + 1)

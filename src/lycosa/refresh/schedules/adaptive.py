@@ -1,0 +1,53 @@
+"""Sooner after a change, later after none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.core.durations import seconds
+from lycosa.core.types import Rows
+from lycosa.refresh.histories import Histories
+from lycosa.refresh.rates import Floats
+from lycosa.refresh.schedules.schedule import Schedule
+
+
+class Adaptive(Schedule):
+    """The interval of a page is multiplied by (1 - rate) after a change, by (1 + rate) after none.
+
+    As Apache Nutch's AdaptiveFetchSchedule does, which has .2 for both. It knows of no budget: where more is due than
+    the budget allows, looks come late, those longest overdue first. It finds intervals in which a page changes with a
+    certain probability, whatever the page is worth, and follows what cannot be followed.
+
+    The interval is that of the last 64 looks, from `start` on: what was before has been forgotten by then.
+
+    >>> histories = Histories(); page = histories.add(0.0)
+    >>> histories.look(page, 100.0, changed=True); histories.look(page, 200.0, changed=False)
+    >>> (Adaptive(start="1d").due(histories) - 200.0).round(6).tolist()  # 86400 * .8 * 1.2
+    [82944.0]
+    """
+
+    spending = False
+
+    def __init__(
+        self,
+        per_second: float = 0.0,
+        rate: float = 0.2,
+        start: float | str = "1d",
+        least: float | str = "1h",
+        most: float | str = "30d",
+    ) -> None:
+        super().__init__(per_second, least, most)
+        if not 0 < rate < 1:
+            raise ValueError(f"rate is {rate}: it has to be between 0 and 1")
+        self.rate = rate
+        self.start = min(max(seconds(start, "start"), self.least), self.most)
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """Look by look, oldest first."""
+        interval = np.full(len(rows), self.start)
+        looks, marks = histories.looks[rows], histories.marks[rows]
+        for age in range(min(64, int(looks.max(initial=0))) - 1, -1, -1):
+            changed = (marks >> np.uint64(age)) & np.uint64(1)
+            moved = np.clip(interval * np.where(changed, 1 - self.rate, 1 + self.rate), self.least, self.most)
+            interval = np.where(looks > age, moved, interval)
+        return interval

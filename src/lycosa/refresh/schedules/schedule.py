@@ -1,0 +1,89 @@
+"""What all schedules have in common: the budget, the bounds, and what becomes of pages that fail or have vanished."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from lycosa.core.durations import seconds, spoken
+from lycosa.core.errors import InputError
+from lycosa.core.types import Rows
+from lycosa.refresh.histories import Histories
+from lycosa.refresh.rates import Floats
+
+LEAST = 600.0
+"""No page is looked at more often than this."""
+MOST = 60 * 86_400.0
+"""Each page is looked at once in this time, as far as the budget allows, so that a wrong estimate can be noticed."""
+PAUSE = 3600.0
+"""After a failure, doubled with each that follows it, up to MOST."""
+CATCH_UP = 3600.0
+"""A budget that was not spent can be spent for so long."""
+
+
+class Schedule(ABC):
+    """Says when pages are due, and whose turn it is when more are due than the budget allows.
+
+    `per_second` is that budget: looks a second. It may be set anew at any time. A budget that is not spent is lost: if
+    `spending`, pages are due earlier than they would be where otherwise fewer were due than the budget allows, the
+    next ones first. So it is in the first days, when all pages have just been seen.
+    """
+
+    spending = True
+
+    def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
+        self.per_second = per_second
+        self.least = seconds(least, "least")
+        self.most = seconds(most, "most")
+        if self.least > self.most:
+            raise InputError(f"least ({spoken(self.least)}) is longer than most ({spoken(self.most)})")
+
+    @abstractmethod
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """How long to wait after the last look at pages. `everything`: these are all there are."""
+
+    def due(self, histories: Histories, which: Rows | int | None = None) -> Floats:
+        """When the next look at each page is due; all pages if none are named.
+
+        For all pages, what they share (price, prior) is brought up to date; for some it is used as it last was.
+        """
+        rows = histories.rows(which)
+        times = histories.last[rows] + self.intervals(histories, rows, which is None)
+        if which is None and self.spending and self.per_second > 0 and len(rows):
+            times = self._spent(histories, times)
+        return self._kept_away(histories, rows, times)
+
+    def _spent(self, histories: Histories, times: Floats) -> Floats:
+        """The n-th look is due, at the latest, when the budget allows so many after the last request.
+
+        Counted from the last request and not from now: each time it is asked the first would be yet to come. But not
+        from long ago either: what was not spent while nobody watched is lost, but for an hour's worth.
+        """
+        watched = np.flatnonzero(~histories.dropped[: len(times)])
+        turn = watched[np.argsort(times[watched], kind="stable")]
+        at_latest = np.full(len(times), np.inf)
+        caught_up = max(CATCH_UP, 2 / self.per_second)
+        spent = max(float(histories.tried[: len(times)].max()), histories.now - caught_up)
+        at_latest[turn] = spent + np.arange(1, len(turn) + 1) / self.per_second
+        soonest: Floats = np.maximum(histories.last[: len(times)] + self.least, at_latest)
+        return np.minimum(times, soonest)
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """The page with the largest is looked at first. Here: how long it is overdue."""
+        overdue: Floats = now - self.due(histories, histories.rows(which))
+        return overdue
+
+    def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
+        """What failed is left alone for a while, what has vanished for long."""
+        failures = histories.failures[rows]
+        if failures.any() or histories.dropped[rows].any():
+            pause = np.minimum(PAUSE * 2.0 ** np.minimum(failures - 1, 40), self.most)
+            times = np.where(failures > 0, np.maximum(times, histories.tried[rows] + pause), times)
+            times = np.where(histories.dropped[rows], histories.tried[rows] + self.most, times)
+        return times
+
+    def share(self, histories: Histories) -> float:
+        """How long it takes to look at all pages once; for ever without a budget."""
+        watched = len(histories) - int(np.count_nonzero(histories.dropped[: len(histories)]))
+        return max(1, watched) / self.per_second if self.per_second > 0 else np.inf

@@ -1,0 +1,120 @@
+"""A change in words: what feeds, mails and terminals say of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from lycosa.refresh.change import Change
+from lycosa.refresh.ledger import WHATS, Told
+
+Excerpt: TypeAlias = Callable[[Told], str]
+"""Told of a change, says a few of the words that came and went; empty where it can't."""
+
+LONGEST = 300
+"""Characters of a title, or of anything else that a page had a say in."""
+
+# Neither XML nor a mail's header takes these; the last ones turn the text of a line around.
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def nothing(told: Told) -> str:
+    """No excerpt."""
+    return ""
+
+
+def plain(text: str, most: int = LONGEST) -> str:
+    """One line that XML, JSON, a header and a terminal take alike.
+
+    >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
+    'Reefs Bcc: all@example.org'
+    """
+    line = " ".join(_UNFIT.sub(" ", text[: 4 * most]).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def name(told: Told) -> str:
+    """What to call the page: its title, or else its address."""
+    return plain(told.title) or plain(told.url)
+
+
+def label(change: Change) -> str:
+    """What happened, in two words or three.
+
+    >>> label(Change("changed", "text", 0.25)), label(Change("vanished"))
+    ('text changed, 25 %', 'vanished')
+    """
+    if change.what != "changed":
+        return change.what
+    return f"{change.kind} changed, {share(change.magnitude)}"
+
+
+def share(magnitude: float) -> str:
+    """A magnitude as a share; what is there is never 0 %.
+
+    >>> share(0.25), share(0.001), share(0.0), share(0.999)
+    ('25 %', '<1 %', '0 %', '99 %')
+    """
+    if 0 < magnitude < 0.01:
+        return "<1 %"
+    return f"{100 if magnitude >= 1 else min(99, round(100 * magnitude))} %"
+
+
+def reasons(change: Change) -> list[str]:
+    """What the detectors said, each with its name.
+
+    >>> reasons(Change("changed", "text", 0.5, ["simhash"], ["9 of 64 bits"])), reasons(Change("moved", target="b"))
+    (['simhash: 9 of 64 bits'], ['to b'])
+    """
+    told = [f"{plain(by)}: {plain(says)}" for by, says in zip(change.by, change.says, strict=False)]
+    told += [plain(says) for says in change.says[len(change.by) :]]
+    if change.what == "moved" and change.target and not any(change.target in line for line in told):
+        told.insert(0, f"to {plain(change.target, 2_000)}")
+    return [line for line in told if line]
+
+
+def story(told: Told, excerpt: str = "") -> str:
+    """All of it, in a few lines."""
+    lines = [f"{label(told.change)[:1].upper()}{label(told.change)[1:]}.", *reasons(told.change)]
+    if told.origin:
+        lines.append(f"An image on {plain(told.origin, 2_000)}")
+    if excerpt:
+        lines.append(plain(excerpt, 1_000))
+    if told.follows:
+        lines.append(f"The version before is of {day_and_time(told.follows)}.")
+    return "\n".join(lines)
+
+
+def tally(changes: Iterable[Told]) -> Counter[str]:
+    """How many of each."""
+    return Counter(told.change.what for told in changes)
+
+
+def counts(tally: Mapping[str, int]) -> str:
+    """How many of each, in words.
+
+    >>> counts({"vanished": 1, "changed": 3})
+    '3 changed, 1 vanished'
+    """
+    return ", ".join(f"{tally[what]:,} {what}" for what in WHATS if tally.get(what)) or "nothing changed"
+
+
+def day_and_time(at: float) -> str:
+    """A time for people, in UTC.
+
+    >>> day_and_time(1_700_000_000)
+    '2023-11-14 22:13 UTC'
+    """
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def stamp(at: float) -> str:
+    """A time as RFC 3339 has it.
+
+    >>> stamp(1_700_000_000.7)
+    '2023-11-14T22:13:20Z'
+    """
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%dT%H:%M:%SZ}"

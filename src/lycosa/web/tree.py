@@ -1,0 +1,351 @@
+"""An HTML page as a document tree, and the tree level by level. With html.py the only file that knows the parser.
+
+The tree is grown from tokens with a stack of our own, not taken from the parser: the standard's rules reopen unclosed
+formatting elements (`<font>`, `<b>`) in each paragraph after them, so a page of 1 MB can become 30 million elements.
+Here no node is made that the source does not name (but html, head and body): time and memory are linear whatever the
+markup. What else the standard does for misnested markup is left out; both versions of a page are read alike, and that
+is what a comparison needs.
+
+Paper: Trivedi et al. 2014, II, Change Detection, 2: "In the first step document tree is generated [...] while in the
+second step, level by level comparison"; pages "are transformed into XML files", see `to_xml`.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from turbohtml import TokenType, tokenize
+from turbohtml.detect import detect
+
+from lycosa.web.urls import resolve
+
+MOST_IMAGES = 64
+"""Images of one page that are looked at."""
+
+VOID = frozenset("area base br col embed frame hr img input link meta param source track wbr".split())
+_HEAD = frozenset("title meta link base script style template noscript".split())
+_CLOSE_P = frozenset(
+    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 "
+    "h4 h5 h6 header hgroup hr main menu nav ol p pre section summary table ul".split()
+)
+_ROWS = ("tbody", "thead", "tfoot")
+_CELLS = ("td", "th")
+_WALLS = frozenset("table td th caption button object template".split())
+"""An end tag inside one of these does not close what is outside."""
+
+_SILENT = frozenset({"script", "style"})
+_IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "li": (("li",), ("ul", "ol", "menu")),
+    "dt": (("dt", "dd"), ("dl",)),
+    "dd": (("dt", "dd"), ("dl",)),
+    "option": (("option",), ("select", "optgroup", "datalist")),
+    "optgroup": (("option", "optgroup"), ("select",)),
+    "tr": (("tr",), ("table",)),
+    "td": (_CELLS, ("table", "tr")),
+    "th": (_CELLS, ("table", "tr")),
+    "tbody": (_ROWS, ("table",)),
+    "thead": (_ROWS, ("table",)),
+    "tfoot": (_ROWS, ("table",)),
+}
+"""A start tag -> the elements that it ends, and those inside which they must be."""
+
+_CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_CUT = "unexpected end of data"
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+@dataclass(slots=True)
+class Level:
+    """What a tree has at one depth, in the page's order."""
+
+    elements: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    """Of the elements of this level, without blanks around them and without scripts."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """The nodes of a page in its order. The order and the levels are the whole tree."""
+
+    names: list[str] = field(default_factory=list)
+    """Of an element, in small letters; empty for a text."""
+    levels: list[int] = field(default_factory=list)
+    """The root is at level 1, a text at the level of its element."""
+    parents: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    attributes: list[dict[str, str]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def add(self, name: str, parent: int, text: str = "", attributes: dict[str, str] | None = None) -> int:
+        """Append a node; the number it gets."""
+        self.levels.append((self.levels[parent] if parent >= 0 else 0) + bool(name))
+        self.names.append(name)
+        self.parents.append(parent)
+        self.texts.append(text)
+        self.attributes.append(attributes or _NONE)
+        return len(self.names) - 1
+
+    def by_level(self, attributes: Sequence[str] = (), inside: Sequence[int] | None = None) -> list[Level]:
+        """Level by level, the root's first. An element is its tag, with those of its attributes that are named.
+
+        `inside`: for each node, whether it is to be looked at; all are, unless told.
+
+        >>> tree = tree_of("<title>Reefs</title><p class=a>Coral <b>bleaching</b></p>")
+        >>> [(level.elements, level.texts) for level in tree.by_level()][2:]
+        [(['title', 'p'], ['Reefs', 'Coral']), (['b'], ['bleaching'])]
+        >>> tree.by_level(["class"])[2].elements
+        ['title', 'p class=a']
+        """
+        found: list[Level] = []
+        for node, (name, level) in enumerate(zip(self.names, self.levels, strict=True)):
+            if level > len(found):  # a level begins with an element
+                found.append(Level())
+            if inside is not None and not inside[node]:
+                continue
+            if not name:
+                if self.names[self.parents[node]] not in _SILENT and (text := " ".join(self.texts[node].split())):
+                    found[level - 1].texts.append(text)
+            elif attributes and (own := self.attributes[node]):
+                told = [f" {key}={' '.join(sorted(own[key].split()))}" for key in attributes if key in own]
+                found[level - 1].elements.append(name + "".join(told))
+            else:
+                found[level - 1].elements.append(name)
+        return found
+
+
+_NONE: dict[str, str] = {}
+
+
+class _Growing:
+    """A tree and the elements that are still open."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.open: list[int] = []
+        self._names: list[str] = []
+        self._places: dict[str, list[int]] = {}
+        """For each tag where in the stack it is open."""
+        self._walls: list[int] = []
+        self.head = self.body = -1
+        self.push("html", {})
+
+    def push(self, name: str, attributes: dict[str, str]) -> int:
+        node = self.tree.add(name, self.open[-1] if self.open else -1, attributes=attributes)
+        if name in _WALLS:
+            self._walls.append(len(self.open))
+        self._places.setdefault(name, []).append(len(self.open))
+        self.open.append(node)
+        self._names.append(name)
+        return node
+
+    def place(self, name: str) -> int:
+        """Where in the stack the innermost such element is open; -1: nowhere."""
+        places = self._places.get(name)
+        return places[-1] if places else -1
+
+    def close(self, place: int) -> None:
+        """End the element at that place, and all inside it."""
+        while len(self.open) > place:
+            self.open.pop()
+            self._places[self._names.pop()].pop()
+            if self._walls and self._walls[-1] == len(self.open):
+                self._walls.pop()
+
+    def show(self) -> None:
+        """What comes now is shown: it belongs in the body, unless something of the head is open."""
+        if self.body < 0 and self.open[-1] in (0, self.head):
+            self.close(1)
+            self.body = self.push("body", {})
+
+    def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
+        if name in ("html", "body") and (name == "html" or self.body >= 0):
+            node = 0 if name == "html" else self.body
+            self.tree.attributes[node] = {**attributes, **self.tree.attributes[node]}
+            return
+        if name == "head":
+            if self.head < 0 and self.body < 0:
+                self.head = self.push("head", attributes)
+            return
+        if name == "body":
+            self.close(1)
+            self.body = self.push("body", attributes)
+            return
+        if self.body < 0 and name in _HEAD:
+            if self.head < 0:
+                self.head = self.push("head", {})
+        else:
+            self.show()
+        if name in _CLOSE_P and (place := self.place("p")) > (self._walls[-1] if self._walls else 0):
+            self.close(place)
+        ends, within = _IMPLIED.get(name, ((), ()))
+        if ends:
+            place = max(map(self.place, ends))
+            if place > max(map(self.place, within)):
+                self.close(place)
+        if name in VOID or (closed and (self.place("svg") >= 0 or self.place("math") >= 0)):
+            self.tree.add(name, self.open[-1], attributes=attributes)
+        else:
+            self.push(name, attributes)
+
+    def end(self, name: str) -> None:
+        place = self.place(name)
+        if name in ("html", "body") or place < 1:
+            return
+        if name in _WALLS or name in _ROWS or name == "tr" or not self._walls or place > self._walls[-1]:
+            self.close(place)
+
+    def text(self, text: str) -> None:
+        if text and not text.isspace():
+            self.show()
+        elif self.body < 0:
+            return
+        self.tree.add("", self.open[-1], text)
+
+
+def tree_of(source: str) -> Tree:
+    """The tree of a page, from its source.
+
+    >>> tree_of("<p>On <b>coral").names
+    ['html', 'body', 'p', '', 'b', '']
+    """
+    growing = _Growing()
+    for token in tokenize(source):
+        if token.type is TokenType.START_TAG:
+            attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
+            growing.start(token.tag or "", attributes, token.self_closing)
+        elif token.type is TokenType.TEXT:
+            growing.text(token.data or "")
+        elif token.type is TokenType.END_TAG:
+            growing.end(token.tag or "")
+    return growing.tree
+
+
+def decode(body: bytes, charset: str = "") -> str:
+    """The source of a page: a byte order mark rules, then the header's charset, then meta, then a look at the bytes.
+
+    >>> decode("na\u00efve".encode()), decode("na\u00efve".encode("latin-1"), "latin-1")
+    ('na\u00efve', 'na\u00efve')
+    """
+    for mark, name in ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be")):
+        if body.startswith(mark):
+            return body[len(mark) :].decode(name, "replace")
+    declared = _META.search(body[:4096])
+    for label in (charset, declared[1].decode("ascii", "replace") if declared else ""):
+        if (codec := _codec(label)) is not None:
+            try:
+                return body.decode(codec)
+            except UnicodeDecodeError as wrong:
+                # Cut in the middle of a character is not a wrong declaration, nor are the holes of windows-1252.
+                if codec != "utf-8" or wrong.reason == _CUT:
+                    return body.decode(codec, "replace")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        if wrong.reason == _CUT:
+            return body.decode("utf-8", "replace")
+    guess = _codec(detect(body).encoding or "")
+    return body.decode(guess if guess and guess != "utf-8" else "cp1252", "replace")
+
+
+def _codec(label: str) -> str | None:
+    """The codec of a charset's name; None for what is none."""
+    try:
+        name = lookup(label.strip()).name if label else ""
+    except (LookupError, ValueError):
+        return None
+    if name in ("ascii", "iso8859-1"):
+        return "cp1252"  # as browsers do
+    return name if _CHARSETS.match(name) else None
+
+
+def base_of(tree: Tree, url: str) -> str:
+    """What the page's addresses are relative to."""
+    for node, name in enumerate(tree.names):
+        if name == "base" and "href" in tree.attributes[node]:
+            return resolve(url, [tree.attributes[node]["href"]])[0] or url
+    return url
+
+
+def images(tree: Tree, url: str) -> list[str]:
+    """The addresses of the page's pictures, each once: an img's src, else the first of its srcset, else of its picture.
+
+    Not those of a single pixel, which count visitors, and not what is meant for previews (og:image).
+
+    >>> images(tree_of('<img src=/a.png><picture><source srcset="b.webp 1x, c.webp 2x"><img></picture>'), "http://x.test/")
+    ['http://x.test/a.png', 'http://x.test/b.webp']
+    """
+    hrefs: list[str] = []
+    offered: dict[int, str] = {}
+    for node, name in enumerate(tree.names):
+        if name not in ("img", "source") or len(hrefs) >= 4 * MOST_IMAGES:
+            continue
+        attributes = tree.attributes[node]
+        candidates = attributes.get("srcset", "").split(None, 1)
+        first = candidates[0].rstrip(",") if candidates else ""
+        parent = tree.parents[node]
+        if name == "source":
+            if first and tree.names[parent] == "picture":
+                offered.setdefault(parent, first)
+            continue
+        if {attributes.get("width"), attributes.get("height")} & {"0", "1"}:
+            continue
+        source = attributes.get("src", "").strip()
+        hrefs.append((source if source[:5].lower() != "data:" else "") or first or offered.get(parent, ""))
+    found = resolve(base_of(tree, url), [href for href in hrefs if href])
+    return list(dict.fromkeys(address for address in found if address))[:MOST_IMAGES]
+
+
+def xml_pieces(tree: Tree) -> Iterator[str]:
+    """The tree as XML, piece by piece; well-formed whatever the page contains.
+
+    What XML cannot hold is replaced: characters by U+FFFD, what is no part of a name by `_`. `xmlns` is written
+    `_xmlns`: it would rename all elements below it. Of attributes that become the same the first is kept, as in HTML.
+    """
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    ends: list[str] = []
+    for node, (name, level) in enumerate(zip(tree.names, tree.levels, strict=True)):
+        while len(ends) >= level + (not name):
+            yield f"</{ends.pop()}>"
+        if not name:
+            yield _escape(tree.texts[node])
+            continue
+        tag = _name(name)
+        told: dict[str, str] = {}
+        for key, value in tree.attributes[node].items():
+            told.setdefault(_name(key), value)
+        yield f"<{tag}{''.join(f' {key}={_quoted(value)}' for key, value in told.items())}>"
+        ends.append(tag)
+    while ends:
+        yield f"</{ends.pop()}>"
+    yield "\n"
+
+
+def to_xml(tree: Tree) -> bytes:
+    """The tree as an XML file.
+
+    >>> to_xml(tree_of("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
+    '<html><body><p a_b="1&lt;2">&amp;</p></body></html>'
+    """
+    return "".join(xml_pieces(tree)).encode()
+
+
+def _name(name: str) -> str:
+    name = _NOT_IN_NAMES.sub("_", name)
+    return name if (name[:1].isalpha() or name[:1] == "_") and name != "xmlns" else "_" + name
+
+
+def _escape(text: str) -> str:
+    text = _ILLEGAL.sub("\ufffd", text).replace("&", "&amp;").replace("<", "&lt;")
+    return text.replace(">", "&gt;").replace("\r", "&#13;")
+
+
+def _quoted(value: Any) -> str:
+    return '"' + _escape(value).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;") + '"'

@@ -1,0 +1,154 @@
+"""What two sequences have in common: always right, shortest where they are short, and quick where they are long."""
+
+from __future__ import annotations
+
+import difflib
+import random
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.refresh.diff import alignment
+from lycosa.refresh.diff.alignment import align
+from lycosa.refresh.diff.lcs import common
+
+SHORT = st.lists(st.integers(0, 4), max_size=14)
+
+
+def is_alignment(a: Sequence[int], b: Sequence[int], places: list[tuple[int, int]]) -> bool:
+    """Whether places hold equal elements, ascending on both sides."""
+    ascending = all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(places))
+    return ascending and all(a[i] == b[j] for i, j in places)
+
+
+def longest(a: list[int], b: list[int]) -> int:
+    """The length of a longest common subsequence, by the table of the textbook."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        before, row = row, [0]
+        for j, y in enumerate(b):
+            row.append(before[j] + 1 if x == y else max(before[j + 1], row[j]))
+    return row[-1]
+
+
+@given(SHORT, SHORT)
+def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None:
+    """The bits of a column give the same length as the textbook's table."""
+    places = common(a, b)
+    assert is_alignment(a, b, places)
+    assert longest(a, b) == len(places)
+    assert longest(a, b) == len(align(a, b))
+
+
+@pytest.fixture
+def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that make small sequences take the way of long ones."""
+    monkeypatch.setattr(alignment, "EXACT", 0)
+    monkeypatch.setattr(alignment, "PIECE", 4)
+    monkeypatch.setattr(alignment, "STRETCHES", (4, 2, 1))
+
+
+@pytest.mark.usefixtures("small_bounds")
+@pytest.mark.parametrize("letters", [1, 2, 3, 20, 1000])
+def test_the_long_way_is_right_whatever_it_meets(letters: int) -> None:
+    """Anchors, cuts and pieces never align what is not equal, nor out of order."""
+    chance = random.Random(letters)
+    for _ in range(300):
+        a = chance.choices(range(letters), k=chance.randrange(60))
+        b = list(a)
+        for _ in range(chance.randrange(8)):
+            at = chance.randrange(len(b) + 1)
+            b[at : at + chance.randrange(6)] = chance.choices(range(letters), k=chance.randrange(6))
+        assert is_alignment(a, b, align(a, b))
+
+
+@pytest.mark.usefixtures("small_bounds")
+def test_anchors_find_what_stayed() -> None:
+    """Two insertions in a sequence of different elements: all that was there is found again."""
+    a = list(range(100))
+    b = [*a[:30], 500, 501, *a[30:70], 502, *a[70:]]
+    assert 100 == len(align(a, b))
+
+
+@pytest.mark.usefixtures("small_bounds")
+def test_a_part_that_moved_costs_no_more_than_itself() -> None:
+    """The longest chain of anchors leaves out the shorter part: 100 elements, 20 of them moved to the end."""
+    a = list(range(100))
+    assert 80 == len(align(a, [*a[:10], *a[30:], *a[10:30]]))
+
+
+def texts() -> list[tuple[list[int], list[int]]]:
+    """Texts of 300 words with frequencies like a language's, and edits of them."""
+    chance = random.Random(8)
+    words = range(400)
+    weights = [1 / (1 + word) for word in words]
+    pairs = []
+    for edits in range(40):
+        a = chance.choices(words, weights, k=300)
+        b = list(a)
+        for _ in range(edits):
+            at = chance.randrange(len(b))
+            b[at : at + chance.randrange(4)] = chance.choices(words, weights, k=chance.randrange(4))
+        pairs.append((a, b))
+    return pairs
+
+
+def test_it_is_never_longer_than_difflib() -> None:
+    """Words kept, of texts with 0 to 39 edits: at least as many each time, and more where there are many edits."""
+    ours, theirs = [], []
+    for a, b in texts():
+        ours.append(len(align(a, b)))
+        blocks = difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+        theirs.append(sum(block.size for block in blocks))
+    assert all(x >= y for x, y in zip(ours, theirs, strict=True))
+    assert sum(ours) > sum(theirs)
+
+
+def _seconds(pairs: Any) -> float:
+    start = time.process_time()
+    for a, b in pairs:
+        align(a, b)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("letters", [1, 2, 30, 30_000])
+def test_time_grows_with_the_length_not_with_its_square(letters: int) -> None:
+    """16 times the length takes below 80 times the time, where a table would take 256 times.
+
+    Already the shorter pair is past the bound of the exact way.
+    """
+    chance = random.Random(1)
+
+    def pair(length: int) -> tuple[list[int], list[int]]:
+        a = chance.choices(range(letters), k=length)
+        return a, [*chance.choices(range(letters), k=length // 2), *a[length // 2 :], letters]
+
+    short, long = pair(8_000), pair(128_000)
+    assert len(short[0]) * len(short[1]) > alignment.EXACT
+    assert min(_seconds([long]) for _ in range(2)) < 80 * max(0.001, min(_seconds([short]) for _ in range(3)))
+
+
+def test_it_is_twenty_times_as_fast_as_difflib_where_words_repeat() -> None:
+    """Two sequences of 1,500 elements, two kinds of them: difflib looks at every pair again and again."""
+    chance = random.Random(2)
+    a, b = chance.choices([0, 1], k=1500), chance.choices([0, 1], k=1500)
+    start = time.process_time()
+    difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+    theirs = time.process_time() - start
+    assert 20 * min(_seconds([(a, b)]) for _ in range(3)) < theirs
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
+def test_any_two_sequences_go_the_long_way_safely(a: list[int], b: list[int]) -> None:
+    """The same for whatever hypothesis thinks of."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "EXACT", 0)
+        patch.setattr(alignment, "PIECE", 16)
+        if a and b:
+            assert is_alignment(a, b, align(a, b))

@@ -1,0 +1,204 @@
+"""Two texts side by side: the new one can be read off, and each change stands where a reader expects it."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.refresh.diff.blocks import BREAK, bare, blocks, visible
+from lycosa.refresh.diff.rows import Diff, diff
+
+LETTERS = st.sampled_from("aab  \n\n.c珊瑚\u202e\x1b\u00ad\u0301-é\x03\r\x1c\u2028")
+WORDS = st.lists(st.sampled_from(["the", "reef", "of", "coral", "sea", "bleaches", "\n", "\n", "珊瑚礁"]), max_size=60)
+TEXTS = st.one_of(st.text(LETTERS, max_size=200), st.text(max_size=60), WORDS.map(" ".join))
+
+
+def flat(text: str) -> list[str]:
+    """All words of a text."""
+    return [word for block in blocks(text) for word in block]
+
+
+def applied(old: str, found: Diff) -> list[str]:
+    """The old text with the diff applied: what is removed must be there, what is kept is the old text's own."""
+    left = [bare(word) for word in flat(old)]
+    new = []
+    for row in found.rows:
+        for run in row.runs:
+            for word in run.words:
+                if word == BREAK:
+                    continue
+                if run.state != "added":
+                    assert bare(word) == left.pop(0)
+                if run.state != "removed":
+                    new.append(bare(word))
+    assert [] == left
+    return new
+
+
+@given(TEXTS, TEXTS)
+def test_applying_it_to_the_old_text_gives_the_new_one(old: str, new: str) -> None:
+    """For any two texts, and the counts are those of the rows."""
+    found = diff(old, new)
+    assert [bare(word) for word in flat(new)] == applied(old, found)
+    assert found.new_words - found.old_words == found.added - found.removed
+    assert (found.old_words, found.new_words) == (len(flat(old)), len(flat(new)))
+    assert 0 <= found.share <= 1
+
+
+@given(TEXTS)
+def test_a_text_does_not_differ_from_itself(text: str) -> None:
+    """All its rows are the same."""
+    found = diff(text, text)
+    assert {"same"} >= {row.state for row in found.rows}
+    assert (0, 0, 0.0) == (found.removed, found.added, found.share)
+
+
+def states(found: Diff) -> list[str]:
+    return [row.state for row in found.rows]
+
+
+def runs(found: Diff, row: int) -> list[tuple[str, str]]:
+    return [(run.state, run.text) for run in found.rows[row].runs]
+
+
+def test_blocks_are_aligned_before_words() -> None:
+    """A paragraph between two others is one row, and the others are not touched."""
+    found = diff("The reef is old.\nIt is large.", "The reef is old.\nFish live in the reef.\nIt is large.")
+    assert ["same", "added", "same"] == states(found)
+    assert [("added", "Fish live in the reef.")] == runs(found, 1)
+
+
+def test_a_block_that_changed_stands_beside_what_it_became() -> None:
+    """Two words of nine and one of seven: 3 of 2 * (5 + 3) words differ on either side."""
+    found = diff("Corals bleach in warm water.\nSee also fish.", "Corals die in warm water.\nSee also crabs.")
+    assert ["changed", "changed"] == states(found)
+    kept, removed, added, rest = runs(found, 0)
+    assert [("kept", "Corals"), ("removed", "bleach"), ("added", "die")] == [kept, removed, added]
+    assert ("kept", "in warm water.") == rest
+    assert (2, 2, 4 / 16) == (found.removed, found.added, found.share)
+
+
+def test_blocks_without_a_common_word_stand_beside_each_other_if_they_are_as_many() -> None:
+    """One heading became another: a row with all of the one and all of the other."""
+    assert [("removed", "Old heading"), ("added", "Something new")] == runs(diff("Old heading", "Something new"), 0)
+
+
+def test_a_block_that_shares_little_is_another_block() -> None:
+    """Only `the` in common, of seven and eight words, and another line: removed here, added there."""
+    old = "Under the sea there are many fish"
+    found = diff(old, "Prices rose again in March, says the bank\nof Spain")
+    assert ["removed", "added", "added"] == states(found)
+
+
+def test_a_paragraph_cut_in_two_is_one_row() -> None:
+    """Only the break is new, and a break is no word."""
+    old = "Corals grow slowly in the sea and they bleach when it is too warm for weeks."
+    found = diff(old, old.replace(" and they", "\nand they"))
+    assert [("kept", "Corals grow slowly in the sea"), ("added", "\n")] == runs(found, 0)[:2]
+    assert (["changed"], 0, 0) == (states(found), found.removed, found.added)
+
+
+def test_a_block_that_moved_is_neither_removed_nor_added() -> None:
+    """A paragraph of five words at another place."""
+    lines = ["One is here today.", "Corals bleach in warm water.", "Two is there now.", "Three is where it was."]
+    found = diff("\n".join(lines), "\n".join([lines[0], lines[2], lines[3], lines[1]]))
+    assert ["same", "moved away", "same", "same", "moved here"] == states(found)
+    assert (0, 0, 5) == (found.removed, found.added, found.moved)
+
+
+def test_short_blocks_do_not_move() -> None:
+    """`Read more` repeats all over a page: that one of them moved is nothing to tell."""
+    assert ["added", "same", "removed"] == states(diff("Reefs\nRead more", "Read more\nReefs"))
+
+
+def test_a_moved_block_within_a_row_belongs_to_it() -> None:
+    """A block that moved in between the two halves of another is part of that row, and no move is told."""
+    moved = "These five words have moved."
+    halves = "Corals grow slowly in the sea and they bleach", "when it is too warm for weeks on end."
+    old = [moved, "A line that stays here.", " ".join(halves)]
+    new = ["A line that stays here.", halves[0], moved, halves[1]]
+    found = diff("\n".join(old), "\n".join(new))
+    assert ["removed", "same", "changed"] == states(found)
+    assert (5, 5, 0) == (found.removed, found.added, found.moved)
+
+
+def test_a_change_slides_to_where_it_reads_best() -> None:
+    """`coral` was not torn from `reefs`: the sentence before it is new."""
+    found = diff("all coral reefs grow", "all coral bleaches and all coral reefs grow")
+    assert [("added", "all coral bleaches and"), ("kept", "all coral reefs grow")] == runs(found, 0)
+
+
+def test_words_kept_by_chance_between_large_changes_changed_with_them() -> None:
+    """`of` between two stretches of three other words is no island of its own."""
+    start = "Here is where the old text begins and goes on for a while:"
+    found = diff(f"{start} a b c of d e f end.", f"{start} u v w of x y z end.")
+    assert ("removed", "a b c of d e f") == runs(found, 0)[1]
+
+
+def test_blanks_and_what_cannot_be_seen_do_not_count() -> None:
+    """Tabs, soft hyphens, marks of direction, and the layout of columns."""
+    assert ["same"] == states(diff("a\tb  c", "a b\u202e c\u00ad"))
+    assert ["same"] == states(diff("珊 瑚", "珊瑚"))
+
+
+def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
+    """One character more at the beginning, and nothing else."""
+    assert [("added", "大"), ("kept", "珊瑚礁")] == runs(diff("珊瑚礁", "大珊瑚礁"), 0)
+
+
+def test_long_words_are_cut_behind_their_punctuation() -> None:
+    """An address of 50 letters changed its year."""
+    old = "https://example.org/reefs/2024/bleaching/pictures/of/corals"
+    changed = [run for run in runs(diff(old, old.replace("2024", "2025")), 0) if run[0] != "kept"]
+    assert [("removed", "2024/"), ("added", "2025/")] == changed
+
+
+def test_empty_texts_have_no_rows() -> None:
+    """Nothing became nothing, or something."""
+    assert [] == diff("", " \n ").rows
+    assert ["added"] == states(diff("", "Reefs"))
+    assert ["removed"] == states(diff("Reefs", ""))
+    assert 1.0 == diff("", "Reefs").share
+
+
+def test_visible_text_holds_no_control_characters() -> None:
+    """Neither the terminal's nor those that turn a text around; joiners stay, as they are spelling."""
+    assert "a b\nc\u200cd" == visible("a\x1bb\nc\u200c\x01d\x02\u00ad")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_of_cycles_is_left_as_it_was(on: bool) -> None:
+    """It pauses during the work only."""
+    was = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        diff("a", "b")
+        assert on == gc.isenabled()
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_a_page_takes_about_as_many_times_longer_as_it_is_larger() -> None:
+    """Lines, one long line, lines of one word: ten times the text takes below 40 times the time, never a hundred."""
+    chance = random.Random(4)
+    words = [f"w{number}" for number in range(5000)]
+
+    def pair(length: int, line: int) -> tuple[str, str]:
+        old = chance.choices(words, k=length)
+        new = [word if chance.random() < 0.9 else chance.choice(words) for word in old]
+        told = ["\n".join(" ".join(text[at : at + line]) for at in range(0, length, line)) for text in (old, new)]
+        return told[0], told[1]
+
+    def seconds(pair: tuple[str, str]) -> float:
+        start = time.process_time()
+        diff(*pair)
+        return time.process_time() - start
+
+    for line in (16, 10**9, 1):
+        short, long = pair(8_000, line), pair(80_000, line)
+        assert seconds(long) < 40 * min(seconds(short) for _ in range(2))

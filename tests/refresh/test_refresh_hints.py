@@ -1,0 +1,148 @@
+"""What sites say of their own changes, and how far they are believed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lycosa.refresh.hints import TRIALS, Hints, w3c_time
+
+DAY = 86_400.0
+
+
+def day(number: float) -> str:
+    """A time, so many days after the epoch, as a sitemap has it."""
+    return datetime.fromtimestamp(number * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "length"),
+    [
+        ("2026-03-01", "2026-03-01T00:00:00+00:00", DAY),
+        ("2026-02", "2026-02-01T00:00:00+00:00", 28 * DAY),
+        ("2024", "2024-01-01T00:00:00+00:00", 366 * DAY),
+        ("2026-03-01T12:30Z", "2026-03-01T12:30:00+00:00", 60),
+        ("2026-03-01T12:30:05+02:00", "2026-03-01T10:30:05+00:00", 1),
+        ("2026-03-01T12:30:05.123-0530", "2026-03-01T18:00:05+00:00", 1),
+        ("2026-03-01 12:30:05", "2026-03-01T12:30:05+00:00", 1),
+    ],
+)
+def test_dates_of_sitemaps_are_read_as_the_time_they_may_mean(text: str, first: str, length: float) -> None:
+    """From the first to the last second; without a zone it is UTC."""
+    begin = datetime.fromisoformat(first).timestamp()
+    assert (begin, begin + length - 1) == w3c_time(text)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "2026-00-10", "0001-01-01", "2026-1-1"])
+def test_what_is_no_date_is_none(text: str) -> None:
+    """It says nothing."""
+    assert w3c_time(text) is None
+    assert not Hints().heard("a", "page", text, now=30_000 * DAY)
+
+
+def test_only_what_was_told_since_our_look_is_news() -> None:
+    """Not what was so when we looked, nor the same again, nor what is yet to come."""
+    hints = Hints()
+    hints.learn("a", "page", at=100 * DAY, changed=False)
+    assert not hints.heard("a", "page", day(99), now=101 * DAY)
+    assert hints.heard("a", "page", day(102), now=103 * DAY)
+    assert not hints.heard("a", "page", day(102), now=104 * DAY)
+    assert not hints.heard("a", "page", day(200), now=105 * DAY)
+    hints.learn("a", "page", at=106 * DAY, changed=True)
+    assert not hints.heard("a", "page", day(103), now=107 * DAY)
+
+
+def test_a_day_may_end_after_our_look() -> None:
+    """A page told of with the day of our look, after another day, may have changed since."""
+    hints = Hints()
+    hints.heard("a", "page", "1970-03-01", now=60 * DAY)
+    hints.learn("a", "page", at=69.5 * DAY, changed=False)  # noon of 11 March
+    assert hints.heard("a", "page", "1970-03-12", now=70.5 * DAY)
+    hints.learn("a", "page", at=71.5 * DAY, changed=True)
+    assert hints.heard("a", "page", "1970-03-13", now=71.9 * DAY)
+
+
+def test_precision_and_recall_by_hand() -> None:
+    """Three hints, two right: 3/5. Three changes of pages the host tells of, two told: 3/5."""
+    hints = Hints()
+    for page in range(4):
+        hints.heard("a", page, day(1), now=2 * DAY)
+        hints.learn("a", page, at=3 * DAY, changed=False)  # four wrong ones: they were fetched meanwhile
+    assert 1 / 6 == hints.precision("a")
+    for page, changed in enumerate([True, True, False]):
+        hints.heard("a", page, day(4), now=5 * DAY)
+        hints.learn("a", page, at=6 * DAY, changed=changed)
+    assert 3 / 9 == hints.precision("a")  # (2 + 1)/(7 + 2)
+    hints.learn("a", 3, at=7 * DAY, changed=True)
+    assert 3 / 5 == hints.recall("a")  # (2 + 1)/(3 + 2)
+    hints.learn("a", "in no sitemap", at=7 * DAY, changed=True)
+    assert 3 / 5 == hints.recall("a")
+    assert (0.5, 0.5) == (hints.precision("b"), hints.recall("b"))
+
+
+def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
+    """A site that is read each day and names all pages; each changes every tenth day. How often it was followed."""
+    followed = 0
+    for page in range(pages):
+        hints.learn("site", page, at=0.5 * DAY, changed=False)
+    for number in range(1, days + 1):
+        for page in range(pages):
+            changed = number % 10 == page % 10
+            if changed or not honest:
+                hints.heard("site", page, day(number), now=(number + 0.1) * DAY)
+        for page in range(pages):
+            if hints.believed("site", page) > 0:
+                followed += 1
+                hints.learn("site", page, at=(number + 0.2) * DAY, changed=number % 10 == page % 10)
+    return followed
+
+
+def test_a_host_that_lies_loses_its_say() -> None:
+    """Every lastmod is the present: a few are tried, then no one listens."""
+    hints = Hints()
+    assert rounds(hints, honest=False, days=30) <= 3 * TRIALS
+    assert hints.precision("site") < 0.25
+
+
+def test_a_host_that_is_right_is_followed() -> None:
+    """All its changes, after the first few are tried: 4 a day."""
+    hints = Hints()
+    assert 120 == rounds(hints, honest=True, days=30)
+    assert hints.precision("site") > 0.95
+
+
+def test_a_flood_of_hints_is_tried_on_a_few_pages_first() -> None:
+    """A thousand at once, of a host that no one knows."""
+    hints = Hints()
+    for page in range(1000):
+        hints.heard("a", page, day(1), now=2 * DAY)
+    assert TRIALS == sum(hints.believed("a", page) > 0 for page in range(1000))
+    for page in range(TRIALS):
+        hints.learn("a", page, at=3 * DAY, changed=True)
+    assert 1000 - TRIALS == sum(hints.believed("a", page) > 0 for page in range(1000))
+
+
+def test_a_host_can_win_back_its_say() -> None:
+    """By the looks that are made anyway."""
+    hints = Hints()
+    rounds(hints, honest=False, days=30)
+    hints.heard("site", 0, day(40), now=41 * DAY)
+    assert 0.0 == hints.believed("site", 0)
+    for number in range(50, 90):
+        hints.heard("site", 1, day(number), now=(number + 0.1) * DAY)
+        hints.learn("site", 1, at=(number + 0.2) * DAY, changed=True)
+    assert hints.believed("site", 0) > 0.2
+
+
+def test_a_hint_counts_if_it_is_worth_a_look() -> None:
+    """Precision .5 times w/lambda, 1 * 10 days, against the price: due at once for 4 days, as scheduled for 6."""
+    hints = Hints()
+    hints.heard("a", "page", day(1), now=2 * DAY)
+    told = {"weight": 1.0, "rate": 1 / (10 * DAY), "last": 0.5 * DAY}
+    assert 2 * DAY == hints.due("a", "page", 9 * DAY, price=4 * DAY, **told)
+    assert 9 * DAY == hints.due("a", "page", 9 * DAY, price=6 * DAY, **told)
+    assert 1 * DAY == hints.due("a", "page", 1 * DAY, price=4 * DAY, **told)  # due already
+    assert 9 * DAY == hints.due("a", "other", 9 * DAY, price=0.0, **told)
+    late = {**told, "last": 2 * DAY - 60}
+    assert 2 * DAY + 540 == hints.due("a", "page", 9 * DAY, price=4 * DAY, **late)  # not within ten minutes

@@ -1,0 +1,106 @@
+"""What is kept of the looks at pages."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lycosa.refresh.histories import KEPT, UNCHANGED, UNKNOWN, Histories
+
+
+def test_a_look_keeps_how_long_it_was_and_what_it_found() -> None:
+    """Spans are between looks, not since the first; a change at an unknown time is infinitely long ago."""
+    histories = Histories()
+    page = histories.add(100.0, host=2, weight=0.5)
+    histories.look(page, 130.0, changed=False)
+    histories.look(page, 170.0, changed=True)
+    assert [30.0, 40.0] == histories.span[page, :2].tolist()
+    assert [UNCHANGED, UNKNOWN] == histories.since[page, :2].tolist()
+    assert (170.0, 100.0, 2, 2) == (histories.last[page], histories.first[page], histories.looks[page], histories.total)
+    assert 0b01 == histories.marks[page]
+
+
+def test_only_the_last_looks_are_kept() -> None:
+    """Look 17 takes the place of look 1; the marks remember 64."""
+    histories = Histories()
+    page = histories.add(0.0)
+    for number in range(1, KEPT + 3):
+        histories.look(page, float(number**2), changed=number == 1)
+    kept = sorted(histories.span[page].tolist())
+    assert [float(number**2 - (number - 1) ** 2) for number in range(3, KEPT + 3)] == kept
+    assert not (histories.since[page] == UNKNOWN).any()
+    assert 1 << (KEPT + 1) == histories.marks[page]
+    for number in range(70):
+        histories.look(page, 1e6 + number, changed=True)
+    assert 2**64 - 1 == int(histories.marks[page])
+
+
+def test_a_last_modified_counts_only_within_the_interval() -> None:
+    """One before the last look, after this one or on an unchanged page says nothing."""
+    histories = Histories()
+    page = histories.add(100.0)
+    for at, changed, modified in [(200, True, 150), (300, True, 150), (400, True, 450), (500, False, 450)]:
+        histories.look(page, float(at), changed, modified=float(modified))
+    assert [50.0, UNKNOWN, UNKNOWN, UNCHANGED] == histories.since[page, :4].tolist()
+
+
+def test_the_first_look_may_know_how_old_the_page_is() -> None:
+    """A Last-Modified of ten seconds ago is a change that long ago."""
+    histories = Histories()
+    page = histories.add(100.0, modified=90.0)
+    assert (1, 10.0, 10.0) == (histories.looks[page], histories.span[page, 0], histories.since[page, 0])
+
+
+def test_a_failure_teaches_nothing() -> None:
+    """The history goes on from the last look, and a look ends the failures."""
+    histories = Histories()
+    page = histories.add(0.0)
+    histories.failed(page, 50.0)
+    histories.failed(page, 60.0)
+    assert (0.0, 60.0, 2, 0) == (
+        histories.last[page],
+        histories.tried[page],
+        histories.failures[page],
+        histories.looks[page],
+    )
+    histories.look(page, 80.0, changed=False)
+    assert (80.0, 0) == (histories.span[page, 0], histories.failures[page])
+
+
+def test_a_page_that_is_back_begins_anew_where_it_is_found() -> None:
+    """The time it was away is in no span."""
+    histories = Histories()
+    page = histories.add(0.0)
+    histories.look(page, 10.0, changed=False)
+    histories.drop(page, 20.0)
+    assert histories.dropped[page]
+    histories.revive(page, 500.0)
+    assert not histories.dropped[page]
+    histories.look(page, 530.0, changed=True)
+    assert [10.0, 30.0] == histories.span[page, :2].tolist()
+
+
+def test_clocks_that_go_back_do_no_harm() -> None:
+    """A look before the last one has no length; a change takes a second at least."""
+    histories = Histories()
+    page = histories.add(100.0)
+    histories.look(page, 90.0, changed=False)
+    histories.look(page, 100.0, changed=True)
+    assert [0.0, 1.0] == histories.span[page, :2].tolist()
+    assert 100.0 == histories.last[page]
+
+
+def test_columns_grow_and_keep_what_they_hold() -> None:
+    """Three thousand pages, each as it was added."""
+    histories = Histories()
+    for number in range(3000):
+        histories.add(float(number), host=number % 7, weight=number / 3000)
+        if number % 2:
+            histories.look(number, number + 5.0, changed=True)
+    assert (3000, 1500) == (len(histories), histories.total)
+    assert np.arange(3000.0).tolist() == histories.first[:3000].tolist()
+    assert (np.arange(3000) % 7).tolist() == histories.host[:3000].tolist()
+    assert [0.0, 5.0] * 1500 == histories.span[:3000, 0].tolist()
+    assert math.isclose(2999 + 5, histories.now)
+    assert ([0, 1, 2], [7]) == (histories.rows()[:3].tolist(), histories.rows(7).tolist())

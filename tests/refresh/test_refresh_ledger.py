@@ -1,0 +1,189 @@
+"""Changes as the log has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.refresh.change import Change
+from lycosa.refresh.ledger import EVERYTHING, Wanted, beginning, changes, end, identity, last_look, quiet_looks
+from lycosa.store.log import SqliteLog
+from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, make_log, page, text
+
+OTHER = "http://shells.example/"
+
+
+def test_only_what_changed_is_told_in_the_order_of_the_log(tmp_path: Path) -> None:
+    """Pages of the crawl, looks that found nothing new and failures are passed over."""
+    log = make_log(
+        tmp_path,
+        page(),
+        page(OTHER, title="Shells"),
+        look(),
+        look(text(), OTHER),
+        look(None, outcome="timeout"),
+        look(VANISHED, outcome="gone"),
+        page("http://new.example/", at=START + HOUR, data={"change": Change("new").as_data()}),
+    )
+    # the seed is 1, the pages 2 and 3, ...
+    assert [(5, "changed", OTHER), (7, "vanished", REEF), (8, "new", "http://new.example/")] == [
+        (told.seq, told.change.what, told.url) for told in changes(log)
+    ]
+    assert 1 == quiet_looks(log)
+    log.close()
+
+
+def test_a_change_knows_the_version_before(tmp_path: Path) -> None:
+    """A page that is gone keeps its title and its former score; the time of the version compared with is told."""
+    log = make_log(
+        tmp_path, page(beta=0.75), look(VANISHED, outcome="gone", title="404 Not Found", beta=0.0, follows=START)
+    )
+    [told] = changes(log)
+    assert ("Coral reefs", 0.0, 0.75, START, "www.reef.example") == (
+        told.title, told.beta, told.was, told.follows, told.host
+    )  # fmt: skip
+    log.close()
+
+
+def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None:
+    """Looks in between that found nothing, or failed, are no versions; later ones are not before."""
+    log = make_log(
+        tmp_path,
+        page(beta=0.25),
+        look(text(), beta=0.5, title="Second"),
+        look(None, outcome="gone", beta=0.0, title="Error"),
+        look(VANISHED, outcome="gone", beta=0.0, title="Error"),
+        look(Change("returned"), beta=0.125, title="Third"),
+    )
+    assert [("Second", 0.25, 0.5), ("Second", 0.5, 0.0), ("Third", 0.5, 0.125)] == [
+        (told.title, told.was, told.beta) for told in changes(log)
+    ]
+    log.close()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "seqs"),
+    [
+        (Wanted(), [4, 5, 7, 8]),
+        (EVERYTHING, [4, 5, 6, 7, 8]),
+        (Wanted(what=("vanished", "moved")), [7, 8]),
+        (Wanted(kinds=("link",)), [5, 7, 8]),  # what vanished has no kind
+        (Wanted(kinds=("cosmetic",), what=("changed",)), [6]),
+        (Wanted(at_least=0.3), [5, 7, 8]),
+        (Wanted(host="reef.example"), [4, 7]),
+        (Wanted(host="*.REEF.example"), [4, 7]),
+        (Wanted(host="eef.example"), []),
+        (Wanted(pattern="/$"), [5, 8]),
+        (Wanted(relevant=0.4), [4, 7]),
+    ],
+)
+def test_wanted(wanted: Wanted, seqs: list[int], tmp_path: Path) -> None:
+    """Each filter lets through what it says."""
+    log = make_log(
+        tmp_path,
+        page(),
+        page(OTHER, beta=0.1),
+        look(text(0.25)),
+        look(Change("changed", "link", 0.5), OTHER, beta=0.2),
+        look(COSMETIC, OTHER, beta=0.2),
+        look(VANISHED, outcome="gone", beta=0.0),
+        look(MOVED, OTHER, outcome="redirect", beta=0.0),
+    )
+    assert seqs == [told.seq for told in changes(log, wanted=wanted)]
+    log.close()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"what": ("gone",)}, {"kinds": ("words",)}, {"at_least": 2.0}, {"pattern": "("}, {"host": "a b"}]
+)
+def test_wrong_wishes(wrong: dict[str, object]) -> None:
+    """What can't be is refused before the log is read."""
+    with pytest.raises(InputError):
+        Wanted(**wrong)  # type: ignore[arg-type]
+
+
+def test_by_time_and_by_number(tmp_path: Path) -> None:
+    """From `since` until before `until`; behind `after`, up to `upto`; and backwards."""
+    log = make_log(tmp_path, *(look(text(), at=START + day * 24 * HOUR) for day in range(10)))
+
+    def days(**asked: float) -> list[int]:
+        return [round((told.at - START) / (24 * HOUR)) for told in changes(log, **asked)]  # type: ignore[arg-type]
+
+    assert [7, 8, 9] == days(since=START + 7 * 24 * HOUR)
+    assert [0, 1] == days(until=START + 2 * 24 * HOUR)
+    assert [2, 3] == days(after=3, upto=5)  # the seed is 1, day 0 is 2
+    assert [9, 8] == days(after=9, newest_first=True)
+    assert [] == days(since=START + 100 * 24 * HOUR)
+    log.close()
+
+
+def test_a_search_by_time_skips_what_is_older(tmp_path: Path) -> None:
+    """All but a day of what is too old is not even read; what a clock that was set back has misplaced is found."""
+    times = [START + hour * HOUR for hour in range(100)]
+    times[90], times[99] = times[75], times[80]
+    log = make_log(tmp_path, *(look(text(), at=at) for at in times))
+    since = START + 78 * HOUR
+    expected = [number + 2 for number, at in enumerate(times) if at >= since]
+    assert expected == [told.seq for told in changes(log, since=since)]
+    assert 78 - 24 + 2 == beginning(log, since)  # hour 54 is the first of the day before
+    assert 1 == beginning(log, 0.0)
+    assert end(log) + 1 == beginning(log, START + 1_000 * HOUR)
+    log.close()
+
+
+def test_looks_without_news_are_counted_from_the_same_moment(tmp_path: Path) -> None:
+    """Those before `since` do not count."""
+    log = make_log(tmp_path, *(look(at=START + hour * HOUR) for hour in range(50)))
+    assert 50 == quiet_looks(log)
+    assert 10 == quiet_looks(log, since=START + 40 * HOUR)
+    assert 3 == quiet_looks(log, after=48)
+    log.close()
+
+
+def test_ids_stay(tmp_path: Path) -> None:
+    """Ids outlive a move of the directory, differ by change and by crawl."""
+    log = make_log(tmp_path, look(text()), look(text()), look(text(), at=START + 2 * HOUR))
+    ids = [told.id for told in changes(log)]
+    crawl = identity(log)
+    log.close()
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "log.sqlite").rename(tmp_path / "moved" / "log.sqlite")
+    (tmp_path / "other").mkdir()
+    again = SqliteLog(tmp_path / "moved" / "log.sqlite")
+    assert (crawl, ids) == (identity(again), [told.id for told in changes(again)])
+    again.close()
+    assert 3 == len(set(ids))
+    assert all(found.startswith("urn:uuid:") for found in ids)
+    other = make_log(tmp_path / "other", page())
+    other._db.execute("UPDATE event SET body = x'00' WHERE seq = 1")
+    assert crawl != identity(other)
+    other.close()
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    """A title with half a character, and a node of another space, are told like others."""
+    log = make_log(tmp_path, look(text(), "@reef@social.example", title="\ud800 reef"))
+    [told] = changes(log)
+    assert ("", "\ud800 reef") == (told.host, told.title)
+    log.close()
+
+
+def test_an_image_names_its_page(tmp_path: Path) -> None:
+    """An image that was replaced is told with the page that shows it."""
+    change = Change("changed", "structure", 0.5)
+    log = make_log(tmp_path, look(change, "http://www.reef.example/a.png", kind="image", origin=REEF))
+    assert [REEF] == [told.origin for told in changes(log)]
+    log.close()
+
+
+def test_the_last_look(tmp_path: Path) -> None:
+    """A crawl without revisits says so."""
+    log = make_log(tmp_path)
+    assert (0.0, False) == last_look(log)
+    log.append(page())
+    assert (START, False) == last_look(log)
+    log.append(look(at=START + HOUR))
+    assert (START + HOUR, True) == last_look(log)
+    log.close()

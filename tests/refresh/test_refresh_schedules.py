@@ -1,0 +1,322 @@
+"""When to look again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.refresh.allocation import allocate
+from lycosa.refresh.histories import Histories
+from lycosa.refresh.schedules import SCHEDULES, automatic, learning, make_schedule
+from lycosa.refresh.schedules.automatic import Automatic
+from lycosa.refresh.schedules.known import Known
+
+HOUR, DAY = 3600.0, 86_400.0
+
+
+def watched(pages: int, looks: int = 0, seed: int = 0) -> Histories:
+    """Pages of all kinds, looked at every two days or so."""
+    chance = np.random.default_rng(seed)
+    rates = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY
+    histories = Histories()
+    for page in range(pages):
+        at = page / pages * DAY
+        histories.add(at, host=page % 9, weight=float(chance.random()))
+        for tau in chance.exponential(2 * DAY, looks).tolist():
+            at += tau
+            histories.look(page, at, bool(chance.random() < -np.expm1(-rates[page] * tau)))
+    return histories
+
+
+def test_schedules_are_made_by_name() -> None:
+    """With parameters, durations among them."""
+    made = make_schedule("adaptive, rate=.5, least=2h, most=1 week", per_second=1.0)
+    assert (0.5, 7200.0, 604_800.0) == (vars(made)["rate"], made.least, made.most)
+    for name in SCHEDULES:
+        assert 0.5 == make_schedule(name, 0.5, **({"rates": np.ones(1)} if name == "known" else {})).per_second
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("clever", "no schedule 'clever': take one of automatic, adaptive, fixed"),
+        ("fixed,every=often", "every is 'often'"),
+        ("adaptive,rate=2", "rate is 2"),
+        ("adaptive,least=2d,most=1d", r"least \(2d\) is longer than most \(1d\)"),
+        ("automatic,rest=3", "rest is 3"),
+        ("known", "has to be told the true rates"),
+        ("fixed,when=1d", "no parameter 'when'"),
+    ],
+)
+def test_what_cannot_be_made_is_explained(text: str, complaint: str) -> None:
+    """An InputError, no traceback."""
+    with pytest.raises(InputError, match=complaint):
+        make_schedule(text, 1.0)
+
+
+def test_fixed_is_the_same_for_all() -> None:
+    """Every day; or a round of all pages in the time that the budget takes for it: 4 pages at 1 an hour."""
+    histories = Histories()
+    for page in range(4):
+        histories.add(page * 1000.0)
+    assert [page * 1000.0 + DAY for page in range(4)] == make_schedule("fixed,every=1d", 1.0).due(histories).tolist()
+    # Left to itself the page seen first is due after 4 h. But then no one were looked at before, and the budget lost.
+    due = make_schedule("fixed", 1 / HOUR).due(histories)
+    assert [3000.0 + (page + 1) * HOUR for page in range(4)] == due.tolist()
+    assert [2 * 1000.0 + 4 * HOUR] == make_schedule("fixed", 1 / HOUR).due(histories, 2).tolist()
+
+
+def test_adaptive_goes_by_the_last_look_and_within_its_bounds() -> None:
+    """From 1 d: .8 after a change, 1.2 after none, look by look; never below an hour or above 30 days."""
+    histories = Histories()
+    page, fast, slow = histories.add(0.0), histories.add(0.0), histories.add(0.0)
+    schedule = make_schedule("adaptive", 1.0)
+    assert [DAY] == schedule.due(histories, page).tolist()
+    for number, changed in enumerate([True, True, False], 1):
+        histories.look(page, number * DAY, changed)
+    assert [3 * DAY + DAY * 0.8 * 0.8 * 1.2] == pytest.approx(schedule.due(histories, page).tolist())
+    for number in range(1, 81):
+        histories.look(fast, number * HOUR, changed=True)
+        histories.look(slow, number * HOUR, changed=False)
+    assert [81 * HOUR, 80 * HOUR + 30 * DAY] == schedule.due(histories, np.array([fast, slow])).tolist()
+    histories.look(fast, 81 * HOUR, changed=False)  # from the bound, not from beyond it
+    assert [81 * HOUR + 1.2 * HOUR] == pytest.approx(schedule.due(histories, fast).tolist())
+
+
+def test_adaptive_says_the_same_asked_once_or_after_each_look() -> None:
+    """It is a function of the history, so a crash changes nothing."""
+    histories, asked = watched(20, 0), make_schedule("adaptive", 1.0)
+    chance = np.random.default_rng(1)
+    for number in range(1, 60):
+        for page in range(20):
+            histories.look(page, number * DAY, bool(chance.random() < 0.4))
+        asked.due(histories)
+    assert asked.due(histories).tolist() == make_schedule("adaptive", 1.0).due(histories).tolist()
+
+
+def test_proportional_gives_visits_by_rates() -> None:
+    """Intervals times rates are the same for all."""
+    histories = watched(50, 8)
+    schedule = make_schedule("proportional,least=1s,most=5200w", per_second=50 / DAY)
+    schedule.spending = False
+    waits = schedule.due(histories) - histories.last[:50]
+    assert 50 / DAY == pytest.approx((1 / waits).sum())
+    rates = vars(schedule)["_learning"].rate[:50]
+    assert np.full(50, waits[0] * rates[0]) == pytest.approx(waits * rates)
+
+
+def test_known_looks_as_the_optimum_has_it() -> None:
+    """Intervals are one over the visits of the allocation; what is too fast is never due."""
+    histories = Histories()
+    for _ in range(3):
+        histories.add(0.0)
+    rates = np.array([0.1, 1.0, 100.0]) / DAY
+    schedule = Known(rates, per_second=1 / DAY)
+    schedule.spending = False
+    expected = 1 / allocate(np.ones(3), rates, 1 / DAY).visits[:2]
+    assert [*expected, np.inf] == pytest.approx(schedule.due(histories).tolist())
+
+
+def test_automatic_spends_the_budget() -> None:
+    """One over the intervals adds up to it, whatever it is, if bounds do not matter."""
+    histories = watched(400, 6)
+    for per_day in (40.0, 400.0, 4000.0):
+        schedule = Automatic(per_day / DAY)
+        schedule.spending = False
+        waits = schedule.due(histories) - histories.last[:400]
+        assert per_day == pytest.approx((DAY / waits).sum(), rel=0.01)
+
+
+def test_the_price_of_many_pages_is_found_from_some() -> None:
+    """Of 30,000, most of them worth nothing; the budget is met all the same, to some percent."""
+    histories = Histories()
+    chance = np.random.default_rng(3)
+    for page in range(30_000):
+        histories.add(0.0, weight=float(chance.random()) if page % 2 else 0.0)
+        histories.look(page, 2 * DAY, bool(chance.random() < 0.3))
+    schedule = Automatic(3_000 / DAY, rest=0.01)
+    schedule.spending = False
+    assert 3_000 == pytest.approx((DAY / (schedule.due(histories) - 2 * DAY)).sum(), rel=0.05)
+
+
+def test_automatic_looks_sooner_at_what_is_worth_more() -> None:
+    """Of two pages with the same history."""
+    histories = watched(100, 5)
+    pair = [histories.add(0.0, weight=weight) for weight in (0.2, 0.9)]
+    for page in pair:
+        for number, changed in enumerate([False, True, False, False], 1):
+            histories.look(page, number * DAY, changed)
+    light, heavy = Automatic(100 / DAY).due(histories)[pair]
+    assert heavy < light
+
+
+def test_automatic_does_not_chase_what_it_cannot_follow() -> None:
+    """A page found changed at each of sixteen hourly looks is left to itself, one that changes weekly is not."""
+    histories = watched(60, 5)
+    hectic, weekly = histories.add(0.0), histories.add(0.0)
+    for number in range(1, 17):
+        histories.look(hectic, number * HOUR, changed=True)
+        histories.look(weekly, number * 3.5 * DAY, changed=number % 2 == 0)
+    schedule = Automatic(30 / DAY)
+    schedule.spending = False
+    waits = (schedule.due(histories) - histories.last[: len(histories)])[[hectic, weekly]]
+    assert waits[0] > 3 * waits[1]
+
+
+def test_one_page_after_its_look_is_as_in_the_whole() -> None:
+    """With the price of the last time."""
+    histories = watched(300, 5)
+    schedule = Automatic(100 / DAY)
+    schedule.spending = False
+    everything = schedule.due(histories)
+    assert everything[17] == pytest.approx(schedule.due(histories, 17)[0])
+    histories.look(17, histories.now + DAY, changed=True)
+    assert schedule.due(histories)[17] == pytest.approx(schedule.due(histories, 17)[0])
+
+
+def test_the_claim_of_a_page_that_is_due_is_the_price() -> None:
+    """And grows with the time since."""
+    histories = watched(200, 5)
+    schedule = Automatic(200 / DAY)
+    schedule.spending = False
+    due = schedule.due(histories)
+    for page in (3, 50, 77):
+        at, later = (float(schedule.claim(histories, page, due[page] + wait)[0]) for wait in (0.0, DAY))
+        assert schedule.price == pytest.approx(at, rel=1e-3)
+        assert later >= at
+
+
+def test_claims_of_the_baselines_are_how_long_pages_are_overdue() -> None:
+    """One due at noon is 12 h overdue at midnight."""
+    histories = Histories()
+    histories.add(0.0)
+    assert [12 * HOUR] == make_schedule("fixed,every=12h", 1.0).claim(histories, 0, DAY).tolist()
+
+
+@pytest.mark.parametrize("name", ["automatic", "fixed", "fixed,every=2h", "adaptive", "proportional", "known"])
+def test_pages_that_fail_or_have_vanished_are_left_alone(name: str) -> None:
+    """An hour after a failure, two after the next; a vanished page for as long as any, and a revived one as ever."""
+    histories = watched(30, 3)
+    schedule = make_schedule(name, 1000 / DAY, **({"rates": np.full(30, 1 / DAY)} if name == "known" else {}))
+    now = histories.now + DAY
+    histories.failed(4, now)
+    assert schedule.due(histories)[4] >= now + HOUR
+    histories.failed(4, now)
+    histories.drop(7, now)
+    assert schedule.due(histories)[4] >= now + 2 * HOUR
+    assert now + schedule.most == schedule.due(histories)[7]
+    histories.revive(7, now + DAY)
+    assert schedule.due(histories)[7] < now + schedule.most
+
+
+def test_a_budget_is_spent_from_the_first_day_on() -> None:
+    """All pages were just seen: by their claims nothing is due for days, but ten a day are looked at from now on."""
+    histories = watched(100)
+    for name in ("automatic", "fixed", "proportional"):
+        due = np.sort(make_schedule(name, 10 / DAY).due(histories))
+        allowed = histories.now + np.arange(1, 101) * DAY / 10
+        assert (due <= allowed + 1e-6).all()
+
+
+def test_what_is_due_early_does_not_recede() -> None:
+    """Asked again and again while nothing happens, the same page is due at the same time; then it is due now."""
+    histories = watched(100)
+    schedule, ended = Automatic(10 / DAY), histories.now
+    first = schedule.due(histories)
+    assert ended + DAY / 10 == pytest.approx(first.min())
+    histories.now = ended + DAY / 10
+    assert first.tolist() == pytest.approx(schedule.due(histories).tolist())
+    histories.now = ended + 5 * DAY  # nobody watched, and a round takes ten days: two looks' worth is left
+    due = make_schedule("fixed", 10 / DAY).due(histories)
+    assert 2 == np.count_nonzero(due <= histories.now)
+
+
+@pytest.mark.parametrize("name", ["automatic", "fixed", "adaptive", "proportional"])
+def test_an_empty_collection_and_an_empty_budget_are_no_trouble(name: str) -> None:
+    """No page, or no looks to give out."""
+    assert [] == make_schedule(name, 1.0).due(Histories()).tolist()
+    assert 20 == len(make_schedule(name, 0.0).due(watched(20, 2)))
+
+
+def test_pages_worth_nothing_share_what_is_left() -> None:
+    """If no page is relevant, all are looked at in turn."""
+    histories = Histories()
+    for page in range(10):
+        histories.add(page * 10.0, weight=0.0)
+    due = Automatic(1 / HOUR).due(histories)
+    assert [90 + (page + 1) * HOUR for page in range(10)] == due.tolist()
+    assert (np.isfinite(Automatic(1 / HOUR).claim(histories, None, DAY))).all()
+
+
+def test_nothing_is_looked_at_more_often_than_least() -> None:
+    """Ten pages and a look a second: every ten minutes."""
+    histories = watched(10, 3)
+    due = Automatic(1.0).due(histories)
+    assert (due >= histories.last[:10] + 600.0).all()
+
+
+def test_the_work_for_all_pages_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one look one rate is estimated; all waiting times are found once, and the price from 8,192 at most."""
+    work: dict[str, int] = {"estimate": 0, "waiting": 0}
+
+    def counted(module: Any, name: str) -> None:
+        honest = getattr(module, name)
+
+        def counting(first: Any, second: Any, *rest: Any) -> Any:
+            work[name] += len(second)
+            return honest(first, second, *rest)
+
+        monkeypatch.setattr(module, name, counting)
+
+    counted(learning, "estimate")
+    counted(automatic, "waiting")
+    done = []
+    for pages in (3_000, 24_000):
+        histories = Histories()
+        for page in range(pages):
+            histories.add(float(page), host=page % 50, weight=0.1 + page % 11 / 10)
+            histories.look(page, page + DAY, changed=page % 3 == 0)
+        schedule = Automatic(pages / (5 * DAY))
+        schedule.due(histories)
+        histories.look(5, histories.now + DAY, changed=True)
+        work.update(estimate=0, waiting=0)
+        schedule.due(histories)
+        done.append(dict(work))
+        work.update(estimate=0, waiting=0)
+        schedule.due(histories, 5)
+        assert {"estimate": 0, "waiting": 1} == work
+    assert [1, 1] == [counts["estimate"] for counts in done]
+    assert done[0]["waiting"] <= 4 * 3_000
+    assert done[1]["waiting"] <= 24_000 + 3 * 9_000
+
+
+def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, batch: int = 10) -> float:
+    """The share of time that pages are fresh, by weight, under a budget; they change at rates that no one was told."""
+    chance = np.random.default_rng(11)
+    rates, weight = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY, chance.beta(1.0, 2.0, pages)
+    changes = [np.append(np.sort(chance.uniform(0, days * DAY, chance.poisson(r * days * DAY))), np.inf) for r in rates]
+    schedule = make_schedule(name, per_day / DAY, **({"rates": rates} if name == "known" else {}))
+    histories = Histories()
+    for page in range(pages):
+        histories.add(0.0, host=page % 5, weight=float(weight[page]))
+    stale = np.array([times[0] for times in changes])
+    fresh = np.zeros(pages)
+    for now in np.arange(batch, days * per_day, batch) * DAY / per_day:
+        ready = np.flatnonzero(schedule.due(histories) <= now)
+        first = np.argsort(-schedule.claim(histories, ready, now), kind="stable")[:batch]
+        for page in ready[first].tolist():
+            fresh[page] += min(stale[page], now) - histories.last[page]
+            histories.look(page, now, bool(stale[page] <= now))
+            stale[page] = changes[page][np.searchsorted(changes[page], now, side="right")]
+    fresh += np.minimum(stale, days * DAY) - histories.last[:pages]
+    return float(np.average(fresh, weights=weight)) / (days * DAY)
+
+
+def test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows() -> None:
+    """Twenty days, each page looked at every other day on the mean: a point or more before each of them."""
+    ours = kept_fresh("automatic")
+    assert all(ours > kept_fresh(name) + 0.01 for name in ("fixed", "adaptive", "proportional"))
+    assert ours < kept_fresh("known")

@@ -1,0 +1,151 @@
+"""The document tree: its shape, its levels, its XML, its images, and pages that want to break it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from time import process_time
+from xml.parsers import expat
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.web.tree import MOST_IMAGES, decode, images, to_xml, tree_of, xml_pieces
+
+SHAPES = [
+    ("<p>a<p>b", "html body p a p b", "1 2 3 3 3 3"),
+    ("<title>t</title>x", "html head title t body x", "1 2 3 3 2 2"),
+    ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>", "html body ul li a li b ul li c li d", "1 2 3 4 4 4 4 5 6 6 4 4"),
+    ("<table><tr><td>a<td>b<tr><td>c</table>d", "html body table tr td a td b tr td c d", "1 2 3 4 5 5 5 5 4 5 5 2"),
+    ("<dl><dt>a<dd>b<dt>c</dl>", "html body dl dt a dd b dt c", "1 2 3 4 4 4 4 4 4"),
+    ("<br>a<img>b", "html body br a img b", "1 2 3 2 3 2"),
+    ("<svg><path/><path/></svg>a", "html body svg path path a", "1 2 3 4 4 2"),
+    ("<p>a<table><tr><td></p>b</table>", "html body p a table tr td b", "1 2 3 3 3 4 5 5"),
+    ("a</p></b></body></html>b", "html body a b", "1 2 2 2"),
+    ("<script>if (a<b) x</script><p>c", "html head script if (a<b) x body p c", None),
+    ("<div/>a", "html body div a", "1 2 3 3"),
+    ("", "html", "1"),
+]
+
+
+@pytest.mark.parametrize(("markup", "names", "levels"), SHAPES)
+def test_shape(markup: str, names: str, levels: str | None) -> None:
+    """Omitted tags are supplied as a browser would, and stray end tags end nothing."""
+    tree = tree_of(markup)
+    assert names == " ".join(name or text for name, text in zip(tree.names, tree.texts, strict=True))
+    if levels is not None:
+        assert [int(level) for level in levels.split()] == tree.levels
+
+
+def test_levels() -> None:
+    """Each level has its tags and the texts of its elements in order, without blanks and without scripts."""
+    tree = tree_of("<div> <p>one  two</p><script>x</script><p>three <b>four</b> five</p></div>")
+    levels = tree.by_level()
+    assert [["html"], ["body"], ["div"], ["p", "script", "p"], ["b"]] == [level.elements for level in levels]
+    assert [[], [], [], ["one two", "three", "five"], ["four"]] == [level.texts for level in levels]
+
+
+def test_levels_with_attributes() -> None:
+    """Attributes count where they are asked for; the order of classes does not."""
+    levels = tree_of("<p id=x class='b a' style=y><p>").by_level(["class", "id"])
+    assert ["p class=a b id=x", "p"] == levels[2].elements
+
+
+def test_attributes_written_twice() -> None:
+    """The first of two attributes counts."""
+    assert {"a": "1", "b": "3"} == tree_of("<p a=1 a=2 b=3>").attributes[2]
+
+
+def test_xml_keeps_what_it_can() -> None:
+    """Names and characters that XML does not allow are replaced; everything else comes back as it was."""
+    tree = tree_of("<p xml:lang=en xmlns=u @x=1 _x=2 1='\"&<'>a\x0bb\ufffe&#13;]]></p><o:p>c</o:p><a<b>")
+    root = ElementTree.fromstring(to_xml(tree))
+    paragraph = root[0][0]
+    assert {"xml_lang": "en", "_xmlns": "u", "_x": "1", "_1": '"&<'} == paragraph.attrib
+    assert "a\ufffdb\ufffd\r]]>" == paragraph.text
+    assert ["p", "o_p", "a_b"] == [element.tag for element in root[0]]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="<>/='\" pabuli:!-&;#x0\x00\x0c\x1f\ud800\uffffé", max_size=60))
+def test_xml_of_any_page_is_well_formed(markup: str) -> None:
+    """Whatever a page contains, an XML parser reads its tree, with as many elements as it has."""
+    tree = tree_of(markup.encode("utf-8", "replace").decode())
+    root = ElementTree.fromstring(to_xml(tree))
+    assert sum(map(bool, tree.names)) == sum(1 for _ in root.iter())
+
+
+def test_xml_of_deep_pages() -> None:
+    """200,000 nested elements are written and read again without recursion, in pieces."""
+    tree = tree_of("<div>" * 200_000 + "x")
+    starts = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal starts
+        starts += 1
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    for piece in xml_pieces(tree):
+        parser.Parse(piece.encode())
+    parser.Parse(b"", True)
+    assert 200_002 == starts
+    assert 200_002 == len(tree.by_level())
+
+
+@pytest.mark.parametrize(
+    "markup",
+    ["<div>", "<p>x", "<b><i><u>", "<b><i><u><p>x</b>", "<font a><p>x", "<table><td>", "<div></p></span>", "<ul><li>"],
+)
+def test_growth_is_linear(markup: str) -> None:
+    """Four times the markup takes some four times as long, not sixteen, and no more nodes than tags and texts."""
+
+    def spent(times: int) -> float:
+        source = markup * times
+        best = 9e9
+        for _ in range(3):
+            begun = process_time()
+            tree = tree_of(source)
+            levels = tree.by_level()
+            best = min(best, process_time() - begun)
+            assert len(levels) <= len(tree) <= source.count("<") + source.count("x") + 2
+        return best
+
+    assert spent(8_000) < 10 * spent(2_000)
+
+
+def test_images() -> None:
+    """One address for each picture, against the page's base, each once; pixels and previews are left out."""
+    markup = """<base href="/pics/"><meta property="og:image" content="/og.png"><img src="a.png"><img src="a.png">
+    <img srcset="b.jpg 1x, c.jpg 2x"><picture><source srcset="d.webp"><source srcset="e.webp"><img></picture>
+    <picture><source srcset="f.webp"><img src="g.png"></picture><img src="pixel.gif" width="1" height="1">
+    <img src="data:image/png;base64,AAAA"><img src="data:x" srcset="h.png"><video><source src="v.mp4"></video>"""
+    found = images(tree_of(markup), "http://x.test/dir/page")
+    assert [f"http://x.test/pics/{name}" for name in ("a.png", "b.jpg", "d.webp", "g.png", "h.png")] == found
+
+
+def test_images_are_limited() -> None:
+    """A page with more pictures than anyone looks at gives the first ones."""
+    found = images(tree_of("".join(f"<img src={n}.png>" for n in range(1000))), "http://x.test/")
+    assert [f"http://x.test/{n}.png" for n in range(MOST_IMAGES)] == found
+
+
+CHARSETS = [
+    ("naïve".encode("utf-8-sig"), "latin-1", "naïve"),
+    ("naïve".encode("utf-16"), "", "naïve"),
+    ("naïve".encode("latin-1"), "iso-8859-1", "naïve"),
+    ("€".encode("cp1252"), "iso-8859-1", "€"),
+    (b"<meta charset=koi8-r>" + "рифы".encode("koi8-r"), "", "<meta charset=koi8-r>рифы"),
+    ("珊瑚".encode("shift_jis"), "Shift_JIS", "珊瑚"),
+    ("naïve".encode(), "no-such-charset", "naïve"),
+    ("naïve".encode(), "rot13", "naïve"),
+    ("naïve".encode()[:3], "", "na\ufffd"),
+    (b"<meta charset=utf-8>" + "Les récifs coralliens, déjà blanchis, sont très menacés".encode("cp1252"), "",
+     "<meta charset=utf-8>Les récifs coralliens, déjà blanchis, sont très menacés"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "charset", "source"), CHARSETS)
+def test_decoding(body: bytes, charset: str, source: str) -> None:
+    """A mark rules, then the header, then the page; a declaration that is plainly wrong is dropped."""
+    assert source == decode(body, charset)
