@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from lycosa.crawling import Crawl as Crawl
     from lycosa.crawling import crawl as crawl
     from lycosa.crawling import resume as resume
+    from lycosa.crawling import revisit as revisit
+    from lycosa.crawling import watch as watch
     from lycosa.explaining import why as why
 
-__all__ = ["Crawl", "__version__", "crawl", "resume", "why"]
+__all__ = ["Crawl", "__version__", "crawl", "resume", "revisit", "watch", "why"]
 
 
 def __getattr__(name: str) -> Any:
     # `import lycosa` stays quick: what needs numpy and aiohttp is loaded when it is used.
-    if name in ("crawl", "resume", "Crawl"):
+    if name in ("crawl", "resume", "revisit", "watch", "Crawl"):
         from lycosa import crawling
 
         return getattr(crawling, name)

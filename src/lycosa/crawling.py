@@ -1,4 +1,6 @@
-"""Put a crawl together and run it: `lycosa.crawl(...)`, `lycosa.resume(...)`. The command line is a skin over this."""
+"""Put a crawl together and run it: `lycosa.crawl(...)`, `resume`, `revisit`, `watch`. The command line is a skin over
+this.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from lycosa.core.engine import Budget, Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.pace import Pace
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strategy, Topic
 from lycosa.core.spec import parse
 from lycosa.core.strategies import steer
@@ -23,11 +26,17 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import maker as strategy_maker
 from lycosa.estimators import strategy as strategy_by_name
+from lycosa.refresh.keeper import Keeper
+from lycosa.refresh.keeping import Keeping
+from lycosa.refresh.telling.crier import Crier
+from lycosa.refresh.telling.herald import Herald
+from lycosa.refresh.telling.making import targets_of
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
@@ -104,6 +113,47 @@ def resume(
     return Crawl(options, path, topic=topic, guide=strategy, space=space, clock=clock, resuming=True)
 
 
+def revisit(
+    out: str | Path,
+    *,
+    everything: bool = False,
+    now: Iterable[str] = (),
+    requests: int = 0,
+    topic: Topic | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Look again at the pages of a directory that are due, or at `everything`; ends when nothing more is.
+
+    Each turn gives a `Visit`; `lycosa.refresh.change.change_of(visit)` says what has become of its page. `now`:
+    patterns of addresses to look at first, due or not. `changes` to the crawl's options are kept.
+    """
+    keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests)
+    return _kept(Path(out), keeping, topic, space, clock, changes)
+
+
+def watch(
+    out: str | Path,
+    *,
+    now: Iterable[str] = (),
+    requests: int = 0,
+    topic: Topic | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
+    return _kept(Path(out), Keeping(now=list(now), requests=requests), topic, space, clock, changes)
+
+
+def _kept(
+    path: Path, keeping: Keeping, topic: Topic | None, space: Space | None, clock: Clock | None, changes: dict[str, Any]
+) -> Crawl:
+    options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, "revisit()")
+    return Crawl(options, path, topic=topic, space=space, clock=clock, resuming=True, keeping=keeping)
+
+
 class Crawl:
     """One crawl, new or resumed: an iterator over its visits, for `async for` as well as for plain `for`.
 
@@ -120,6 +170,7 @@ class Crawl:
         space: Space | None = None,
         clock: Clock | None = None,
         resuming: bool = False,
+        keeping: Keeping | None = None,
     ) -> None:
         self.options = options
         self.path = path
@@ -132,12 +183,17 @@ class Crawl:
         self._clock = clock or wall_clock()
         self._topic = self._own_topic = topic
         self._directory: Directory | None = None
+        self._keeping = keeping
+        self._crier: Crier | None = None
         self._judged_by = ""
         """The judge of the last page of an earlier run."""
         self._stopping = False
         self._running: AsyncGenerator[Visit, None] | None = None
         # What can be wrong with the request is found here, before anything is written or sent.
         options.check()
+        if keeping is not None:
+            keeping.check(options)
+            targets_of(options)
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
         guard_of(options)
         user_agent(options)
@@ -182,9 +238,15 @@ class Crawl:
                 engine.stop()
             async with aclosing(engine.run()) as visits:
                 async for visit in visits:
+                    self._tell(visit)
                     yield visit
         finally:
             await self._close()
+
+    def _tell(self, visit: Visit) -> None:
+        """Whoever wants to hear of changes does."""
+        if self._crier is not None and "change" in visit.data:
+            self._crier.news()
 
     async def __aenter__(self) -> Self:
         """With `async with`, the crawl is closed also when the loop over it is left early."""
@@ -210,6 +272,11 @@ class Crawl:
             finally:
                 runner.run(visits.aclose())
 
+    @property
+    def command(self) -> str:
+        """What goes on with it on the command line."""
+        return "resume" if self._keeping is None else "refresh" if self._keeping.once else "watch"
+
     def stop(self) -> None:
         """End after what is in flight has arrived."""
         self._stopping = True
@@ -231,6 +298,8 @@ class Crawl:
             learned = log.setting("learned", {}) or await self._learned(space, news)
         topic = self._topic or make_topic(self._located(), learned)
         guide = self._strategy(topic.threshold)
+        if self._keeping is not None and not options.explore:
+            guide = strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
         for part in (topic, getattr(guide, "estimator", guide)):
             self.notes += [note for note in getattr(part, "notes", []) if note not in self.notes]
         if hasattr(topic, "facets"):
@@ -238,13 +307,16 @@ class Crawl:
         judge_name = _fingerprint(options, topic)
         if options.languages:
             topic = InLanguage(topic)
+        keeper = self._keeper(space, log, topic.threshold)
         engine = self.engine = Engine(
             space,
             topic,
             guide,
             log,
             clock=self._clock,
-            budget=Budget(options.budget, options.max_bytes, options.max_time),
+            budget=self._budget(),
+            keeper=keeper,
+            pace=Pace(options.per_hour) if keeper is not None and not keeper.once else None,
             archive=archive,
             reader=Vocabulary(options.languages[0] if options.languages else "en"),
             concurrency=options.concurrency,
@@ -271,6 +343,24 @@ class Crawl:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
         self._sources.clear()
         return engine
+
+    def _budget(self) -> Budget:
+        """A crawl's is one of pages; a refresh has requests, as it fetches few new ones."""
+        if self._keeping is not None:
+            return Budget(seconds=self.options.max_time, requests=self._keeping.requests)
+        return Budget(self.options.budget, self.options.max_bytes, self.options.max_time)
+
+    def _keeper(self, space: Space, log: Log, threshold: float) -> Keeper | None:
+        """Who says what is due; and who tells people of it."""
+        if self._keeping is None:
+            return None
+        if not isinstance(space, WebSpace) or not isinstance(log, SqliteLog) or self.path is None:
+            raise InputError(f"{self.path} is not a crawl of the web: only those can be refreshed")
+        versions = Versions(log, self.path / "archive")
+        herald = Herald(self.path, log, self.options, self._clock)
+        self._crier = Crier(herald, self._clock, self.notes.append)
+        self._crier.start()
+        return self._keeping.keeper(self.options, versions, space, threshold, self._clock())
 
     def _located(self) -> Options:
         """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""
@@ -466,6 +556,13 @@ class Crawl:
         return learned
 
     async def _close(self) -> None:
+        if self._crier is not None:
+            crier, self._crier = self._crier, None
+            try:
+                await crier.close()
+            finally:
+                await self._close()
+            return
         if self._space is not None:
             self.notes += getattr(self._space, "notes", [])
             await self._space.close()

@@ -35,8 +35,7 @@ def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]
     own: dict[int, list[int]] = {}
     for parent, links in pages:
         add(edges, parent, {child: eighths / 8 for child, eighths in links})
-        if links:
-            own[parent] = list(range(len(plain), len(plain) + len(links)))
+        own.setdefault(parent, []).extend(range(len(plain), len(plain) + len(links)))
         plain += [(parent, child, eighths / 8) for child, eighths in links]
     assert len(plain) == len(edges)
     columns = zip(edges.parent.tolist(), edges.child.tolist(), edges.alpha.tolist(), strict=True)
@@ -65,16 +64,17 @@ def test_ways_in_are_the_same_whenever_someone_asks(
             assert [parent for parent, child in plain if child == row] == edges.parents(row).tolist()
 
 
-def test_a_page_visited_again_has_its_new_links() -> None:
-    """Links of an earlier visit stay among all edges and as a way in, but are no longer the page's own."""
+def test_a_page_visited_again_gets_more_links() -> None:
+    """New links of a later visit join those that the page had, after them, also where several rows are asked for."""
     edges = Edges()
     add(edges, 0, {1: 0.5, 2: 0.25})
-    add(edges, 0, {2: 1.0})
-    assert [2] == edges.children(0).tolist()
-    assert [1.0] == edges.alphas(0).tolist()
-    assert [0, 0] == edges.parents(2).tolist()
-    assert [0] == edges.parents(1).tolist()
-    assert 3 == len(edges)
+    add(edges, 1, {2: 0.75})
+    add(edges, 0, {3: 1.0})
+    assert [1, 2, 3] == edges.children(0).tolist()
+    assert [0.5, 0.25, 1.0] == edges.alphas(0).tolist()
+    assert [2, 0, 1, 3] == edges.leaving(rows(1, 0)).tolist()
+    assert [3, 1] == edges.out_degree(rows(0, 1)).tolist()
+    assert [0] == edges.parents(3).tolist()
 
 
 def test_a_page_without_links_adds_nothing() -> None:

@@ -115,9 +115,9 @@ def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
     assert DONE == table.state[0]
 
 
-@pytest.mark.parametrize("kind", ["robots", "example", "probe", "revisit"])
+@pytest.mark.parametrize("kind", ["robots", "example", "probe", "image"])
 def test_errands_are_no_steps(kind: str) -> None:
-    """A visit of another kind than page and redirect changes nothing."""
+    """A visit of what is no row changes nothing."""
     table = Table()
     table.add_seed("a")
     assert table.absorb(Visit("a", kind, "ok", 1, links=Links.to("b"))) is None  # type: ignore[arg-type]
@@ -222,3 +222,46 @@ def test_links_of_a_failed_page_without_alphas() -> None:
     step = table.absorb(visit)
     assert step is not None
     assert ["b"] == [table.nodes[row] for row in step.children]
+
+
+def test_of_a_page_visited_again_only_new_links_join() -> None:
+    """A revisit's step has the children that are new; sums over parents count each link once, whatever comes later."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a", {"b": 0.5, "c": 0.25}, beta=0.5))
+    links = {"c": 0.5, "d": 1.0, "b": 0.0}
+    again = page("a", links, beta=1.0)
+    again.kind, again.data = "revisit", {"follows": 1.0}
+    step = table.absorb(again)
+    assert step is not None
+    assert ["d"] == [table.nodes[row] for row in step.children]
+    assert [-1, 3, -1] == step.of_link.tolist()
+    assert [1, 1, 1] == table.in_degree[1:4].tolist()
+    assert [0.5, 0.25, 1.0] == table.alpha_sum[1:4].tolist()
+    assert [0.5, 0.5, 1.0] == table.beta_sum[1:4].tolist()
+    third = page("a", {"b": 0.5, "d": 1.0}, beta=1.0)
+    third.kind, third.data = "revisit", {"follows": 2.0}
+    assert table.absorb(third) is None  # nothing new
+    assert [1, 1, 1] == table.in_degree[1:4].tolist()
+
+
+def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
+    """A redirect where a page was inherits to its target; one that is found again, or leads to a known page, doesn't."""
+    table = Table()
+    table.add_seed("s")
+    table.absorb(page("s", {"a": 0.5}, beta=1.0))
+    table.absorb(page("a"))
+    moved = Visit("a", "revisit", "redirect", 3, links=Links.to("z"), data={"follows": 1.0})
+    for children in (["z"], []):
+        step = table.absorb(moved)
+        assert children == ([table.nodes[row] for row in step.children] if step is not None else [])
+        assert (1, 0.5) == (column(table, "in_degree", "z"), column(table, "alpha_sum", "z"))
+
+
+@pytest.mark.parametrize("outcome", ["unchanged", "gone", "timeout"])
+def test_a_revisit_that_brings_nothing_is_no_step(outcome: str) -> None:
+    """What is as it was, or can't be had, has no new links: estimators don't hear of it."""
+    table = Table()
+    table.add_seed("a")
+    table.absorb(page("a"))
+    assert table.absorb(Visit("a", "revisit", outcome, 2, data={"follows": 1.0})) is None  # type: ignore[arg-type]

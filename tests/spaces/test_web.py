@@ -210,7 +210,7 @@ def test_a_cut_body_is_flagged() -> None:
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
-    [(200, "ok"), (204, "ok"), (404, "gone"), (410, "gone"), (403, "gone"), (300, "gone"), (304, "gone"),
+    [(200, "ok"), (204, "ok"), (404, "gone"), (410, "gone"), (403, "gone"), (300, "gone"), (304, "invalid"),
      (500, "broken"), (502, "broken"), (429, "busy"), (503, "busy"), (199, "broken")],
 )  # fmt: skip
 def test_statuses(status: int, outcome: str) -> None:

@@ -12,11 +12,12 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lycosa.core.engine import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.options import Options
+from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling import resume as resume_crawl
 from lycosa.spaces.making import with_whole_paths
@@ -108,12 +109,33 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
 
 
 async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
-    interrupts = 0
     progress = None
     if not quiet:
         from lycosa.cli.progress import Progress
 
         progress = Progress(crawl)
+    await until_stopped(crawl, progress)
+    if farewell and progress is not None:
+        progress.farewell()
+
+
+class Onlooker(Protocol):
+    """Who shows how a crawl goes."""
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def update(self, visit: Visit) -> None: ...
+
+    async def tick(self) -> None: ...
+
+
+async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
+    """Run a crawl to its end, or until Ctrl-C; a second one stops it at once."""
+    interrupts = 0
 
     def interrupt() -> None:
         nonlocal interrupts
@@ -122,7 +144,7 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
             # Everything recorded is safe by design; what is in flight will be fetched again.
             if progress is not None:
                 progress.__exit__(None, None, None)
-            sys.stderr.write("\nstopped at once; go on with: lycosa resume " + str(crawl.path) + "\n")
+            sys.stderr.write(f"\nstopped at once; go on with: lycosa {crawl.command} {crawl.path}\n")
             os._exit(130)
         if progress is not None:
             progress.say("stopping when what is in flight has arrived (Ctrl-C again to stop at once)")
@@ -145,8 +167,6 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
                 progress.update(visit)
         finally:
             ticking.cancel()
-    if farewell:
-        progress.farewell()
 
 
 def _free_name(options: Options) -> Path:

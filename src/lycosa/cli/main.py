@@ -14,7 +14,18 @@ import typer
 from lycosa.cli.laboratory import lab
 from lycosa.cli.learning import training
 from lycosa.cli.manners import Commands, one_line
-from lycosa.cli.parameters import AllowNetwork, Delay, Dir, Json, ProxyCa, ProxyUrl, Quiet
+from lycosa.cli.parameters import (
+    OF_REFRESH,
+    AllowNetwork,
+    Delay,
+    Dir,
+    Json,
+    ProxyCa,
+    ProxyUrl,
+    Quiet,
+    from_options,
+    refresh_signature,
+)
 from lycosa.version import __version__
 
 app = typer.Typer(
@@ -113,30 +124,7 @@ def _forms(typed: str) -> list[str]:
 
 
 def _crawl_signature() -> inspect.Signature:
-    """The command's parameters, made from the options, so that nothing is written twice."""
-    from lycosa.core.options import Options, describe
-
-    parameters = []
-    for name, flag, kind, default, _, text in describe():
-        metavar = Options.__dataclass_fields__[name].metadata["metavar"] or None
-        if not isinstance(default, bool) and default not in ("", []):
-            text = f"{text} [default: {default:g}]" if kind is float else f"{text} [default: {default}]"
-        extra: dict[str, Any] = {"help": text, "metavar": metavar, "show_default": False}
-        if name == "topic":
-            annotation: Any = Annotated[
-                list[str] | None, typer.Argument(metavar="TOPIC", help=text, show_default=False)
-            ]
-        elif kind is bool:
-            annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
-        else:
-            if name == "strategy":
-                extra["autocompletion"] = _strategies
-            if name == "judge":
-                extra["autocompletion"] = _judges
-            if name == "space":
-                extra["autocompletion"] = _spaces
-            annotation = Annotated[kind | None, typer.Option(flag, **extra)]
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    """The command's parameters: most of them are options."""
     out = Annotated[
         Path | None,
         typer.Option(
@@ -150,6 +138,8 @@ def _crawl_signature() -> inspect.Signature:
         Path | None,
         typer.Option("--config", metavar="FILE", help="Options from a TOML file; the command line wins."),
     ]
+    shells = {"strategy": _strategies, "judge": _judges, "space": _spaces}
+    parameters = from_options(lambda group: group not in OF_REFRESH, shells)
     for name, annotation, value in (
         ("out", out, None),
         ("config", config, None),
@@ -184,6 +174,103 @@ def resume(
     go_on(directory, changes, quiet=quiet, json=json)
 
 
+def _refresh(directory: Dir, **given: Any) -> None:
+    """Look again at the pages that are due, and say what changed, vanished, moved, or is new.
+
+    A page that did not change costs next to nothing: its host is asked for it only if it did. Which pages are due says
+    the schedule; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
+    """
+    from lycosa.cli.refreshing import refresh
+
+    refresh(directory, given)
+
+
+def _watch(directory: Dir, **given: Any) -> None:
+    """Keep a collection fresh: look again and again, within a budget of requests an hour, until Ctrl-C.
+
+    Started again, also after a crash, it goes on where it was. People are told by feeds (changes.atom and changes.json
+    in the directory), by mail, or by webhooks.
+    """
+    from lycosa.cli.refreshing import watch
+
+    watch(directory, given)
+
+
+for command, once in ((_refresh, True), (_watch, False)):
+    command.__signature__ = refresh_signature(once)  # type: ignore[attr-defined]  # functions take one
+    app.command(command.__name__[1:])(command)
+
+
+@app.command()
+def changes(
+    directory: Dir,
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN", help="A date, a time, '2d' for the last two days, or 'last' for since you last asked so."
+        ),
+    ] = "",
+    what: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT", help="Only what changed, vanished, moved, returned, or is new."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Only changes of this kind: topic, text, structure, link, cosmetic."),
+    ] = None,
+    at_least: Annotated[
+        float, typer.Option(metavar="SHARE", help="Only changes of this magnitude, from 0 to 1, or more.")
+    ] = 0.0,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host.")] = "",
+    match: Annotated[str, typer.Option(metavar="PATTERN", help="Only addresses that match this.")] = "",
+    cosmetic: Annotated[bool, typer.Option("--cosmetic", help="Also what changed in nothing that matters.")] = False,
+    relevant: Annotated[bool, typer.Option("--relevant", help="Only pages on the topic.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how each change was seen.")] = False,
+    atom: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Atom feed.")] = None,
+    json_feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as a JSON Feed.")] = None,
+    json: Json = False,
+) -> None:
+    """List what has become of the pages: changed, vanished, moved, returned, new; and explain it."""
+    from lycosa.cli.changes import run
+
+    run(
+        directory,
+        since=since,
+        what=what,
+        kind=kind,
+        at_least=at_least,
+        host=host,
+        match=match,
+        cosmetic=cosmetic,
+        relevant=relevant,
+        json=json,
+        atom_file=atom,
+        json_feed_file=json_feed,
+        explain=explain,
+    )
+
+
+@app.command()
+def diff(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page's address.")],
+    from_: Annotated[
+        str,
+        typer.Option("--from", metavar="VERSION", help="A number (1 is the first, -1 the last), a date or a time."),
+    ] = "",
+    to: Annotated[str, typer.Option(metavar="VERSION", help="The same for the later one. Default: the last.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as an HTML page.")] = None,
+    links: Annotated[bool, typer.Option(help="Also links that came and went.")] = True,
+    whole: Annotated[bool, typer.Option("--all", help="Also what stayed the same.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the versions instead.")] = False,
+    json: Json = False,
+) -> None:
+    """Show two versions of a page side by side: words added, words removed. Default: the last two."""
+    from lycosa.cli.differing import show_diff
+
+    show_diff(directory, url, from_=from_, to=to, html=html, links=links, whole=whole, listing=listing, json=json)
+
+
 @app.command()
 def show(directory: Dir, json: Json = False) -> None:
     """Summarise a crawl: harvest, its curve, the best finds, what went wrong. Works while it runs."""
@@ -215,6 +302,9 @@ def search(
     since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
     until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
     score: Annotated[float, typer.Option(help="Only pages that the topic scored at least so high.")] = 0.0,
+    changed: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
+    ] = "",
     copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
     json: Json = False,
 ) -> None:
@@ -232,6 +322,7 @@ def search(
         score=score,
         copies=copies,
         json=json,
+        changed=changed,
     )
 
 
@@ -241,12 +332,19 @@ def page(
     url: Annotated[str, typer.Argument(metavar="URL", help="The page, as the crawl knows it.")],
     links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
     raw: Annotated[bool, typer.Option("--raw", help="Only the body, unpacked, to the output.")] = False,
+    version: Annotated[
+        int, typer.Option(metavar="N", help="Which version: 1 is the first, -1 the last. Default: the last.")
+    ] = 0,
+    at: Annotated[
+        str, typer.Option(metavar="WHEN", help="The version that stood then: a day, a day and a time, or 2d ago.")
+    ] = "",
+    xml: Annotated[bool, typer.Option("--xml", help="Only its document tree, as XML, to the output.")] = False,
     json: Json = False,
 ) -> None:
-    """Show one page: its archived text and links, why it was fetched, and every visit of it."""
+    """Show one page in any version: its text and links, why it was fetched, and every look at it."""
     from lycosa.cli.paging import show_page
 
-    show_page(directory, url, links=links, raw=raw, json=json)
+    show_page(directory, url, links=links, raw=raw, json=json, version=version, at=at, xml=xml)
 
 
 @app.command()
@@ -278,12 +376,16 @@ def export(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All pages, not only the relevant ones.")] = False,
     copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    versions: Annotated[
+        str,
+        typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
+    ] = "",
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
     from lycosa.cli.exporting import run
 
-    run(directory, form, out, everything=everything, copies=copies, quiet=quiet)
+    run(directory, form, out, everything=everything, copies=copies, quiet=quiet, versions=versions)
 
 
 @app.command()
@@ -450,9 +552,18 @@ def web(
     pages: Annotated[int, typer.Option(help="How large the web is.")] = 3000,
     hosts: Annotated[int, typer.Option(help="How many hosts it has.")] = 40,
     random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
-    traps: Annotated[bool, typer.Option(help="With calendars, loops, dead hosts and other nuisances.")] = True,
+    traps: Annotated[
+        bool | None,
+        typer.Option(
+            "--traps/--no-traps",
+            help="With calendars, loops, dead hosts and other nuisances. [default: unless --changing]",
+            show_default=False,
+        ),
+    ] = None,
+    changing: Annotated[bool, typer.Option("--changing", help="A web that changes while it is served.")] = False,
+    day: Annotated[float, typer.Option(metavar="SECONDS", help="How long a day of that web lasts.")] = 60.0,
 ) -> None:
     """Serve the embedded web on this machine, to crawl or to look at in a browser."""
     from lycosa.cli.demo import serve_web
 
-    serve_web(port, pages, hosts, random_seed, traps)
+    serve_web(port, pages, hosts, random_seed, not changing if traps is None else traps, day if changing else None)

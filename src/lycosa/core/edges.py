@@ -16,7 +16,7 @@ _NONE = -1
 
 
 class Edges:
-    """Parent, child and alpha of every link, each pair once for each visit of the parent.
+    """Parent, child and alpha of every link, each pair once, however often the parent was visited.
 
     >>> edges = Edges()
     >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
@@ -34,6 +34,7 @@ class Edges:
         self._first = np.zeros(1024, np.int32)  # of each row: where its own edges begin
         self._count = np.zeros(1024, np.int32)  # and how many they are
         self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it, of those that are chained
+        self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges that a row got when it was visited again
         self._chained = 0  # so many edges name the one before them: the others do when someone asks
 
     def __len__(self) -> int:
@@ -55,9 +56,9 @@ class Edges:
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, alphas: NDArray[np.float32], rows: int = 0) -> None:
-        """The edges of a page, each child once. Those of an earlier visit of it stay, but are no longer its own.
+        """The edges of a page, each child once; of a page that was visited before, those that are new.
 
-        A visit that brought no links changes nothing. `rows`: how many there are, if that is known.
+        `rows`: how many there are, if that is known.
         """
         count = len(children)
         if not count:
@@ -73,7 +74,11 @@ class Edges:
         self._parent[begin:end] = parent
         self._child[begin:end] = children
         self._alpha[begin:end] = alphas
-        self._first[parent], self._count[parent] = begin, count
+        if self._count[parent]:
+            self._later.setdefault(parent, []).append(np.arange(begin, end))
+        else:
+            self._first[parent] = begin
+        self._count[parent] += count
         self._size = end
 
     def children(self, row: int) -> Rows:
@@ -115,6 +120,8 @@ class Edges:
         """The edges that leave some rows, one row's after the other, as indices of `child` and `alpha`."""
         count = self.out_degree(rows)
         first = fit(self._first, 1 + int(rows.max(initial=0)))[rows]
+        if self._later:
+            return np.concatenate([np.zeros(0, np.int64), *(self._own(row) for row in rows.tolist())])
         ends = np.cumsum(count, dtype=np.int64)
         return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + count, count)
 
@@ -122,8 +129,9 @@ class Edges:
         """How many links each row has; 0 for those not visited."""
         return fit(self._count, 1 + int(rows.max(initial=0)))[rows]
 
-    def _own(self, row: int) -> slice:
+    def _own(self, row: int) -> NDArray[np.int64]:
         if row >= len(self._count):
-            return slice(0, 0)
-        begin = int(self._first[row])
-        return slice(begin, begin + int(self._count[row]))
+            return np.zeros(0, np.int64)
+        later = self._later.get(row, [])
+        begin, count = int(self._first[row]), int(self._count[row]) - sum(map(len, later))
+        return np.concatenate([np.arange(begin, begin + count), *later])

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import NEVER, Archive, Clock, Log, Reader, Space, Strategy, Topic, Warden
+from lycosa.core.pace import Pace
+from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Log, Reader, Space, Strategy, Topic, Warden
 from lycosa.core.table import MAX_HOPS, OPEN, Table
 from lycosa.core.types import Event, Held, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
 
@@ -36,6 +37,9 @@ MOST_SOURCES = 100
 MOST_SOURCED = 100_000
 """Addresses that it takes from them."""
 
+LONGEST_NAP = 3600.0
+"""Seconds that the loop sleeps at most before it looks again: the clock may have been set, the machine asleep."""
+
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
 BYTES_SPENT = "byte budget spent"
@@ -43,16 +47,19 @@ TIME_SPENT = "time budget spent"
 HOSTS_SPENT = "host budgets spent"
 LEFT_ALONE = "only hosts that want to be left alone remain"
 EXHAUSTED = "nothing left to fetch"
+REFRESHED = "nothing more is due"
+REQUESTS_SPENT = "request budget spent"
 """Why a run ended."""
 
 
 @dataclass(slots=True, frozen=True)
 class Budget:
-    """How much a crawl may spend. 0 means no limit; time is per run, pages and bytes are per crawl."""
+    """How much a crawl may spend. 0 means no limit; time and requests are per run, pages and bytes are per crawl."""
 
     pages: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    requests: int = 0
 
 
 @dataclass(slots=True)
@@ -67,6 +74,9 @@ class Tally:
     sources: int = 0
     """Sitemaps, feeds and lists that were read, and how many addresses they named."""
     sourced: int = 0
+    revisits: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
+    """What has become of pages that were visited again: changed, moved, vanished, ..."""
     complaint: str = ""
     """The last failure, in words."""
     settings: dict[str, object] = field(default_factory=dict)
@@ -92,6 +102,8 @@ class Engine:
         archive: Archive | None = None,
         reader: Reader | None = None,
         warden: Warden | None = None,
+        keeper: Keeper | None = None,
+        pace: Pace | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
         patience: float = 300.0,
@@ -101,6 +113,7 @@ class Engine:
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.warden = log, archive, reader, warden
+        self.keeper, self.pace = keeper, pace
         self.clock, self.budget, self.patience = clock, budget or Budget(), patience
         self.concurrency = concurrency
         self.judge_name = judge_name
@@ -113,6 +126,7 @@ class Engine:
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._under_way = 0  # pages launched and not yet absorbed
+        self._sent = 0  # requests of this run
         self._arrived: deque[tuple[Task, Page]] = deque()
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -125,6 +139,8 @@ class Engine:
         """Bring a new engine to where the log ends, to go on from there."""
         for event in events:
             self.fold(event)
+            if self.pace is not None and isinstance(event, Visit) and event.address:
+                self.pace.take(event.started)
         self.space.resumed()
 
     def fold(self, event: Event) -> None:
@@ -149,10 +165,15 @@ class Engine:
         tally.bytes += visit.size
         if self.reader is not None:
             self.reader.learn(visit)
-        self.topic.learn(visit)
+        if visit.kind != "revisit":  # a topic that learns from pages has learned from this one
+            self.topic.learn(visit)
         self.space.learn(visit)
         if visit.kind in ("page", "redirect", "sitemap"):
             tally.outcomes[visit.outcome] += 1
+        if visit.follows:
+            tally.revisits += 1
+        if change := visit.data.get("change"):
+            tally.changes[change["what"]] += 1
         if visit.outcome not in ("ok", "redirect"):
             tally.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         step = self.table.absorb(visit)
@@ -163,8 +184,8 @@ class Engine:
         if step is not None:  # last, as a strategy may want to know whether there is a row left to fetch
             self.strategy.learn(step, self.table, self.frontier)
         if visit.kind == "sitemap":
-            tally.sources += 1
-            tally.sourced += len(visit.links)
+            tally.sources += not visit.follows
+            tally.sourced += len(visit.links) if not visit.follows else 0 if step is None else len(step.children)
         for node in visit.data.get("sources", ()):  # named by a source, or by the robots.txt of a seed's host
             origin = self.table.row_of.get(visit.origin, -1)
             host = origin >= 0 and self.table.is_seed[origin] and not self.table.is_source[origin]
@@ -174,6 +195,8 @@ class Engine:
         if visit.is_page:
             tally.pages += 1
             tally.relevant += visit.is_find(self.topic.threshold)
+        if self.keeper is not None:
+            self.keeper.learn(visit, self.table)
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
@@ -227,8 +250,7 @@ class Engine:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
         visiting = list(self.in_flight)
         for task in [*self.in_flight.values(), *(task for task, _ in self._arrived)]:
-            if task.row >= 0:
-                self.frontier.untake(task.row)
+            self._let_go(task)
         self.in_flight.clear()
         self._arrived.clear()
         self._under_way = 0
@@ -240,32 +262,22 @@ class Engine:
         """Steps 1 and 2, for as many nodes as there is room for."""
         while len(self.in_flight) + len(self._arrived) < self.concurrency and not self._over(deadline):
             now = self.clock()
-            # 1. pick
-            row, arm, score = self.strategy.pick(self.tally.picks + 1, self.frontier, now)
-            if row < 0:
+            if self.pace is not None and self.pace.next(now) > now:
                 break
-            table, node = self.table, self.table.nodes[row]
-            errand = self.space.errand(node)
-            if isinstance(errand, Task):  # the node stays in the frontier; something else has to come first
+            task = self._pick(now)  # 1. pick
+            if task is None:
+                break
+            errand = self.space.errand(task.node)
+            if isinstance(errand, Task):  # the node stays where it was; something else has to come first
                 until, why = self.space.ready(self.space.lane(errand.node))
                 if until > now:
-                    self.frontier.postpone(row, now + 1.0 if until == NEVER else until, why)
+                    self._put_off(task, now + 1.0 if until == NEVER else until, why)
                     continue
-                self.frontier.untake(row)
+                self._let_go(task)
                 self._start(errand)
                 continue
             self.tally.picks += 1
-            self._under_way += 1
-            task = Task(
-                node=node,
-                kind="sitemap" if table.is_source[row] else "page",
-                row=row,
-                pick=self.tally.picks,
-                arm=arm,
-                score=score,
-                attempt=int(table.attempts[row]) + 1,
-                hops=int(table.hops[row]),
-            )
+            self._under_way += task.row >= 0
             if errand is None:
                 self._start(task)
             else:
@@ -275,8 +287,65 @@ class Engine:
             self._lanes_seen = len(self.table.lanes)
             self.space.expect(self.frontier.head(8))
 
+    def _pick(self, now: float) -> Task | None:
+        """What is visited next: something new, or something that is due. Whose turn it is, comes first."""
+        number, keeper = self.tally.picks + 1, self.keeper
+        if keeper is None:
+            return self._explore(number, now)
+        if keeper.wants_turn():
+            return self._due(number, now) or (self._explore(number, now) if keeper.explores else None)
+        return (self._explore(number, now) if keeper.explores else None) or self._due(number, now)
+
+    def _due(self, number: int, now: float) -> Task | None:
+        """What the keeper wants looked at: a node that was visited before, as a rule."""
+        assert self.keeper is not None
+        while (task := self.keeper.pick(number, now)) is not None and self._is_open(task):
+            if task.row not in self.frontier.taken:
+                self.frontier.lend(task.row, free=True)
+                break
+            self.keeper.give_back(task, now + 60.0)  # the strategy was quicker
+        return task
+
+    def _is_open(self, task: Task) -> bool:
+        """Whether the task is the first visit of a row, which the strategy might pick as well."""
+        return task.row >= 0 and self.table.state.item(task.row) == OPEN
+
+    def _explore(self, number: int, now: float) -> Task | None:
+        """The frontier's best node that can be had."""
+        row, arm, score = self.strategy.pick(number, self.frontier, now)
+        if row < 0:
+            return None
+        table = self.table
+        return Task(
+            node=table.nodes[row],
+            kind="sitemap" if table.is_source[row] else "page",
+            row=row,
+            pick=number,
+            arm=arm,
+            score=score,
+            attempt=int(table.attempts[row]) + 1,
+            hops=int(table.hops[row]),
+        )
+
+    def _let_go(self, task: Task) -> None:
+        """The task is not in flight any more."""
+        if task.due and self.keeper is not None:
+            self.keeper.give_back(task)
+        if task.row >= 0 and not task.follows:
+            self.frontier.untake(task.row)
+
+    def _put_off(self, task: Task, until: float, why: str) -> None:
+        """The task has to wait, as its host does."""
+        if task.due and self.keeper is not None:
+            self.keeper.give_back(task, until)
+        if task.row >= 0 and not task.follows:
+            self.frontier.postpone(task.row, until, why)
+
     def _start(self, task: Task) -> None:
         # 2. visit, in the background
+        self._sent += 1
+        if self.pace is not None:
+            self.pace.take(self.clock())
         try:
             running = asyncio.ensure_future(self.space.visit(task))
         except Exception as bug:
@@ -307,7 +376,7 @@ class Engine:
         if page.kind == "redirect" and task.hops >= MAX_HOPS:
             page.kind, page.outcome, page.links = "page", "loop", Links()
             page.note = f"more than {MAX_HOPS} redirects in a row"
-        nested = task.kind == "sitemap" and task.row >= 0 and self.table.parent[task.row] >= 0
+        nested = task.kind == "sitemap" and task.row >= 0 and (self.table.parent[task.row] >= 0 or task.follows > 0)
         if nested and page.kind == "page" and page.outcome == "ok":  # only what the user named may be either
             page.outcome, page.note, page.links = "unwanted", "named as a source of addresses, but is a page", Links()
         visit = self._judged(task, page)  # 3. judge
@@ -315,8 +384,7 @@ class Engine:
         if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event
             visit.place = self.archive.append(visit, page.exchange)
         self._record(visit)
-        if task.row >= 0:
-            self.frontier.untake(task.row)
+        self._let_go(task)
         self.frontier.wake(self.space.lane(task.node))
         if task.origin:
             self.frontier.wake(self.space.lane(task.origin))
@@ -350,9 +418,22 @@ class Engine:
             digest=page.exchange.digest if page.exchange is not None else b"",
             links=page.links,
         )
-        if visit.outcome != "ok" or visit.kind not in ("page", "sitemap", "probe"):
-            return visit
-        if visit.kind == "sitemap":
+        if task.follows:
+            visit.data = {**visit.data, "follows": task.follows}
+            if self.keeper is not None and visit.outcome == "ok" and self.keeper.is_same(visit, page):
+                visit.outcome, visit.links = "unchanged", Links()
+            if visit.status == 304:
+                visit.digest = b""
+        self._describe(visit, page)
+        if self.keeper is not None:
+            self.keeper.compare(visit, page)
+        return visit
+
+    def _describe(self, visit: Visit, page: Page) -> None:
+        """Read and judge what came, as far as there is something to read."""
+        if visit.outcome != "ok" or visit.kind not in ("page", "sitemap", "probe", "revisit"):
+            return
+        if visit.kind == "sitemap" and not visit.follows:
             page.links.keep(MOST_SOURCED - self.tally.sourced)
         reading = self.reader.read(page) if self.reader is not None else None
         if reading is not None:
@@ -364,7 +445,7 @@ class Engine:
             alphas = np.asarray(judgement.alphas, np.float32)
             if len(alphas) != len(page.links):
                 raise InputError(
-                    f"the topic gave {len(alphas)} alphas for {len(page.links)} links of {task.node}: "
+                    f"the topic gave {len(alphas)} alphas for {len(page.links)} links of {visit.node}: "
                     "lycosa.checks.check_topic tells what a topic has to do"
                 )
             visit.links.alphas = alphas if np.isfinite(alphas).all() else np.nan_to_num(alphas)
@@ -372,16 +453,15 @@ class Engine:
                 if len(column) != len(page.links):
                     raise InputError(
                         f"the topic gave {len(column)} numbers of the facet {name!r} for {len(page.links)} links of "
-                        f"{task.node}: lycosa.checks.check_topic tells what a topic has to do"
+                        f"{visit.node}: lycosa.checks.check_topic tells what a topic has to do"
                     )
                 visit.links.facets[name] = np.nan_to_num(np.asarray(column, np.float32))
             if judgement.data:
                 visit.data = {**visit.data, **as_stored(judgement.data)}
-        if not visit.is_page:  # nor one of the collection: its words are known, but don't count
+        if not visit.is_version:  # nor one of the collection: its words are known, but don't count
             visit.beta, visit.terms = 0.0, Terms(new=visit.terms.new)
         if self.warden is not None:
             self.warden.recognise(visit, reading)
-        return visit
 
     def _record(self, event: Event) -> None:
         self.log.append(event)
@@ -396,26 +476,41 @@ class Engine:
             self._stopping
             or bool(budget.pages and tally.pages + self._under_way >= budget.pages)
             or bool(budget.bytes and tally.bytes >= budget.bytes)
+            or bool(budget.requests and self._sent >= budget.requests)
             or self.clock() >= deadline
         )
 
     def _why_over(self, deadline: float) -> str:
         """Asked when nothing is in flight: why the crawl is over, or empty if it only has to wait."""
-        budget, tally = self.budget, self.tally
+        budget, tally, now = self.budget, self.tally, self.clock()
         if self._stopping:
             return STOPPED
         if budget.pages and tally.pages >= budget.pages:
             return PAGES_SPENT
         if budget.bytes and tally.bytes >= budget.bytes:
             return BYTES_SPENT
-        if self.clock() >= deadline:
+        if budget.requests and self._sent >= budget.requests:
+            return REQUESTS_SPENT
+        if now >= deadline:
             return TIME_SPENT
+        if self.keeper is not None:
+            if self.keeper.next_due(now) < NEVER:
+                return ""
+            if not self.keeper.explores:
+                return REFRESHED
         until = self.frontier.next_ready()
         if until == NEVER:
             return HOSTS_SPENT if self.frontier.waiting() else EXHAUSTED
-        if until > self.clock() + self.patience:
+        if until > now + self.patience:
             return LEFT_ALONE
         return ""
+
+    def _next_ready(self, now: float) -> float:
+        """When there may be something to launch."""
+        until = self.frontier.next_ready() if self.keeper is None or self.keeper.explores else NEVER
+        if self.keeper is not None:
+            until = min(until, self.keeper.next_due(now))
+        return until if self.pace is None else max(until, self.pace.next(now))
 
     async def _wait(self, deadline: float) -> None:
         """Sleep until something arrives or a lane becomes ready."""
@@ -424,10 +519,10 @@ class Engine:
             return
         until = NEVER
         if len(self.in_flight) < self.concurrency and not self._over(deadline):
-            until = min(self.frontier.next_ready(), deadline)
+            until = min(self._next_ready(self.clock()), deadline)
         timer = None
         if until < NEVER:
-            delay = max(0.0, until - self.clock()) + 1e-4
+            delay = min(max(0.0, until - self.clock()) + 1e-4, LONGEST_NAP)
             timer = asyncio.get_running_loop().call_later(delay, self._wake.set)
         try:
             await self._wake.wait()

@@ -234,6 +234,73 @@ class Options:
     )
     archive: bool = option(True, "Keep what was fetched as WARC files.", group="Keeping")
     rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.", group="Keeping")
+    per_hour: float = option(
+        60.0,
+        "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with.",
+        group="Freshness",
+    )
+    explore: float = option(
+        0.0,
+        "Share of these requests that goes to new pages, by the crawl's strategy; the rest keeps the known ones fresh.",
+        group="Freshness",
+        metavar="SHARE",
+    )
+    schedule: str = option(
+        "automatic",
+        "When pages are due: automatic, adaptive, fixed or proportional, with parameters, as in fixed,every=1d.",
+        group="Freshness",
+        metavar="NAME",
+    )
+    detect: list[str] = option(
+        [],
+        "How changes are noticed: digest, paper, main-text, simhash, tree, links, relevance, images; repeat it for "
+        "more. Default: main-text, tree, links, relevance.",
+        group="Freshness",
+        metavar="NAME",
+    )
+    frequently: list[str] = option(
+        [],
+        "Addresses that match this pattern are looked at as often as they change, and once in --frequent at least.",
+        group="Freshness",
+        metavar="PATTERN",
+    )
+    infrequently: list[str] = option(
+        [],
+        "Addresses that match this are looked at once in --infrequent, however relevant and however changeable.",
+        group="Freshness",
+        metavar="PATTERN",
+    )
+    always: list[str] = option(
+        [],
+        "Addresses that match this are looked at in every refresh, and never taken from a cache.",
+        group="Freshness",
+        metavar="PATTERN",
+    )
+    frequent: str = option("1d", "How often 'frequently' is at least.", group="Freshness", metavar="TIME")
+    infrequent: str = option("30d", "How often 'infrequently' is.", group="Freshness", metavar="TIME")
+    watch_all: bool = option(
+        False, "Keep every page fresh, not only the finds, the seeds, and sitemaps and feeds.", group="Freshness"
+    )
+    webhooks: list[str] = option(
+        [],
+        "Tell this address of changes: JSON by POST, signed with the environment's LYCOSA_WEBHOOK_SECRET.",
+        group="Telling",
+        flag="--webhook",
+        metavar="URL",
+    )
+    mail_to: list[str] = option(
+        [], "Send a digest of changes to this address; repeat it for more.", group="Telling", metavar="ADDRESS"
+    )
+    mail_from: str = option("", "The sender of digests. Default: the first recipient.", group="Telling")
+    smtp: str = option(
+        "",
+        "The mail server, as in smtp://user@mail.example.org:587; its password is the environment's "
+        "LYCOSA_SMTP_PASSWORD.",
+        group="Telling",
+        metavar="URL",
+    )
+    digest_every: str = option("1d", "How often a digest is sent at most.", group="Telling", metavar="TIME")
+    feeds: bool = option(True, "Write changes.atom and changes.json into the directory.", group="Telling")
 
     @property
     def subject(self) -> str:
@@ -268,7 +335,7 @@ class Options:
         least: dict[str, float] = {
             "budget": 1, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0, "concurrency": 1, "delay": 0,
             "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1, "timeout": 0.1, "min_rate": 0,
-            "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0,
+            "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0, "per_hour": 1e-3, "explore": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
@@ -276,6 +343,8 @@ class Options:
                 raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
         if self.choosy > 1:
             raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
+        if self.explore > 1:
+            raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:

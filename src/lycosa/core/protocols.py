@@ -6,6 +6,7 @@ Topic      says what is relevant          (beta of a page, alpha of a link)
 Estimator  says what a node is worth      (learn, score)
 Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
 Warden     says what to hold back         (traps/)
+Keeper     says what to visit again       (refresh/)
 Archive    keeps the bytes                (WARC)
 Log        keeps the events               (SQLite, memory)
 """
@@ -174,6 +175,43 @@ class Warden(Protocol):
 
     def held_back(self, table: Table) -> list[Held]:
         """What is held back now, the largest groups first."""
+        ...
+
+
+class Keeper(Protocol):
+    """What is to be visited again, when, and what has become of it."""
+
+    @property
+    def explores(self) -> bool:
+        """Whether nodes that were never visited may be fetched, too."""
+        ...
+
+    def wants_turn(self) -> bool:
+        """Whether the next request is for what is known, by the share of the budget that goes to keeping it fresh."""
+        ...
+
+    def pick(self, number: int, now: float) -> Task | None:
+        """The visit that is due most, of those whose lane is ready; None if nothing is. It counts as in flight."""
+        ...
+
+    def give_back(self, task: Task, until: float = 0.0) -> None:
+        """The visit is not in flight any more: recorded, forgotten, or put off until then."""
+        ...
+
+    def next_due(self, now: float) -> float:
+        """When something is due that is not in flight; NEVER if nothing will be in this run."""
+        ...
+
+    def is_same(self, visit: Visit, page: Page) -> bool:
+        """Whether a revisit brought what is there already, before anyone reads or judges it."""
+        ...
+
+    def compare(self, visit: Visit, page: Page) -> None:
+        """Before a visit is recorded: say in its data what has become of the page."""
+        ...
+
+    def learn(self, visit: Visit, table: Table) -> None:
+        """See a recorded visit, live or replayed."""
         ...
 
 

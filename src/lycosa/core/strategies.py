@@ -128,7 +128,8 @@ class Batched:
     """Scores are looked at, and newly found rows join, only after every so many pages.
 
     What counts is the log: visits that close a row (pages, redirects, failures that are not tried again), in the order
-    in which they were recorded. Picks don't count, as several are in flight and a resumed crawl has none.
+    in which they were recorded. Picks don't count, as several are in flight and a resumed crawl has none; nor do visits
+    of pages that were visited before, a seed's among them.
 
     A batch ends early when no row that is ranked is left to be fetched. Rows in flight are left: they are open until
     their visit is recorded. So the batch ends with the visit that closes the last one, and a replayed log, which knows
@@ -174,8 +175,9 @@ class Batched:
             if self._noted > 2 * len(table):
                 self._changed = [self._rows()]
                 self._noted = len(self._changed[0])
-        self._pages += not step.visit.retry_at
-        over = self._pages >= self.batch or bool(table.is_seed[step.row])
+        again = step.visit.follows > 0
+        self._pages += not step.visit.retry_at and not again
+        over = self._pages >= self.batch or (not again and bool(table.is_seed[step.row]))
         if not over and self.dry == "random" and (self._is_dry or not frontier.left()):
             self._is_dry = True
             self._draw(table, frontier)

@@ -7,7 +7,7 @@ the order of discovery, which is also the order in which ties are broken. All of
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
 
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 """The six of a row as one thing, which numpy copies faster than a line of numbers."""
+
+_NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
+_NOBODY: frozenset[int] = frozenset()
 
 _ONE = np.array(1, np.int32)
 """As an array, numpy adds it twice as fast as a plain 1."""
@@ -132,23 +135,30 @@ class Table:
     def absorb(self, visit: Visit) -> Step | None:
         """Fold a visit of a node: close its row (or leave it open for a retry), let its links join.
 
-        None for a visit that isn't of a row (robots.txt and other errands).
+        None for a visit that isn't of a row (robots.txt and other errands). Of a page that was visited before, only
+        the links that are new join; None if there are none.
         """
         self.stems += visit.terms.new
-        if visit.kind not in ("page", "redirect", "sitemap"):
+        if visit.kind not in ("page", "redirect", "sitemap", "revisit"):
+            return None
+        if visit.follows and visit.outcome not in ("ok", "redirect"):  # it has no new links
             return None
         row = self.row_of.get(visit.node, -1)
         if row < 0 and visit.kind == "sitemap":  # a file's, which no one has to fetch
             row = self.add_seed(visit.node, source=True)
         if row < 0:  # an event from another scope than the present one
             return None
+        again = self.state[row] == DONE
         if visit.retry_at:
             self.attempts[row] = min(255, visit.attempt)
-        elif self.state[row] == OPEN:
+        elif not again:
             self.close(row)
-        if visit.kind == "redirect":
-            return self._inherit(visit, row)
-        return self._join(visit, row)
+        if visit.outcome == "redirect":
+            moved = again and any(url in self.row_of for url in visit.links.urls)  # where something is already
+            step = Step(visit, row, _NO_ROWS, _NO_ALPHAS) if moved else self._inherit(visit, row)
+        else:
+            step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else _NOBODY)
+        return step if len(step.children) or not visit.follows else None
 
     def close(self, row: int) -> None:
         """The row has been visited for good."""
@@ -156,8 +166,11 @@ class Table:
         self.open_rows -= 1
         self.closed.append(row)
 
-    def _join(self, visit: Visit, row: int) -> Step:
-        """The links of a page join: new rows, and sums and maxima over parents brought up to date."""
+    def _join(self, visit: Visit, row: int, known: Set[int]) -> Step:
+        """The links of a page join: new rows, and sums and maxima over parents brought up to date.
+
+        It is the parent of those in `known` already.
+        """
         row_of, add = self.row_of, self.add
         depth = int(self.depth[row]) + 1
         best: dict[int, float] = {}
@@ -168,12 +181,12 @@ class Table:
             child = row_of.get(url)
             if child is None:
                 child = add(url, depth, row)
-            if child < 0 or child == row:
+            if child < 0 or child == row or child in known:
                 of_link.append(-1)
                 continue
             of_link.append(child)
-            known = best.get(child)
-            if known is None or alpha > known:
+            strongest_yet = best.get(child)
+            if strongest_yet is None or alpha > strongest_yet:
                 best[child] = alpha
         children = np.fromiter(best.keys(), np.intp, len(best))
         strongest = np.fromiter(best.values(), np.float32, len(best))
@@ -208,7 +221,7 @@ class Table:
         if visit.links.urls and self.hops[row] < MAX_HOPS:
             target = self.add(visit.links.urls[0], int(self.depth[row]), int(self.parent[row]))
         if target < 0 or target == row:
-            return Step(visit, row, np.zeros(0, np.intp), np.zeros(0, np.float32))
+            return Step(visit, row, _NO_ROWS, _NO_ALPHAS)
         if self.state[target] == OPEN:
             self.is_seed[target] |= self.is_seed[row]
             self.is_source[target] |= self.is_source[row]

@@ -21,10 +21,11 @@ Rows: TypeAlias = NDArray[np.integer[Any]]
 
 Scores: TypeAlias = NDArray[np.float64]
 
-Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit"]
+Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "image"]
 
 Outcome = Literal[
-    "ok",  # a page with content
+    "ok",  # a page with content; of a revisit: other content than before
+    "unchanged",  # of a revisit: what we have still stands
     "redirect",  # a 3xx with somewhere to go
     "gone",  # 4xx
     "broken",  # 5xx
@@ -146,6 +147,12 @@ class Task:
     hops: int = 0
     origin: str = ""
     """For an errand: the node it is run for."""
+    follows: float = 0.0
+    """For a revisit: when the visit that it is compared with began; 0: the node was not visited before."""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """For a revisit: header fields that ask for an answer only if there is something new."""
+    due: bool = False
+    """Whether the keeper asked for it: it was due."""
 
 
 class Pick(NamedTuple):
@@ -248,6 +255,16 @@ class Visit:
     def is_page(self) -> bool:
         """Whether this counts as a page: content was received. Budgets and harvest count these only."""
         return self.kind == "page" and self.outcome == "ok"
+
+    @property
+    def is_version(self) -> bool:
+        """Whether this brought a version of a page: its first, or one that a revisit found to be another."""
+        return self.kind in ("page", "revisit") and self.outcome == "ok"
+
+    @property
+    def follows(self) -> float:
+        """Of a revisit: when the visit that it was compared with began; 0 if there is none."""
+        return float(self.data.get("follows", 0.0))
 
     def is_find(self, threshold: float) -> bool:
         """Whether this is a page worth having, the first with its content."""

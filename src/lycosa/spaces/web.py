@@ -30,6 +30,7 @@ from lycosa.web.urls import canonical, is_http, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
 TEXT = frozenset({"text/plain"})
+IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
@@ -172,10 +173,12 @@ class WebSpace(Space):
     async def _visit(self, task: Task) -> Page:
         lane, started = self.lane(task.node), self.clock()
         wanted = frozenset[str]() if task.kind in ("robots", "sitemap") else self.wanted
+        if task.kind == "image":
+            wanted = IMAGES
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
-            response = await self.transport.fetch(task.node, self.headers, wanted)
+            response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
             page = self._page(task, response)
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
@@ -204,11 +207,14 @@ class WebSpace(Space):
             size=len(response.body),
             etag=_validator(fields.get("etag", "")),
             modified=_validator(fields.get("last-modified", "")),
-            exchange=self._exchange(task.node, response),
+            exchange=self._exchange(task, response),
         )
         if response.truncated:
             page.flags.append(f"truncated:{response.truncated}")
-        if response.status in REDIRECTS:
+        if response.status == 304:
+            page.outcome = "unchanged" if task.conditions else "invalid"
+            page.note = "" if task.conditions else "not modified, it says, but nobody asked whether it was"
+        elif response.status in REDIRECTS:
             self._redirect(task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
@@ -220,7 +226,7 @@ class WebSpace(Space):
         elif response.truncated == "unwanted":
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]
-        elif task.kind in ("page", "probe", "example"):
+        elif task.kind in ("page", "probe", "example", "revisit"):
             self._read(task, response, page)
         elif task.kind == "sitemap":
             self._read_source(task, response, page)
@@ -288,9 +294,9 @@ class WebSpace(Space):
         else:
             page.outcome, page.note = "unwanted", kind[:100]
 
-    def _exchange(self, url: str, response: Response) -> Exchange:
-        path = url[len(origin(url)) :] or "/"
-        request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(url)}\r\n{self._request_tail}"
+    def _exchange(self, task: Task, response: Response) -> Exchange:
+        path, asked = task.node[len(origin(task.node)) :] or "/", "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(task.node)}\r\n{asked}{self._request_tail}"
         return Exchange(
             request.encode("utf-8", "replace"),
             response.status_line,
@@ -388,6 +394,8 @@ def _fill(page: Page, source: Source) -> None:
     )
     page.data["sources"] = source.nested[:MOST_SOURCES]
     page.data["form"] = source.form
+    if any(source.modified):
+        page.data["modified"] = source.modified
 
 
 def retry_after(value: str, now: float) -> float:

@@ -1,7 +1,8 @@
 """The archive: WARC 1.1, one gzip member per record, files rotated at a size.
 
 Each visit is a response record and the request that brought it, written with one `write`; a payload that was archived
-before becomes a revisit record. Bodies are kept as received (dechunked; the header that says otherwise is renamed).
+before, and an answer that says "not modified", become revisit records. Bodies are kept as received (dechunked; the
+header that says otherwise is renamed).
 The log knows the last byte of every file that counts: what lies beyond (a torn write, a record whose commit did not
 happen, the tail behind a restored older log) is moved aside when the archive is opened again, never deleted.
 """
@@ -89,7 +90,7 @@ class WarcArchive:
         """Write the records of one visit; returns where the response is. All of it or nothing."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
-        date = _date(visit.started)
+        date, unmodified = _date(visit.started), visit.status == 304 and visit.follows > 0
         response_id = _record_id()
         packed = any(
             key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
@@ -97,16 +98,19 @@ class WarcArchive:
         head = _http_head(exchange)
         common = (
             f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            f"WARC-Payload-Digest: {_digest(exchange.digest)}\r\n"
+            + ("" if unmodified else f"WARC-Payload-Digest: {_digest(exchange.digest)}\r\n")
             + (f"WARC-IP-Address: {visit.address}\r\n" if visit.address else "")
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
         original = self._seen.get(exchange.digest) if exchange.body else None
+        profile = "identical-payload-digest"
+        if unmodified:
+            original, profile = (visit.node, visit.follows), "server-not-modified"
         if original is not None:
             fields = (
                 "WARC-Type: revisit\r\n"
-                "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
+                f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
                 f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
             )
             response = _member(response_id, fields + common, "response", head, b"", packed)
@@ -123,7 +127,8 @@ class WarcArchive:
         )
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
-        self._seen.setdefault(exchange.digest, (visit.node, visit.started))
+        if not unmodified:
+            self._seen.setdefault(exchange.digest, (visit.node, visit.started))
         return place
 
     def close(self) -> None:
@@ -228,7 +233,7 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
     named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
     status_line, *lines = head.split(b"\r\n")
     headers = [(key, value.strip()) for key, _, value in (line.partition(b":") for line in lines)]
-    digest = base64.b32decode(named[b"WARC-Payload-Digest"].partition(b":")[2])
+    digest = base64.b32decode(named.get(b"WARC-Payload-Digest", b"").partition(b":")[2])
     truncated = named.get(b"WARC-Truncated", b"").decode()
     refers_to = named.get(b"WARC-Refers-To-Target-URI", b"").decode()
     return Exchange(b"", status_line, headers, body, digest, truncated), refers_to

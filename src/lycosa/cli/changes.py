@@ -1,0 +1,283 @@
+"""`lycosa changes`: what has become of the pages, and how that was seen."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import shlex
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from lycosa.cli.manners import output
+from lycosa.cli.moments import moment
+from lycosa.cli.paging import wrapped
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import read_whole, replacing
+from lycosa.core.protocols import Clock
+from lycosa.refresh import ledger
+from lycosa.refresh.ledger import Told, Wanted
+from lycosa.refresh.telling.atom import atom
+from lycosa.refresh.telling.feeds import newest, save
+from lycosa.refresh.telling.json_feed import facts, json_feed
+from lycosa.refresh.telling.words import counts, day_and_time, name, plain, reasons, share
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+
+MARK = "changes.last"
+"""Keeps where `--since last` left off. Not in the log: a watch may be writing there."""
+
+LAST = "last"
+
+NARROW = 60
+
+EIGHTHS = "▏▎▍▌▋▊▉"
+
+COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
+
+
+@dataclass
+class _Asked:
+    """Which part of the log is asked for."""
+
+    after: int
+    upto: int
+    since: float
+    told: str
+    """In words, for the summary."""
+
+
+def run(
+    directory: Path,
+    *,
+    since: str = "",
+    what: list[str] | None = None,
+    kind: list[str] | None = None,
+    at_least: float = 0.0,
+    host: str = "",
+    match: str = "",
+    cosmetic: bool = False,
+    relevant: bool = False,
+    json: bool = False,
+    atom_file: Path | None = None,
+    json_feed_file: Path | None = None,
+    explain: bool = False,
+    clock: Clock = time.time,
+) -> None:
+    """List changes, or write them as feeds."""
+    options = Directory.read_options(directory)
+    if not (directory / NAME).exists():
+        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+    kinds, whats = _words(kind), _words(what)
+    wanted = Wanted(
+        what=whats or (("changed",) if kinds else ()),  # only these have a kind
+        kinds=kinds,
+        at_least=at_least,
+        host=host,
+        pattern=match,
+        cosmetic=cosmetic,
+    )
+    log = SqliteLog(directory / NAME, readonly=True)
+    try:
+        asked = _asked(log, directory, since, clock())
+        if relevant:
+            wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
+        if atom_file or json_feed_file:
+            _write(log, wanted, asked, options.subject, atom_file, json_feed_file)
+        elif json:
+            _as_json(log, directory, wanted, asked)
+        else:
+            _list(output(), log, directory, wanted, asked, explain=explain)
+    finally:
+        log.close()
+    if since.strip().lower() == LAST:
+        _remember(directory, asked.upto, clock())
+
+
+def _words(given: list[str] | None) -> tuple[str, ...]:
+    """Words given one by one, or with commas."""
+    return tuple(word.strip().lower() for text in given or () for word in text.split(",") if word.strip())
+
+
+# -- since when ------------------------------------------------------------------------------------------------
+
+
+def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Asked:
+    upto = ledger.end(log)
+    if since.strip().lower() == LAST:
+        seq, at = _remembered(directory)
+        if seq > upto:  # another log than then
+            seq, at = 0, 0.0
+        return _Asked(seq, upto, 0.0, f"since {day_and_time(at)}" if at else "")
+    at = moment(since, now) if since.strip() else 0.0
+    return _Asked(0, upto, at, f"since {day_and_time(at)}" if at else "")
+
+
+def _remembered(directory: Path) -> tuple[int, float]:
+    """The last event that was told of, and when that was."""
+    try:
+        kept = jsonlib.loads(read_whole(directory / MARK, 1_000))
+        return int(kept["seq"]), float(kept["at"])
+    except FileNotFoundError:
+        return 0, 0.0
+    except OSError as error:
+        raise StoreError(f"cannot read {directory / MARK}: {error.strerror}; delete it to begin anew") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last begins anew") from error
+
+
+def _remember(directory: Path, seq: int, at: float) -> None:
+    try:
+        with replacing(directory / MARK) as file:
+            file.write(jsonlib.dumps({"seq": seq, "at": at}).encode() + b"\n")
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {directory / MARK}: {error.strerror}; the next --since last tells the same again"
+        ) from error
+
+
+# -- for machines ----------------------------------------------------------------------------------------------
+
+
+def _write(
+    log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, atom_file: Path | None, json_feed_file: Path | None
+) -> None:
+    shown = [told for told in newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
+    crawl = ledger.identity(log).urn
+    at, _ = ledger.last_look(log)
+    if atom_file:
+        save(atom_file, atom(shown, crawl=crawl, title=title, at=at))
+    if json_feed_file:
+        save(json_feed_file, json_feed(shown, crawl=crawl, title=title))
+    for file in filter(None, (atom_file, json_feed_file)):
+        print(f"{file}: {len(shown)} {'change' if len(shown) == 1 else 'changes'}")
+
+
+def _as_json(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> None:
+    """Line by line but one object: however many there are, they are not all in memory."""
+    tally: Counter[str] = Counter()
+    print(
+        f'{{"directory": {jsonlib.dumps(str(directory))}, "crawl": "{ledger.identity(log).urn}", "changes": [', end=""
+    )
+    between = "\n"
+    for told in ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wanted):
+        tally[told.change.what] += 1
+        print(f"{between}{jsonlib.dumps(facts(told))}", end="")
+        between = ", "
+    rest: dict[str, Any] = {
+        "counts": dict(tally),
+        "unchanged": ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since),
+        "last_event": asked.upto,
+    }
+    print(f"], {jsonlib.dumps(rest)[1:]}")
+
+
+# -- for people ------------------------------------------------------------------------------------------------
+
+
+def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked, *, explain: bool) -> None:
+    tally: Counter[str] = Counter()
+    hidden = 0
+    wider = replace(wanted, cosmetic=True)
+    for told in ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wider):
+        if not wanted.takes(told):
+            hidden += 1
+            continue
+        tally[told.change.what] += 1
+        (_show_narrow if console.width < NARROW else _show)(console, told, explain=explain)
+    quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
+    closing = [f"{counts(tally)}{f' {asked.told}' if asked.told else ''}"]
+    if hidden:
+        closing.append(f"{hidden:,} only in appearance (--cosmetic shows them)")
+    if quiet:
+        closing.append(f"{quiet:,} {'look' if quiet == 1 else 'looks'} found nothing new")
+    if tally:
+        console.print()
+    line = "; ".join(closing)
+    _wrapped(console, Text(f"{line[:1].upper()}{line[1:]}.", "bold" if tally else ""))
+    if not tally:
+        _how_to_look(console, log, directory)
+
+
+def _how_to_look(console: Console, log: SqliteLog, directory: Path) -> None:
+    """When the pages were last looked at, and how to look again."""
+    at, again = ledger.last_look(log)
+    if not at:
+        told = "No page has been fetched yet."
+    elif again:
+        told = f"The pages were last looked at on {day_and_time(at)}."
+    else:
+        told = f"No page has been looked at a second time yet; the crawl's last visit was on {day_and_time(at)}."
+    _wrapped(console, Text(told))
+    console.print(Text(f"Look again with: lycosa refresh {shlex.quote(str(directory))}"), soft_wrap=True)
+
+
+def bar(magnitude: float) -> str:
+    """A magnitude as a small bar of four places.
+
+    >>> bar(0.0), bar(0.3), bar(1.0)
+    ('    ', '█▎  ', '████')
+    """
+    eighths = max(0, min(32, round(32 * magnitude)))
+    if magnitude > 0:
+        eighths = max(1, eighths)
+    full, part = divmod(eighths, 8)
+    return f"{'█' * full}{EIGHTHS[part - 1] if part else ''}".ljust(4)
+
+
+def _headline(told: Told) -> tuple[str, str]:
+    """What happened; and for a page that changed, in what way and how much."""
+    change = told.change
+    if change.what != "changed":
+        return change.what, ""
+    return change.what, f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}"
+
+
+def _show(console: Console, told: Told, *, explain: bool) -> None:
+    """One line for what, one for where, and one for each thing that was said of it."""
+    what, how = _headline(told)
+    line = Text(f"{day_and_time(told.at)[:16]}  ", "dim")
+    line.append(f"{what:<9}", COLOURS[told.change.what]).append(f"{how:<21} ", "default").append(name(told), "bold")
+    console.print(line, no_wrap=True, overflow="ellipsis")
+    indent = " " * 18
+    console.print(Text(f"{indent}{plain(told.url, 10_000)}", "cyan"), soft_wrap=True)
+    for text in _said(told, explain=explain):
+        _wrapped(console, Text(text, "dim"), Text(indent))
+
+
+def _show_narrow(console: Console, told: Told, *, explain: bool) -> None:
+    what, how = _headline(told)
+    console.print(Text(day_and_time(told.at)[:16], "dim").append(f"  {what}", COLOURS[told.change.what]))
+    if how:
+        console.print(Text(f"  {how}"))
+    _wrapped(console, Text(name(told), "bold"), Text("  "))
+    console.print(Text(f"  {plain(told.url, 10_000)}", "cyan"), soft_wrap=True)
+    for text in _said(told, explain=explain):
+        _wrapped(console, Text(text, "dim"), Text("  "))
+
+
+def _said(told: Told, *, explain: bool) -> list[str]:
+    """The first thing that was said of a change; with --explain all of them, and what came before."""
+    said = reasons(told.change)
+    if not explain:
+        return said[:1]
+    if told.origin:
+        said.append(f"an image on {plain(told.origin, 2_000)}")
+    if told.change.what in ("changed", "returned") and told.was != told.beta:
+        said.append(f"score {told.was:.2f} before, {told.beta:.2f} now")
+    if told.follows:
+        said.append(f"the version before is of {day_and_time(told.follows)}")
+    return said
+
+
+def _wrapped(console: Console, text: Text, first: Text | None = None) -> None:
+    """Lines that fit; addresses in one piece."""
+    first = first or Text()
+    if "://" in text.plain:
+        console.print(first + text, soft_wrap=True)
+    else:
+        wrapped(console, text, first, max(console.width, 1))

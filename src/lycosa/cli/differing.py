@@ -1,0 +1,218 @@
+"""`lycosa diff`: two versions of a page side by side."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from lycosa.cli.manners import UNCUT, output
+from lycosa.cli.moments import moment
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import known
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import replacing
+from lycosa.core.protocols import Clock
+from lycosa.core.types import Visit
+from lycosa.refresh.change import change_of
+from lycosa.refresh.diff.comparison import Comparison, Version, compare, told
+from lycosa.refresh.diff.page import many, render, when
+from lycosa.refresh.diff.terminal import Telling
+
+_NUMBER = re.compile(r"[+-]?\d{1,9}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = 86_399.999
+"""Seconds from the first moment of a day to its last."""
+
+
+def show_diff(
+    directory: Path,
+    url: str,
+    *,
+    from_: str = "",
+    to: str = "",
+    html: Path | None = None,
+    links: bool = True,
+    whole: bool = False,
+    listing: bool = False,
+    json: bool = False,
+    clock: Clock = time.time,
+) -> None:
+    """Show what differs between two versions of a page, or list its versions."""
+    with Collection(directory) as collection:
+        visits = known(collection, url)
+        versions = [visit for visit in visits if visit.is_version]
+        if not versions:
+            raise InputError(f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})")
+        if listing:
+            _list(visits, versions, json=json)
+            return
+        if len(versions) == 1:
+            _alone(visits, versions[0], json=json)
+            return
+        chosen = choose(versions, from_, to, clock())
+        comparison = _compared(collection, versions, *chosen)
+    if html is not None:
+        _write(html, comparison)
+    elif json:
+        print(jsonlib.dumps(comparison.as_data(whole=whole)))
+    else:
+        console = output()
+        Telling(console, uncut=console.width >= UNCUT, whole=whole).tell(comparison, links=links)
+
+
+# -- which versions --------------------------------------------------------------------------------------------
+
+
+def choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
+    """The places of two versions, by number or by time; the last two if nothing is said.
+
+    >>> at = [Visit("http://a.test/", "page", "ok", 1, started=day * 86_400.0) for day in range(3)]
+    >>> [choose(at, *typed, 1e6) for typed in (("", ""), ("1", ""), ("", "2"), ("1970-01-01", "-1"))]
+    [(1, 2), (0, 2), (0, 1), (0, 2)]
+    """
+    later = _place(versions, to, now, "--to") if to else len(versions) - 1
+    if to and not from_ and not later:
+        raise InputError("version 1 has none before it: say with --from which one to compare it with")
+    earlier = _place(versions, from_, now, "--from") if from_ else later - 1
+    if earlier == later:
+        raise InputError(
+            f"--from and --to both mean version {later + 1} of {len(versions)}, of {when(versions[later].started)}: "
+            "choose others; --list shows what there is"
+        )
+    return earlier, later
+
+
+def _place(versions: list[Visit], typed: str, now: float, option: str) -> int:
+    """The place of the version that a person means: 1 is the first, -1 the last; or the one that stood at a time."""
+    typed = typed.strip()
+    if _NUMBER.fullmatch(typed):
+        number = int(typed)
+        if not 1 <= abs(number) <= len(versions):
+            raise InputError(f"there is no version {number}: there are {len(versions)}; --list shows them")
+        return number - 1 if number > 0 else len(versions) + number
+    then = _moment(typed, now, option)
+    before = [place for place, visit in enumerate(versions) if visit.started <= then]
+    if not before:
+        raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
+    return before[-1]
+
+
+def _moment(typed: str, now: float, option: str) -> float:
+    """A time as a person writes it. A day means its end: what stood on that day, after all that happened on it."""
+    found = moment(typed, now, option)
+    return found + DAY if _DAY.fullmatch(typed) else found
+
+
+# -- what is in them -------------------------------------------------------------------------------------------
+
+
+def _compared(collection: Collection, versions: list[Visit], earlier: int, later: int) -> Comparison:
+    old, new = (_read(collection, versions[place], place + 1) for place in (earlier, later))
+    # What was recorded tells of one step, so it says nothing of versions that are further apart.
+    change = change_of(versions[later]) if later == earlier + 1 else None
+    return compare(versions[later].node, old, new, change=change, versions=len(versions))
+
+
+def _read(collection: Collection, visit: Visit, number: int) -> Version:
+    """A version out of the archive."""
+    if not collection.options.archive:
+        raise InputError(f"there is no text of {visit.node}: the crawl was told to keep no archive")
+    exchange = collection.exchange(visit)
+    if exchange is None or (not exchange.body and visit.size):
+        raise StoreError(
+            f"version {number} of {visit.node} is missing in the archive: restore it from a backup, or choose another "
+            "version (--list)"
+        )
+    document = collection.document(visit, exchange)
+    links = document.links.urls
+    return Version(number, visit.started, visit.size, document.title or visit.title, document.marked, links)
+
+
+# -- how it is shown -------------------------------------------------------------------------------------------
+
+
+def _write(target: Path, comparison: Comparison) -> None:
+    if target.is_dir():
+        raise InputError(f"{target} is a directory: name a file with --html, such as {target / 'diff.html'}")
+    page = render(comparison).encode("utf-8", "replace")
+    try:
+        with replacing(target) as file:
+            file.write(page)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror}; choose another file with --html") from error
+    print(f"{target} ({len(page):,} bytes): open it in a browser, {target.resolve().as_uri()}")
+
+
+def _since(visits: list[Visit], version: Visit, following: Visit | None) -> list[Visit]:
+    """The looks at a page after a version came, and before the next one did."""
+    end = following.started if following is not None else float("inf")
+    return [v for v in visits if v.kind in ("page", "revisit") and version.started < v.started < end]
+
+
+def _facts(visits: list[Visit], versions: list[Visit]) -> list[dict[str, Any]]:
+    """Each version: when it came, how large it is, what changed, and how often it was seen again."""
+    facts = []
+    for place, version in enumerate(versions):
+        following = versions[place + 1] if place + 1 < len(versions) else None
+        again = [v for v in _since(visits, version, following) if v.outcome == "unchanged" or v.status == 304]
+        change = change_of(version)
+        facts.append(
+            {
+                "version": place + 1,
+                "at": version.started,
+                "size": version.size,
+                "title": version.title,
+                "change": change.as_data() if change else None,
+                "says": told(change) or ("the first" if not place else ""),
+                "seen_again": len(again),
+                "last_seen": again[-1].started if again else version.started,
+            }
+        )
+    return facts
+
+
+def _list(visits: list[Visit], versions: list[Visit], *, json: bool) -> None:
+    facts = _facts(visits, versions)
+    if json:
+        print(jsonlib.dumps({"url": visits[0].node, "versions": facts, "state": _state(visits, versions)}))
+        return
+    console = output()
+    telling = Telling(console, uncut=console.width >= UNCUT)
+    telling.address(visits[0].node)
+    telling.line(Text(many(len(facts), "version")))
+    for fact in facts:
+        again = f"seen again {many(fact['seen_again'], 'time')}" if fact["seen_again"] else ""
+        words = [when(fact["at"]), f"{fact['size']:,} bytes", fact["says"], again]
+        telling.wrapped(Text(", ".join(filter(None, words))), Text(f"{fact['version']:>3}  ", "bold"))
+    telling.line(Text(_state(visits, versions)))
+
+
+def _alone(visits: list[Visit], version: Visit, *, json: bool) -> None:
+    """There is nothing to compare: say since when, and until when it was looked at."""
+    if json:
+        facts = _facts(visits, [version])
+        print(jsonlib.dumps({"url": version.node, "versions": facts, "state": _state(visits, [version])}))
+        return
+    console = output()
+    telling = Telling(console, uncut=console.width >= UNCUT)
+    telling.address(version.node)
+    telling.line(Text(f"there is one version, of {when(version.started)}: nothing to compare it with"))
+    telling.line(Text(_state(visits, [version])))
+
+
+def _state(visits: list[Visit], versions: list[Visit]) -> str:
+    """What the last look at a page found."""
+    looks = _since(visits, versions[-1], None)
+    if not looks:
+        return "not looked at since"
+    last = looks[-1]
+    if last.outcome == "unchanged" or last.status == 304:
+        return f"unchanged since: looked at {many(len(looks), 'time')}, last {when(last.started)}"
+    change = change_of(last)
+    found = told(change) if change else f"{last.outcome} {last.complaint}".strip()
+    return f"the last look, {when(last.started)}: {found}"

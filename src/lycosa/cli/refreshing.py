@@ -1,0 +1,223 @@
+"""`lycosa refresh` and `lycosa watch`: look again at what is due, and say what has become of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json as jsonlib
+import shlex
+import sys
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from lycosa.cli.hunting import until_stopped
+from lycosa.cli.manners import lively, output
+from lycosa.core.durations import spoken
+from lycosa.core.protocols import NEVER
+from lycosa.core.types import Visit
+from lycosa.crawling import Crawl
+from lycosa.crawling import revisit as revisit_crawl
+from lycosa.crawling import watch as watch_crawl
+from lycosa.refresh.change import change_of
+from lycosa.refresh.keeper import Keeper
+from lycosa.refresh.telling.words import plain
+
+COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
+
+EVERY = 0.25
+PLAIN_EVERY = 30.0
+"""Seconds between two lines that say how far it is: in a terminal, and elsewhere."""
+
+
+def refresh(directory: Path, given: dict[str, Any]) -> None:
+    """Look once at what is due."""
+    quiet, json = given.pop("quiet"), given.pop("json")
+    chosen = _chosen(given)
+    crawl = revisit_crawl(directory, everything=bool(chosen.pop("all", False)), **chosen)
+    _run(crawl, quiet=quiet, json=json)
+
+
+def watch(directory: Path, given: dict[str, Any]) -> None:
+    """Keep looking."""
+    quiet, json = given.pop("quiet"), given.pop("json")
+    _run(watch_crawl(directory, **_chosen(given)), quiet=quiet, json=json)
+
+
+def _chosen(given: dict[str, Any]) -> dict[str, Any]:
+    chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
+    if "max_time" in chosen:
+        chosen["max_time"] = float(chosen["max_time"])
+    return chosen
+
+
+def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
+    told = Telling(crawl, quiet=quiet, json=json)
+    try:
+        asyncio.run(until_stopped(crawl, told))
+    finally:
+        told.notes()
+    told.farewell()
+
+
+class Telling:
+    """What is said while it runs: each change as it is found, and a line that says how far it is."""
+
+    def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
+        self.crawl, self.quiet, self.json = crawl, quiet, json
+        self.console = Console(stderr=True)
+        self.output = output()
+        self.looks = 0
+        self.unchanged = 0
+        self.found: Counter[str] = Counter()
+        self.cosmetic = 0
+        self.failed: Counter[str] = Counter()
+        self._told_notes = 0
+        self._shown = time.monotonic()
+        self._line = ""
+
+    def __enter__(self) -> Telling:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clear()
+
+    async def tick(self) -> None:
+        """Say also while nothing arrives what it waits for."""
+        while True:
+            await asyncio.sleep(EVERY)
+            self._draw()
+
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        if not self.quiet:
+            self._clear()
+            self.console.print(text, highlight=False)
+
+    def update(self, visit: Visit) -> None:
+        """Take in a visit; tell what has become of its page."""
+        change = change_of(visit)
+        if visit.follows or change is not None:
+            self.looks += 1
+            self.unchanged += visit.outcome == "unchanged"
+            if change is None and visit.outcome not in ("ok", "unchanged", "redirect"):
+                self.failed[visit.outcome] += 1
+        if change is not None:
+            self.cosmetic += not change.matters
+            self.found[change.what] += change.matters
+            if self.json:
+                told = {"url": visit.node, "at": visit.started, "title": visit.title, **change.as_data()}
+                print(jsonlib.dumps(told), flush=True)
+            elif change.matters and not self.quiet:
+                self._clear()
+                self._tell(visit, change.what, _how(visit))
+        self._draw()
+
+    def _tell(self, visit: Visit, what: str, how: str) -> None:
+        line = Text(f"{what:<9}", COLOURS[what])
+        line.append(f"{how}  " if how else "", "")
+        line.append(plain(visit.title) or plain(visit.node), "bold")
+        self.output.print(line, soft_wrap=False)
+        if visit.title:
+            self.output.print(Text(f"{'':9}{plain(visit.node)}", "dim"), overflow="fold")
+
+    def _draw(self) -> None:
+        if self.quiet or self.json:
+            return
+        self.notes()
+        now, live = time.monotonic(), lively(self.console)
+        if now - self._shown < (EVERY if live else PLAIN_EVERY):
+            return
+        self._shown = now
+        line = self._headline()
+        if live:
+            width = self.console.width - 1
+            self._clear()
+            sys.stderr.write(line[:width])
+            sys.stderr.flush()
+            self._line = line[:width]
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def _clear(self) -> None:
+        if self._line:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._line = ""
+
+    def _headline(self) -> str:
+        engine = self.crawl.engine
+        if engine is None:
+            return "reading the log"
+        told = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
+        if engine.in_flight:
+            return f"{told}; {len(engine.in_flight)} under way"
+        keeper, now = engine.keeper, engine.clock()
+        until = keeper.next_due(now) if keeper is not None else NEVER
+        if engine.pace is not None:
+            until = max(until, engine.pace.next(now))
+        return f"{told}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else told
+
+    def notes(self) -> None:
+        """What else a person should know."""
+        if self.quiet:
+            return
+        for note in self.crawl.notes[self._told_notes :]:
+            self._clear()
+            print(f"note: {note}", file=sys.stderr)
+        self._told_notes = len(self.crawl.notes)
+
+    def farewell(self) -> None:
+        """What came of it, and what to do next."""
+        engine, name = self.crawl.engine, shlex.quote(str(self.crawl.path))
+        if engine is None or self.quiet or not isinstance(engine.keeper, Keeper):
+            return
+        keeper, options = engine.keeper, self.crawl.options
+        if self.json:
+            told = {
+                "looks": self.looks,
+                "unchanged": self.unchanged,
+                "cosmetic": self.cosmetic,
+                "ending": engine.ending,
+            }
+            print(jsonlib.dumps({**told, "changes": dict(self.found), "failed": dict(self.failed)}), flush=True)
+            return
+        found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
+        rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
+        rest += [f"{self.cosmetic} changed in nothing that matters"] if self.cosmetic else []
+        rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
+        also = f"; {', '.join(rest)}" if rest else ""
+        self.output.print(f"{self.looks} looks: {found}{also}. Ended: {engine.ending or 'stopped'}.", highlight=False)
+        if not self.looks:
+            due = keeper.soonest(engine.clock())
+            when = _day(due) if due < NEVER else "never"
+            self.output.print(
+                f"{len(keeper.watched)} pages are watched; the next is due {when} "
+                f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
+                highlight=False,
+            )
+            self.output.print(f"Look at all of them now with:  lycosa refresh {name} --all", highlight=False)
+        elif sum(self.found.values()):
+            self.output.print(f"See what changed with:  lycosa changes {name}, lycosa diff {name} URL", highlight=False)
+
+
+def _how(visit: Visit) -> str:
+    """A change in a word or two."""
+    change = change_of(visit)
+    assert change is not None
+    if change.what == "changed":
+        return f"{change.kind} {max(1, round(100 * change.magnitude))} %"
+    if change.what == "new":
+        return f"score {visit.beta:.2f}"
+    return plain("; ".join(change.says), 60)
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("on %Y-%m-%d at %H:%M UTC")
