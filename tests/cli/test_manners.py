@@ -61,6 +61,10 @@ RUN = {
     ],
     "label": ["label", "{crawl}", "{seed}", "--yes"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
+    "refresh": ["refresh", "{mine}/crawl", "--all"],
+    "watch": ["watch", "{mine}/crawl", "--max-time", "0.5"],
+    "changes": ["changes", "{mine}/crawl"],
+    "diff": ["diff", "{mine}/crawl", "{seed}"],
 }
 """What is run in every kind of terminal."""
 

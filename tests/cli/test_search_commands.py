@@ -111,7 +111,7 @@ def test_json_is_one_value(run: Any, reefs: Path) -> None:
     told = json.loads(out)
     assert (0, '"coral reef"', 2) == (code, told["query"], len(told["hits"]))
     assert told["total"] >= 2
-    fields = "rank url title snippet spans score relevance host language fetched same_as".split()
+    fields = "rank url title snippet spans score relevance host language fetched same_as changed standing since".split()
     assert fields == list(told["hits"][0])
 
 

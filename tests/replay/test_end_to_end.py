@@ -191,10 +191,10 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path, ending: signal.S
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", None), ("1970-01-02", 86_400_000_000), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
+    [("", None), ("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
 )
 def test_a_moment_to_show(text: str, expected: int | None) -> None:
-    """A day or a time, of Greenwich if nothing else is said."""
+    """The end of a day, or a time, of Greenwich if nothing else is said."""
     assert expected == _moment(text)
 
 

@@ -17,6 +17,7 @@ from lycosa.replay.recording import Host, Recording
 from lycosa.replay.records import Damaged
 from lycosa.store.warc import WarcArchive
 from replay.helpers import JANUARY, JUNE, MARCH, http_answer, record, write
+from revisited_crawl import DAY, EPOCH, revisited
 
 A = "http://a.example/"
 DIGEST = "WARC-Payload-Digest: sha1:ABC\r\n"
@@ -120,13 +121,13 @@ def test_two_addresses_with_one_hash(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ("", "june"),
         ("1999-01-01", "january"),
-        ("2026-02-01", "march"),
-        ("2026-01-30", "january"),
+        ("2026-02-28", "january"),
+        ("2026-03-01", "march"),
         ("2030-01-01", "june"),
     ],
 )
-def test_of_several_captures_the_nearest(tmp_path: Path, at: str, expected: str) -> None:
-    """Without a date the newest answers, with one the nearest to it."""
+def test_of_several_captures_the_last_by_then(tmp_path: Path, at: str, expected: str) -> None:
+    """Without a date the newest answers, with one the last that was made by then; if all are later, the first."""
     with recorded(
         tmp_path,
         record(A, page("march"), date=MARCH),
@@ -354,3 +355,34 @@ def test_an_index_that_points_nowhere(tmp_path: Path) -> None:
             held.index.columns = {**held.index.columns, column: np.array([rotten], held.index.columns[column].dtype)}
             with pytest.raises(Damaged, match="can't be read"):
                 held.read(0)
+
+
+# -- a crawl that was looked at again --------------------------------------------------------------------------
+
+
+def test_a_refreshed_crawl_is_shown_as_it_was_at_any_time(tmp_path: Path) -> None:
+    """Both kinds of revisits lead to the version that stood; what vanished or moved shows its last, or that it has."""
+    one, two, three = A + "one", A + "two", A + "three"
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(one, "first of one " * 20)
+        crawl.page(two, "first of one " * 20)  # told by reference, as the bytes are known
+        crawl.page(three, "first of three " * 20)
+        crawl.unmodified(two, 1)
+        crawl.same(one, "first of one " * 20, 1)
+        crawl.changed(one, "second of one " * 20, 2)
+        crawl.unmodified(one, 3)
+        crawl.gone(one, 4)
+        crawl.moved(three, one, 4)
+
+    def said(recording: Recording, url: str, day: float | None) -> tuple[int, str]:
+        found = recording.find(url, None if day is None else round((EPOCH + day * DAY) * 1e6))
+        assert found is not None
+        return found.status, " ".join(found.body.decode().split()[:3])
+
+    with Recording([tmp_path / "crawl"]) as recording:
+        first, second, gone = (200, "first of one"), (200, "second of one"), (404, "nothing here")
+        assert [first, first, second, second, gone] == [said(recording, one, day) for day in (0.5, 1.5, 2.5, 3.5, 4.5)]
+        assert [first, first] == [said(recording, two, day) for day in (0.5, 1.5)]
+        assert (301, "") == said(recording, three, 4.5)
+        newest = [said(recording, url, None) for url in (one, two, three)]
+        assert [second, first, (200, "first of three")] == newest

@@ -13,7 +13,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from lycosa.core.errors import InputError
-from lycosa.replay.captures import PAGE, REVISIT, SECURE, Captures
+from lycosa.replay.captures import CONTENT, PAGE, REVISIT, SECURE, Captures
 from lycosa.replay.records import Damaged, read
 from lycosa.replay.scanning import scan, segments
 from replay.helpers import http_answer, record, write
@@ -179,7 +179,7 @@ def test_flags(tmp_path: Path) -> None:
         record("http://a.example/again", kind="revisit"),
         record("http://a.example/broken", b"no HTTP at all"),
     )
-    assert [PAGE, SECURE, 0, REVISIT | PAGE, 0] == list(walk(path)[1].columns["flags"])
+    assert [PAGE | CONTENT, SECURE | CONTENT, 0, REVISIT | PAGE | CONTENT, 0] == list(walk(path)[1].columns["flags"])
 
 
 def test_each_host_has_a_start_page(tmp_path: Path) -> None:

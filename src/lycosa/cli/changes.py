@@ -22,11 +22,13 @@ from lycosa.core.protocols import Clock
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told, Wanted
 from lycosa.refresh.telling.atom import atom
+from lycosa.refresh.telling.excerpts import Excerpts
 from lycosa.refresh.telling.feeds import newest, save
 from lycosa.refresh.telling.json_feed import facts, json_feed
 from lycosa.refresh.telling.words import counts, day_and_time, name, plain, reasons, share
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 
 MARK = "changes.last"
 """Keeps where `--since last` left off. Not in the log: a watch may be writing there."""
@@ -149,10 +151,11 @@ def _write(
     shown = [told for told in newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
     crawl = ledger.identity(log).urn
     at, _ = ledger.last_look(log)
+    excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     if atom_file:
-        save(atom_file, atom(shown, crawl=crawl, title=title, at=at))
+        save(atom_file, atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
     if json_feed_file:
-        save(json_feed_file, json_feed(shown, crawl=crawl, title=title))
+        save(json_feed_file, json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
     for file in filter(None, (atom_file, json_feed_file)):
         print(f"{file}: {len(shown)} {'change' if len(shown) == 1 else 'changes'}")
 

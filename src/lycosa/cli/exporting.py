@@ -12,7 +12,16 @@ from lycosa.collection.export import Exported, export
 from lycosa.collection.export.cleaning import count
 
 
-def run(directory: Path, form: str, out: Path | str | None, *, everything: bool, copies: bool, quiet: bool) -> None:
+def run(
+    directory: Path,
+    form: str,
+    out: Path | str | None,
+    *,
+    everything: bool,
+    copies: bool,
+    quiet: bool,
+    versions: str = "",
+) -> None:
     """Export, with progress and a closing line on the error output: the output may be the export itself."""
     to_output = out is None or str(out) == "-"
     console = Console(stderr=True)
@@ -32,7 +41,16 @@ def run(directory: Path, form: str, out: Path | str | None, *, everything: bool,
             if done % 50 == 0 or done == total:
                 progress.update(task, description=what, completed=done, total=total)
 
-        done = export(directory, out, form, everything=everything, copies=copies, stdout=sys.stdout.buffer, tell=tell)
+        done = export(
+            directory,
+            out,
+            form,
+            everything=everything,
+            copies=copies,
+            versions=versions,
+            stdout=sys.stdout.buffer,
+            tell=tell,
+        )
     if not quiet:
         print(told(done), file=sys.stderr)
 
@@ -40,7 +58,7 @@ def run(directory: Path, form: str, out: Path | str | None, *, everything: bool,
 def told(done: Exported) -> str:
     """What was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
-    written = count(done.pages, "record" if done.form == "records" else "page")
+    written = count(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
     if done.path is None:
         return f"{written}{remarks}."
     return f"{done.path}: {written}, {_size(done.size)}{remarks}. Open it with {done.opened_by}"

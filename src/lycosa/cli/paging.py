@@ -1,4 +1,4 @@
-"""`lycosa page`: one page, why it was fetched, its text, its links, and every visit of it."""
+"""`lycosa page`: one page in any of its versions, why it was fetched, its text, its links, and every look at it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import json as jsonlib
 import math
 import re
 import sys
+import time
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
+from lycosa.cli.moments import moment
+from lycosa.collection.current import Standing
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import Link, Origin, content_of, known, links_of, origin_of
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
+from lycosa.refresh.change import change_of
 from lycosa.store.summary import at_least
-from lycosa.web.html import Document
+from lycosa.web.html import Document, charset_of
 from lycosa.web.inflate import BadEncoding, inflate
 
 LARGEST = 100_000_000
@@ -28,31 +33,45 @@ LARGEST = 100_000_000
 
 _UNKEPT = "the crawl was told to keep no archive"
 
+DAY = 86_400.0
+
+_A_DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)
+
 COLUMN = 100
 """Characters in a line of text at most: longer ones are hard to read."""
 
 
-def show_page(directory: Path, url: str, *, links: bool, raw: bool, json: bool) -> None:
-    """Show what the crawl knows of a page."""
+def show_page(
+    directory: Path,
+    url: str,
+    *,
+    links: bool,
+    raw: bool,
+    json: bool,
+    version: int = 0,
+    at: str = "",
+    xml: bool = False,
+    now: float | None = None,
+) -> None:
+    """Show what the crawl knows of a page: of its current version, of one by number, or of that of a time."""
     with Collection(directory) as collection:
         visits = known(collection, url)
-        visit = content_of(visits) or visits[-1]
-        if raw:
-            sys.stdout.buffer.write(_body(collection, visit))
-            sys.stdout.buffer.flush()
+        visit = chosen(visits, version, at, time.time() if now is None else now)
+        if raw or xml:
+            _write(_body(collection, visit) if raw else _tree(collection, visit))
             return
         exchange, document, trouble = _archived(collection, visit)
         origin = origin_of(collection, visit.node)
         found = links_of(collection, visit) if links else []
         if json:
-            told = _facts(visit, exchange, document)
+            told = _facts(visit, exchange, document) | _standing(visits, visit)
             told |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
             told["why"] |= {"pick": visits[0].pick, "score": _finite(visits[0].score)}
             told |= {"text": _text(document), "trouble": trouble, "links": [asdict(link) for link in found]}
             print(jsonlib.dumps({**told, "visits": _history(visits)}))
             return
         console = Console(highlight=False)
-        _show_head(console, _facts(visit, exchange, document), collection.threshold)
+        _show_head(console, _facts(visit, exchange, document) | _standing(visits, visit), collection.threshold)
         _show_why(console, visits[0], origin, collection.options.strategy)
         _show_text(console, _text(document), trouble)
         _show_links(console, found)
@@ -60,6 +79,65 @@ def show_page(directory: Path, url: str, *, links: bool, raw: bool, json: bool) 
 
 
 # -- what there is ---------------------------------------------------------------------------------------------
+
+
+def chosen(visits: list[Visit], version: int, at: str, now: float) -> Visit:
+    """The visit that brought the version asked for; without one, or where there is no choice, the newest."""
+    versions = [visit for visit in visits if visit.is_version]
+    if version and at:
+        raise InputError("--version and --at both name a version: give one of them")
+    if not version and not at:
+        return content_of(visits) or visits[-1]
+    if not versions:
+        raise InputError(f"no version of {visits[-1].node} ever came: see what did without --version and --at")
+    if version:
+        if not 1 <= abs(version) <= len(versions):
+            told = f"1 to {len(versions)}, or -1 for the last" if len(versions) > 1 else "1"
+            raise InputError(f"{versions[0].node} has no version {version}: choose --version {told}")
+        return versions[version - 1 if version > 0 else version]
+    until = moment(at, now, "--at") + (DAY - 1e-6 if _A_DAY.fullmatch(at.strip()) else 0.0)  # by its end
+    stood = [visit for visit in versions if visit.started <= until]
+    if not stood:
+        raise InputError(
+            f"{versions[0].node} was not known by then: its first version is of {_when(versions[0].started)}"
+        )
+    return stood[-1]
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _tree(collection: Collection, visit: Visit) -> bytes:
+    """The document tree of a page as XML."""
+    from lycosa.web.tree import decode, to_xml, tree_of
+
+    body, exchange = _body(collection, visit), collection.exchange(visit)
+    kind = exchange.header("content-type") if exchange is not None else ""
+    return to_xml(tree_of(decode(body, charset_of(kind)))) + b"\n"
+
+
+def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
+    """Which version this is, and what has become of the page since."""
+    standing = Standing.of(visits)
+    if standing is None or not visit.is_version:
+        return {"version": 0, "versions": 0, "until": None, "standing": None}
+    versions = [other for other in visits if other.is_version]
+    number = versions.index(visit) + 1
+    return {
+        "version": number,
+        "versions": len(versions),
+        "until": _when(versions[number].started) if number < len(versions) else None,
+        "standing": {
+            "state": standing.state,
+            "since": _when(standing.since),
+            "looks": standing.looks,
+            "seen": _when(standing.seen),
+            "changed": _when(standing.changed) if standing.changed else None,
+            "target": standing.target,
+        },
+    }
 
 
 def _body(collection: Collection, visit: Visit) -> bytes:
@@ -124,10 +202,12 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
 
 def _history(visits: list[Visit]) -> list[dict[str, Any]]:
     """Each visit, and whether it brought what the one before had brought."""
-    rows, before = [], b""
+    rows, before, version = [], b"", 0
     for visit in visits:
+        version += visit.is_version
+        change = change_of(visit)
         content = ""
-        if visit.digest:
+        if visit.digest and (visit.kind != "revisit" or visit.outcome in ("ok", "unchanged")):
             content = "first" if not before else "same" if visit.digest == before else "changed"
             before = visit.digest
         rows.append(
@@ -139,6 +219,8 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
                 "size": visit.size,
                 "content": content,
                 "note": clean(visit.note),
+                "version": version if visit.is_version else 0,
+                "change": change.as_data() if change is not None else None,
             }
         )
     return rows
@@ -169,8 +251,25 @@ def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> Non
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),
+        "version": _told_version(facts) if facts["versions"] > 1 else "",
+        "standing": _told_standing(facts["standing"]),
+        "moved to": facts["standing"]["target"] if facts["standing"] else "",
     }
     _show_pairs(console, rows)
+
+
+def _told_version(facts: dict[str, Any]) -> str:
+    told = f"{facts['version']} of {facts['versions']}"
+    return f"{told}, until {facts['until']}" if facts["until"] else told
+
+
+def _told_standing(standing: dict[str, Any] | None) -> str:
+    """What has become of a page that was looked at again."""
+    if standing is None or not standing["looks"]:
+        return ""
+    state = "unchanged" if standing["state"] == "stands" else standing["state"]
+    times = "once" if standing["looks"] == 1 else f"{standing['looks']:,} times"
+    return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
 
 
 def _show_pairs(console: Console, rows: dict[str, str]) -> None:
@@ -224,7 +323,7 @@ def _show_text(console: Console, text: str, trouble: str) -> None:
 def _show_links(console: Console, links: list[Link]) -> None:
     if not links:
         return
-    fetched = sum(link.state == "fetched" for link in links)
+    fetched = sum(link.state in ("fetched", "vanished", "moved") for link in links)
     _heading(console, f"{len(links)} links, {fetched} of them fetched")
     for link in links:
         line = Text(f"{link.state:<13}", "green" if link.state == "fetched" else "dim")
@@ -234,12 +333,30 @@ def _show_links(console: Console, links: list[Link]) -> None:
 
 def _show_history(console: Console, history: list[dict[str, Any]]) -> None:
     _heading(console, f"{len(history)} visits" if len(history) > 1 else "1 visit")
-    for row in history:
-        what = row["kind"] if row["kind"] == row["outcome"] else f"{row['kind']} {row['outcome']}"
-        content = {"same": "same content", "changed": "content changed"}.get(row["content"], "")
-        size = f"{row['size']:,} bytes" if row["size"] else ""
-        told = [row["at"], what, str(row["status"] or ""), size, content, _line(row["note"])]
-        wrapped(console, Text("  ".join(filter(None, told))), Text())
+    for quiet, group in groupby(history, key=lambda row: row["outcome"] == "unchanged"):
+        rows = list(group)
+        if quiet and len(rows) > 1:
+            told = f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} looks, unchanged"
+            wrapped(console, Text(told), Text())
+            continue
+        for row in rows:
+            wrapped(console, Text("  ".join(filter(None, _told_visit(row)))), Text())
+
+
+def _told_visit(row: dict[str, Any]) -> list[str]:
+    """A look at the page, and what came of it."""
+    what = row["kind"] if row["kind"] == row["outcome"] else f"{row['kind']} {row['outcome']}"
+    content = {"same": "same content", "changed": "content changed"}.get(row["content"], "")
+    size = f"{row['size']:,} bytes" if row["size"] else ""
+    told = [row["at"], what, str(row["status"] or ""), size]
+    change = row["change"]
+    if change is None or change["what"] == "new":
+        return [*told, "" if row["outcome"] == "unchanged" else content, _line(row["note"])]
+    if change["what"] == "changed":
+        content = f"version {row['version']}, {change['kind']} changed by {change['magnitude']:.0%}"
+    else:
+        content = change["what"] + (f", version {row['version']}" if row["version"] else "")
+    return [*told, content, _line(clean("; ".join(change["says"]))), _line(row["note"])]
 
 
 def _heading(console: Console, text: str) -> None:

@@ -104,7 +104,7 @@ class Telling:
     def update(self, visit: Visit) -> None:
         """Take in a visit; tell what has become of its page."""
         change = change_of(visit)
-        if visit.follows or change is not None:
+        if visit.follows:
             self.looks += 1
             self.unchanged += visit.outcome == "unchanged"
             if change is None and visit.outcome not in ("ok", "unchanged", "redirect"):

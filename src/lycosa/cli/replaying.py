@@ -77,14 +77,15 @@ def _farewell(proxy: Proxy) -> None:
 
 
 def _moment(text: str) -> int | None:
-    """A day or a time that the user named, in microseconds since 1970."""
+    """A time that the user named, in microseconds since 1970; of a day its end, as that is what it shows."""
     if not text:
         return None
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:
         raise InputError(f"--at {text}: write a day or a time, as in 2026-03-01 or 2026-03-01T12:00") from error
-    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6)
+    day = 86_400_000_000 - 1 if len(text) == len("2026-03-01") else 0
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6) + day
 
 
 class _Indexing:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.cli.manners import lively
+from lycosa.cli.moments import moment
 from lycosa.cli.paging import wrapped
 from lycosa.collection.querying import Query, joined, parse
 from lycosa.collection.reading import Collection
@@ -37,8 +38,10 @@ def run(
     score: float,
     copies: bool,
     json: bool,
+    changed: str = "",
 ) -> None:
     """Search, and show what was found."""
+    changed_since = _changed_since(changed)
     console = Console(highlight=False)
     typed = joined(words)
     query = parse(typed)  # before the index is touched: what was typed may be nothing
@@ -52,6 +55,7 @@ def run(
             until=until,
             score=score,
             copies=copies,
+            changed=changed_since,
             width=max(100, LINES * (min(console.width, WIDEST) - 6)),
         )
     if json:
@@ -63,10 +67,17 @@ def run(
         for hit in results:
             _show(console, hit)
     else:
-        filtered = bool(hosts or languages or since or until or score)
+        filtered = bool(hosts or languages or since or until or score or changed)
         wrapped(console, Text(_nothing(results, query, filtered)), Text())
     if results.unread:
         print(_unread(results, directory), file=sys.stderr)
+
+
+def _changed_since(given: str) -> float | None:
+    """What `--changed` asks for: a moment, or just that it has changed at all."""
+    if not given:
+        return None
+    return 0.0 if given.strip().lower() == "ever" else moment(given, time.time(), "--changed")
 
 
 def _headline(results: Results, asked: str) -> str:
@@ -88,7 +99,10 @@ def _show(console: Console, hit: Hit) -> None:
     # In one piece, however narrow the terminal: an address is there to be copied.
     console.print(Text(f"    {clean(hit.url)}", "cyan"), soft_wrap=True)
     facts = [f"score {hit.score:.2f}", f"{hit.fetched:%Y-%m-%d}", hit.language]
+    facts += [f"changed {hit.changed:%Y-%m-%d}"] if hit.changed else []
     console.print(Text("    " + ", ".join(fact for fact in facts if fact), "dim"))
+    if hit.since is not None:
+        console.print(Text(f"    {hit.standing} since {hit.since:%Y-%m-%d}: this is its last version", "dim"))
     if hit.same_as:
         console.print(Text(f"    copy of {clean(hit.same_as)}", "dim"), soft_wrap=True)
     if hit.snippet.text:

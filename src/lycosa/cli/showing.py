@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -14,11 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from lycosa.cli.manners import output
-from lycosa.core.engine import EXHAUSTED, PAGES_SPENT
+from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
-from lycosa.store.summary import Summary, summarise
+from lycosa.store.summary import Again, Summary, summarise
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -60,6 +61,8 @@ def show(directory: Path, *, json: bool) -> None:
     if summary.best:
         _finds(console, summary)
     _happenings(console, summary)
+    if summary.again.looks:
+        _again(console, summary.again)
     hosts = Counter(summary.hosts)
     told = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
     if not hosts:
@@ -73,7 +76,9 @@ def show(directory: Path, *, json: bool) -> None:
             f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them, too, with --trust",
             highlight=False,
         )
-    if not summary.running and summary.ending != EXHAUSTED:
+    if summary.ending == REFRESHED and not summary.running:
+        print(f"look again with: lycosa refresh {shlex.quote(str(directory))}")
+    elif not summary.running and summary.ending != EXHAUSTED:
         more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
         print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
 
@@ -133,6 +138,34 @@ def _happenings(console: Console, summary: Summary) -> None:
     table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
     for count, told, why in rows:
         table.add_row(str(count), told, escape(why))
+    console.print(table)
+
+
+def _again(console: Console, again: Again) -> None:
+    """What came of looking again: in a line, then how the looks ended."""
+    changes = dict(again.changes)
+    told = [f"{changes.get('changed', 0):,} changed"]
+    told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
+    told += [f"{changes['cosmetic']:,} only in looks"] if changes.get("cosmetic") else []
+    last = datetime.fromtimestamp(again.last, UTC)
+    looks = "1 look" if again.looks == 1 else f"{again.looks:,} looks"
+    console.print(
+        f"[bold]{looks} again[/]: {', '.join(told)}; last look {last:%Y-%m-%d %H:%M} UTC",
+        highlight=False,
+    )
+    rows = [
+        (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
+        for outcome, count in again.outcomes.most_common()
+    ]
+    if console.width < NARROW:
+        _stack(console, "how they ended", ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
+        return
+    table = _titled("how they ended")
+    table.add_column("count", justify="right", no_wrap=True, min_width=5)
+    table.add_column("what", no_wrap=True, min_width=17)
+    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for count, what, why in rows:
+        table.add_row(str(count), what, escape(why))
     console.print(table)
 
 

@@ -26,6 +26,8 @@ class Filters:
     end: float
     score: float
     copies: bool
+    changed: float | None = None
+    """Only pages that have changed since then, in seconds since the epoch; 0: that have ever."""
 
     @classmethod
     def of(
@@ -36,6 +38,7 @@ class Filters:
         until: str | date = "",
         score: float = 0.0,
         copies: bool = False,
+        changed: float | None = None,
     ) -> Filters:
         """Read what a person gave."""
         first, last = _day(since, "since"), _day(until, "until")
@@ -48,6 +51,7 @@ class Filters:
             _midnight(last + timedelta(days=1)) if last and last < date.max else float("inf"),
             score,
             copies,
+            changed,
         )
 
     def mask(self, pages: NDArray[np.void], index: Index) -> NDArray[np.bool_]:
@@ -59,6 +63,8 @@ class Filters:
             passing &= pages["fetched"] >= self.start
         if self.end < float("inf"):
             passing &= pages["fetched"] < self.end
+        if self.changed is not None:
+            passing &= pages["changed"] >= max(1.0, self.changed)
         if self.score > 0:
             passing &= pages["score"] >= self.score
         for kind, tests in (("host", self.hosts), ("language", self.languages)):

@@ -10,12 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lycosa.core.errors import DamagedError, InputError
+from lycosa.collection.current import Standing, current_in
+from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
-from lycosa.store.log import FIRSTS, NAME, PAGES, SqliteLog
-from lycosa.store.warc import read_exchange
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.web.html import Document, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import canonical
@@ -27,8 +28,8 @@ INFLATED = 10_000_000
 class Collection:
     """Pages of a crawl, with their text.
 
-    A page is a visit that brought content. One that repeats another's content (`visit.same_as`) is left out unless
-    `copies` are asked for.
+    A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
+    One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,6 +38,7 @@ class Collection:
         if not (path / NAME).exists():
             raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
+        self.versions = Versions(self.log, path / "archive")
         self.threshold = float(self.log.setting("threshold", 0.0))
 
     def __enter__(self) -> Self:
@@ -52,8 +54,11 @@ class Collection:
         self.log.close()
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False, after: int = 0) -> Iterator[tuple[int, Visit]]:
-        """Pages and their numbers in the log, in its order: those that score so much, those behind a number."""
-        where = f"{PAGES if copies else FIRSTS} AND beta >= ? AND seq > ?"
+        """Pages and their numbers in the log, in its order: those that score so much, those behind a number.
+
+        Both are of the version that stands now, so a page that changes moves towards the end.
+        """
+        where = f"{current_in(self.log, copies=copies)} AND beta >= ? AND seq > ?"
         for seq, visit in self.log.numbered(where, given=(at_least, after)):
             assert isinstance(visit, Visit)
             yield seq, visit
@@ -67,33 +72,13 @@ class Collection:
         node = canonical(url) or url
         return [event for event in self.log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
 
+    def standing(self, url: str) -> Standing | None:
+        """What has become of a page: whether it stands, has vanished or moved, and since when; None for no page."""
+        return Standing.of(self.history(url))
+
     def exchange(self, visit: Visit) -> Exchange | None:
         """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""
-        if not visit.place.file:
-            return None
-        found, refers_to = self._record(visit)
-        if refers_to:
-            for original in self.log.events("node = ? AND file != ''", given=(refers_to,)):
-                assert isinstance(original, Visit)
-                if original.digest == visit.digest:
-                    body = self._record(original)[0].body
-                    if body:
-                        found.body = body
-                        break
-        return found
-
-    def _record(self, visit: Visit) -> tuple[Exchange, str]:
-        """The visit's record, and the URL whose body it shares if it is a revisit."""
-        path = self.path / "archive" / visit.place.file
-        try:
-            found, refers_to = read_exchange(path, visit.place)
-        except (KeyError, ValueError) as error:  # inflated well, but into something else
-            raise DamagedError(
-                f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
-            ) from error
-        if not refers_to and len(found.body) < visit.size:
-            raise DamagedError(f"{path}: the record of {visit.node} is cut short; restore it from a backup")
-        return found, refers_to
+        return self.versions.exchange(visit)
 
     def document(self, visit: Visit, exchange: Exchange | None = None) -> Document:
         """Title, text and links of an archived page; an empty document where nothing readable is archived.

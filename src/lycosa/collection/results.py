@@ -26,6 +26,12 @@ class Hit:
     language: str
     fetched: datetime
     same_as: str = ""
+    changed: datetime | None = None
+    """When it last changed in what matters; None: never."""
+    standing: str = "stands"
+    """Or `vanished`, or `moved`: the last version is shown."""
+    since: datetime | None = None
+    """Since when it has, if it has."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -41,6 +47,9 @@ class Hit:
             "language": self.language,
             "fetched": self.fetched.isoformat(timespec="seconds"),
             "same_as": self.same_as,
+            "changed": self.changed.isoformat(timespec="seconds") if self.changed else None,
+            "standing": self.standing,
+            "since": self.since.isoformat(timespec="seconds") if self.since else None,
         }
 
 

@@ -13,6 +13,7 @@ from typing import Self
 
 import xxhash
 
+from lycosa.collection.current import Standing, current
 from lycosa.collection.filters import Filters
 from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Found, Ranking
@@ -34,8 +35,6 @@ AT_ONCE = 200
 """Events read from the log in one go: a crawl that runs beside us wants to tidy its log up meanwhile."""
 
 __all__ = ["Hit", "Progress", "Results", "Search"]
-
-_PAGES = "kind IN ('page', 'revisit') AND outcome = 'ok' AND seq > ? AND seq <= ?"
 
 
 class Progress:
@@ -88,16 +87,18 @@ class Search:
         until: str | date = "",
         score: float = 0.0,
         copies: bool = False,
+        changed: float | None = None,
         width: int = 240,
     ) -> Results:
         """The best pages for the words, at most `limit`, with passages of about `width` characters.
 
-        A host stands for its subdomains, a language for its regions; the days are UTC's, and included.
+        A host stands for its subdomains, a language for its regions; the days are UTC's, and included. `changed` asks
+        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks.
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
         query = parse(words)
-        filters = Filters.of(hosts, languages, since, until, score, copies)
+        filters = Filters.of(hosts, languages, since, until, score, copies, changed)
         try:
             answer = _ask(self.keep_up(), query, filters, limit)
         except IndexDamaged:  # once is an accident, and soon mended
@@ -109,6 +110,7 @@ class Search:
         visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
         assert isinstance(visit, Visit)
         document, _ = self._read(visit)
+        standing = self.collection.standing(visit.node)
         return Hit(
             rank,
             visit.node,
@@ -120,6 +122,9 @@ class Search:
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),
             visit.same_as,
+            _moment(standing.changed) if standing is not None else None,
+            standing.state if standing is not None else "stands",
+            _moment(standing.since) if standing is not None and standing.state != "stands" else None,
         )
 
     def _read(self, visit: Visit) -> tuple[Document, bool]:
@@ -183,11 +188,12 @@ class Search:
         return index.last()[0] > start
 
     def _entries(self, after: int, end: int) -> Iterator[Entry]:
-        """Pages behind an event, up to another, in the log's order."""
+        """Pages behind an event, up to another, in the log's order; of each the version that stood by then."""
+        where = f"{current(end, copies=True)} AND seq > ? AND seq <= ?"
         before = -1
         while before != after:
             before = after
-            for after, visit in self.collection.log.numbered(_PAGES, f"seq LIMIT {AT_ONCE}", (before, end)):
+            for after, visit in self.collection.log.numbered(where, f"seq LIMIT {AT_ONCE}", (before, end)):
                 assert isinstance(visit, Visit)
                 if visit.status != 304:  # visited again, and nothing new
                     yield self._entry(after, visit)
@@ -202,14 +208,27 @@ class Search:
             host=_host(visit.node),
             language=visit.language,
             fetched=visit.started,
+            changed=self._changed(seq, visit),
             score=visit.beta,
             flags=COPY * bool(visit.same_as) | UNREAD * (not readable),
         )
+
+    def _changed(self, seq: int, visit: Visit) -> float:
+        """When a page last changed, by the time of that event."""
+        if visit.kind != "revisit":
+            return 0.0
+        looks = self.collection.log.events("node = ? AND seq <= ?", given=(visit.node, seq))
+        standing = Standing.of(look for look in looks if isinstance(look, Visit))
+        return standing.changed if standing is not None else 0.0
 
 
 def _ask(index: Index, query: Query, filters: Filters, limit: int) -> Answer:
     with index.reading():
         return Ranking(index, filters).answer(query, limit)
+
+
+def _moment(at: float) -> datetime | None:
+    return datetime.fromtimestamp(at, UTC) if at else None
 
 
 def _host(node: str) -> str:

@@ -42,7 +42,7 @@ class Link:
     anchor: str
     alpha: float
     state: str
-    """`fetched`, `not fetched`, or what went wrong."""
+    """`fetched`, `not fetched`, `vanished` or `moved` since it was, or what went wrong."""
 
 
 def known(collection: Collection, typed: str) -> list[Visit]:
@@ -110,7 +110,7 @@ def origin_of(collection: Collection, node: str) -> Origin:
     for event in log.events(f"seq < ? AND {_LINKING}", given=(before,)):
         if isinstance(event, Visit) and node in event.links.urls:
             links, at = event.links, event.links.urls.index(node)
-            kind = "redirect" if event.kind == "redirect" else "link"
+            kind = "redirect" if event.outcome == "redirect" else "link"
             alpha = float(links.alphas[at]) if len(links.alphas) else 0.0
             return Origin(kind, event.node, clean(event.title), clean(links.anchors[at]), alpha)
     return Origin("")
@@ -128,7 +128,11 @@ def links_of(collection: Collection, visit: Visit) -> list[Link]:
 
 
 def _state(collection: Collection, url: str) -> str:
-    last = next(collection.log.rows("outcome", f"node = ? AND {_LINKING}", "seq DESC LIMIT 1", (url,)), None)
-    if last is None:
+    looks = list(collection.log.rows("kind, outcome", f"node = ? AND {_LINKING}", given=(url,)))
+    if not looks:
         return "not fetched"
-    return "fetched" if last[0] == "ok" else str(last[0])
+    kind, outcome = looks[-1]
+    if kind != "revisit":
+        return "fetched" if outcome == "ok" else str(outcome)
+    standing = collection.standing(url)
+    return "fetched" if standing is None or standing.state == "stands" else standing.state

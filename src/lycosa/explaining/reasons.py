@@ -201,7 +201,8 @@ class Reasons:
         last = next(self.collection.log.rows("beta", f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
         return float(last[0])
 
-    def _visit(self, node: str) -> Visit | None:
+    def _visit(self, node: str, target: str = "") -> Visit | None:
+        """The newest version of a page; of those that link to a target, where that is named and there are any."""
         visits = [
             visit
             for visit in self.collection.log.events(
@@ -209,26 +210,28 @@ class Reasons:
             )
             if isinstance(visit, Visit)
         ]
-        return content_of(visits) or (visits[-1] if visits else None)
+        linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
+        return content_of(linking) or content_of(visits) or (visits[-1] if visits else None)
 
     def _parent(self, parent: str, node: str) -> Parent | None:
-        visit = self._visit(parent)
+        visit = self._visit(parent, node)
         if visit is None:
             return None
         anchor, alpha = _link(visit, node)
-        return Parent(parent, clean(visit.title), visit.beta, anchor, alpha, visit.kind)
+        kind = "page" if visit.kind == "revisit" else visit.kind
+        return Parent(parent, clean(visit.title), visit.beta, anchor, alpha, kind)
 
     def _way(self, row: int) -> list[Stop]:
         """The pages from a seed to a row, each the one that the next was first seen on."""
         table, rows = self.engine.table, [row]
         while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
             rows.append(int(table.parent[rows[-1]]))
-        stops, before = [], None
+        stops, before = [], ""
         for node in (table.nodes[each] for each in reversed(rows)):
-            visit = self._visit(node)
-            anchor = _link(before, node)[0] if before is not None else ""
+            visit, leading = self._visit(node), self._visit(before, node) if before else None
+            anchor = _link(leading, node)[0] if leading is not None else ""
             stops.append(Stop(node, clean(visit.title) if visit else "", visit.beta if visit else 0.0, anchor))
-            before = visit
+            before = node
         return stops
 
     # -- what was fetched --------------------------------------------------------------------------------------

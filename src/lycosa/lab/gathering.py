@@ -47,8 +47,10 @@ def pages_of(crawl: Path, words: Vocabulary, account: Account, tell: Tell) -> It
     else:
         from lycosa.lab.corpora.archive import archive
 
+        seen: set[str] = set()  # a page that was looked at again is one page still
         for recorded in archive([crawl], account, lambda url: True, tell):
-            if recorded.page is not None:
+            if recorded.page is not None and recorded.url not in seen:
+                seen.add(recorded.url)
                 terms = words.read(recorded.page).terms
                 yield Bag(recorded.url, terms.ids, terms.counts)
 

@@ -17,8 +17,8 @@ from xxhash import xxh3_64_intdigest as hash64
 
 from lycosa.web.urls import canonical, lane, parse
 
-REVISIT, SECURE, PAGE = 1, 2, 4
-"""Flags of a capture: its body lies elsewhere; its address is https; it is HTML that was found."""
+REVISIT, SECURE, PAGE, CONTENT = 1, 2, 4, 8
+"""Flags of a capture: its body lies elsewhere; its address is https; it is HTML that was found; it has any content."""
 
 RESPONSE, RESOURCE, REQUEST, REVISITED = 4, 8, 16, 64  # fastwarc's record types, as plain numbers
 
@@ -90,7 +90,7 @@ class Captures:
         if kind not in (RESPONSE, REVISITED, RESOURCE) or not url.startswith(("http://", "https://")):
             return
         key, exact, known = identify(url)
-        page = kind != RESOURCE and _is_page(record)
+        page, content = (False, True) if kind == RESOURCE else _has(record)
         columns = self.columns
         columns["key"].append(key)
         columns["date"].append(moment(headers.get("WARC-Date") or ""))
@@ -99,7 +99,9 @@ class Captures:
         columns["digest"].append(digest_key(headers.get("WARC-Payload-Digest") or ""))
         columns["exact"].append(exact)
         columns["host"].append(self._host(lane(known), known if page and known.isprintable() else ""))
-        columns["flags"].append(REVISIT * (kind == REVISITED) | SECURE * known.startswith("https://") | PAGE * page)
+        columns["flags"].append(
+            REVISIT * (kind == REVISITED) | SECURE * known.startswith("https://") | PAGE * page | CONTENT * content
+        )
         self._ids.append(next(_ids(headers, "WARC-Record-ID"), 0))
         self._partners.append(next(_ids(headers, "WARC-Concurrent-To"), 0))
         self._open = True
@@ -135,12 +137,15 @@ def _ids(headers: Any, *names: str) -> Iterator[int]:
     return (hash64(value.encode()) for name in names for value in headers.get_multiple(name))
 
 
-def _is_page(record: Any) -> bool:
-    """Whether it is HTML with status 2xx."""
+def _has(record: Any) -> tuple[bool, bool]:
+    """Whether it is HTML with status 2xx, and whether it has content: also where a server said that it still stands."""
     try:
         record.parse_http()
         http = record.http_headers
         kind = (http.get("Content-Type") or "").lower() if http is not None else ""
-        return kind.startswith(("text/html", "application/xhtml")) and 200 <= (http.status_code or 0) < 300
+        status = (http.status_code or 0) if http is not None else 0
+        stands = int(record.record_type) == REVISITED and status in (0, 304)
+        found = 200 <= status < 300
+        return found and kind.startswith(("text/html", "application/xhtml")), found or stands
     except (OSError, ValueError, AttributeError):
-        return False
+        return False, int(record.record_type) == REVISITED

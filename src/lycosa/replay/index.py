@@ -35,7 +35,7 @@ from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
 
 ENDING = ".lycosa-index"
-MAGIC = b"LYCOSA-INDEX-001"
+MAGIC = b"LYCOSA-INDEX-002"
 COLUMNS = {
     "key": "<u8", "date": "<i8", "offset": "<u8", "length": "<u8", "digest": "<u8",
     "by_digest": "<u4", "exact": "<u4", "host": "<u4", "flags": "|u1",

@@ -7,8 +7,9 @@ Which capture is served:
 
 1. Addresses meet in their canonical form: without fragment, tracking parameters and session ids. A capture of just the
    spelling that was asked for comes first, then one of the same scheme, then one of the other (http for https).
-2. Of several, the one nearest to the date asked for; without a date the newest.
-3. A revisit has its own headers, and the body of the record it refers to.
+2. Of several, the last one by the date asked for; if all are later, the first. Without a date the newest that has
+   content: a page that has vanished since is shown as it last was.
+3. A revisit has its own headers, and the body of the record it refers to; one that says "not modified" is that record.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.replay.captures import REVISIT, SECURE, bare, digest_key, identify
+from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, identify
 from lycosa.replay.index import open_index
 from lycosa.replay.places import archives
 from lycosa.replay.records import Answer, Damaged, read
@@ -174,14 +175,16 @@ class Recording:
         """Where captures of an address may lie, the best first."""
         key, exact, known = identify(url)
         secure, at = known.startswith("https://"), self.at if at is None else at
-        found: list[tuple[tuple[bool, bool, int], int, Spot]] = []
+        found: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
         for held in self.archives:
             columns = held.index.columns
             for row in held.index.rows(key):
                 date = int(columns["date"][row])
+                flags = int(columns["flags"][row])
                 rank = (
                     int(columns["exact"][row]) != exact,
-                    bool(columns["flags"][row] & SECURE) != secure,
+                    bool(flags & SECURE) != secure,
+                    not flags & CONTENT if at is None else date > at,
                     -date if at is None else abs(date - at),
                 )
                 found.append((rank, len(found), Spot(held, row)))
@@ -221,10 +224,13 @@ class Recording:
     def _originals(self, revisit: Answer) -> Iterable[Answer]:
         """Records that have the body: the one it refers to, or any with the same digest."""
         for spot in self.locate(revisit.refers_to or revisit.url, revisit.refers_to_date or revisit.date):
-            if not spot.archive.index.flags[spot.row] & REVISIT:
-                original = spot.archive.read(spot.row)
-                if revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
-                    yield original
+            original = spot.archive.read(spot.row)
+            if original.revisit:
+                # What still stands may itself be told by reference, as its bytes had come from elsewhere before.
+                if revisit.unchanged and not original.unchanged:
+                    yield self._with_body(original)
+            elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
+                yield original
         if revisit.digest:
             for held in self.archives:
                 for row in held.index.with_digest(digest_key(revisit.digest)):

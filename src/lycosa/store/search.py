@@ -10,7 +10,7 @@ it anew. Three parts, and a batch of pages goes into all of them in one transact
 FTS5 could rank, too, but its bm25 looks at every place of every word of the query. Where a word stands on each of
 100,000 pages that takes 0.2 s, and 0.6 s for three such words; numpy goes through their tallies in a few milliseconds.
 
-A page that is visited again gets a new number, and the old one is marked as dead.
+A page of which another version comes gets a new number, and the old one is marked as dead: its words count no more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lycosa.store.indexfile import IndexDamaged, IndexFile
 
 NAME = "search.sqlite"
 
-FORMAT = 1
+FORMAT = 2
 """Of the file. Counts up whenever an index of before would answer otherwise, also when words are cut differently."""
 
 CHUNK = 16_384
@@ -41,7 +41,7 @@ LONGEST = 64
 """Letters of a word that is still looked up; what is longer is no word."""
 
 COPY, DEAD, UNREAD = 1, 2, 4
-"""Flags: repeats another page's content, was visited again later, could not be read out of the archive."""
+"""Flags: repeats another page's content, has a later version, could not be read out of the archive."""
 
 PAGE = np.dtype(
     [
@@ -52,6 +52,7 @@ PAGE = np.dtype(
         ("length", "<u4"),
         ("score", "<f8"),
         ("flags", "u1"),
+        ("changed", "<u4"),
     ]
 )
 _TIMES = np.dtype([("page", "<u2"), ("times", "u1")])
@@ -94,6 +95,8 @@ class Entry:
     fetched: float = 0.0
     score: float = 0.0
     flags: int = 0
+    changed: float = 0.0
+    """When it last changed in what matters; 0: never."""
 
 
 class Index(IndexFile):
@@ -140,6 +143,7 @@ class Index(IndexFile):
                 len(title) + len(text),
                 entry.score,
                 entry.flags,
+                max(0, int(entry.changed)),
             )
         self._db.executemany(
             "INSERT INTO place (rowid, title, text) VALUES (?, ?, ?)",
@@ -195,7 +199,7 @@ class Index(IndexFile):
         return seq, mark
 
     def mostly_dead(self) -> bool:
-        """Whether so many pages were visited again that beginning anew is worth it."""
+        """Whether so many pages have a later version that beginning anew is worth it."""
         flags = self.pages()["flags"]
         return len(flags) > 1_000 and 2 * int(np.count_nonzero(flags & DEAD)) > len(flags)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from lycosa.core.errors import LockedError
 from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.log import FIRSTS, NAME, Lock, SqliteLog
+from lycosa.store.versions import CURRENT
 
 NOTHING = 1e-6
 """A threshold below this means: anything but 0."""
@@ -22,6 +24,31 @@ def at_least(threshold: float) -> str:
     ('0.1 or more', 'above 0')
     """
     return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
+
+
+@dataclass
+class Again:
+    """Looks at pages that were fetched before. They are no pages of the harvest, whatever came of them."""
+
+    looks: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """How the looks ended: unchanged, ok (with another version), gone, ..."""
+    changes: Counter[str] = field(default_factory=Counter)
+    """What had become of the pages: changed, cosmetic, vanished, moved, returned."""
+    last: float = 0.0
+    """When the last one was."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """For each way to fail, what the last one said."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "looks": self.looks,
+            "last": self.last,
+            "outcomes": dict(self.outcomes.most_common()),
+            "changes": dict(self.changes.most_common()),
+            "reasons": self.reasons,
+        }
 
 
 @dataclass
@@ -43,6 +70,7 @@ class Summary:
     """Addresses that were held back as likely traps when the last run ended, and in which groups."""
     groups: list[Held] = field(default_factory=list)
     running: bool = False
+    again: Again = field(default_factory=Again)
 
     @property
     def asked(self) -> str:
@@ -71,6 +99,7 @@ class Summary:
             ],
             "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
             "best": self.best,
+            "again": self.again.as_dict() if self.again.looks else None,
             "curve": self._curve(),
         }
 
@@ -99,24 +128,53 @@ def summarise(directory: Path, best: int = 10) -> Summary:
         for kind, node, outcome, beta, same in log.rows(
             "kind, node, outcome, beta, same", "kind NOT IN ('seed','label','setting')"
         ):
+            if kind == "revisit":
+                summary.again.outcomes[outcome] += 1
+                continue
             summary.outcomes[kind, outcome] += 1
             if kind == "page" and outcome == "ok":
                 summary.finds.append(beta >= summary.threshold and not same)
                 summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
         for kind, outcome in summary.outcomes:
-            harmless = outcome in ("ok", "redirect") or (kind in ("probe", "robots") and outcome == "gone")
+            fine = outcome in ("ok", "redirect", "unchanged")
+            harmless = fine or (kind in ("probe", "robots") and outcome == "gone")
             if not harmless:
                 last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
                 assert isinstance(last, Visit)
                 summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()
+        if summary.again.outcomes:
+            _look_again(log, summary.again)
         summary.pages = len(summary.finds)
         summary.relevant = sum(summary.finds)
-        for visit in log.events(f"{FIRSTS} AND beta > 0", f"beta DESC, seq LIMIT {best}"):
-            assert isinstance(visit, Visit)
+        for visit in _best(log, best, again=bool(summary.again.outcomes)):
             summary.best.append({"url": visit.node, "score": round(visit.beta, 4), "title": visit.title})
     finally:
         log.close()
     return summary
+
+
+def _look_again(log: SqliteLog, again: Again) -> None:
+    """What the looks at known pages brought; those that found nothing new are not read."""
+    again.looks = again.outcomes.total()
+    for event in log.events("kind = 'revisit'", "seq DESC LIMIT 1"):
+        assert isinstance(event, Visit)
+        again.last = event.started
+    for event in log.events("kind = 'revisit' AND outcome != 'unchanged'"):
+        assert isinstance(event, Visit)
+        change = event.data.get("change")
+        if change:
+            cosmetic = change["what"] == "changed" and change["kind"] == "cosmetic"
+            again.changes["cosmetic" if cosmetic else change["what"]] += 1
+        if event.outcome not in ("ok", "redirect", "gone"):
+            again.reasons[event.outcome] = f"{event.complaint} {event.node}".strip()
+
+
+def _best(log: SqliteLog, most: int, *, again: bool) -> Iterator[Visit]:
+    """The pages that score most, as they are now."""
+    where = f"{CURRENT} AND same = ''" if again else FIRSTS
+    for visit in log.events(f"{where} AND beta > 0", f"beta DESC, seq LIMIT {most}"):
+        assert isinstance(visit, Visit)
+        yield visit
 
 
 def is_running(directory: Path) -> bool:

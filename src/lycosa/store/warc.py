@@ -90,7 +90,7 @@ class WarcArchive:
         """Write the records of one visit; returns where the response is. All of it or nothing."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
-        date, unmodified = _date(visit.started), visit.status == 304 and visit.follows > 0
+        date, unmodified = _date(visit.started), visit.status == 304 and visit.outcome == "unchanged"
         response_id = _record_id()
         packed = any(
             key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers

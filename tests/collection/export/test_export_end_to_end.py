@@ -89,7 +89,8 @@ def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
     assert str(parquet["fetched"].dtype).startswith("datetime64[")
     assert parquet["fetched"].dt.tz is not None
     for table in (lines, commas):
-        table["fetched"] = pandas.to_datetime(table["fetched"], utc=True).astype(parquet["fetched"].dtype)
+        for name in ("fetched", "changed"):
+            table[name] = pandas.to_datetime(table[name], utc=True).astype(parquet[name].dtype)
         pandas.testing.assert_frame_equal(table, parquet, check_dtype=False)
 
 

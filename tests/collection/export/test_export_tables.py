@@ -142,6 +142,10 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
         "warc_file": "lycosa-00001.warc.gz",
         "warc_offset": page.place.offset,
         "warc_length": page.place.length,
+        "version": 1,
+        "versions": 1,
+        "changed": None,
+        "standing": "stands",
     } == rows[1]
     assert ("coral", "text/plain") == (rows[2]["text"], rows[2]["content_type"])
 

@@ -21,7 +21,8 @@ def repeat_papers(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; or all of them: all. Ours: scent."
+            metavar="PAPER",
+            help="otie, batsakis, personalized, gouriten or rules; or all of them: all. Ours: scent, freshness.",
         ),
     ],
     corpus: Annotated[
@@ -37,7 +38,9 @@ def repeat_papers(
     ] = False,
     develop: Annotated[
         bool,
-        typer.Option("--develop", help="Scent on topics that it was developed on, instead of those that are reported."),
+        typer.Option(
+            "--develop", help="Ours on topics, or webs, that it was developed on, instead of those that are reported."
+        ),
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")

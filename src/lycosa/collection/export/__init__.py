@@ -35,17 +35,32 @@ class Format:
     """Whether it may go to the output."""
     archive: bool = False
     """Whether it is nothing without the archive."""
+    versions: str = "current"
+    """Which versions of a page it holds unless told: `current` or `all`."""
+    either: bool = False
+    """Whether it may be told."""
 
 
 FORMATS = {
     form.name: form
     for form in (
-        Format("jsonl", jsonl.write, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)", streams=True),
-        Format("csv", csv.write, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})", streams=True),
-        Format("parquet", parquet.write, (".parquet",), "pandas.read_parquet({!r})"),
+        Format(
+            "jsonl",
+            jsonl.write,
+            (".jsonl", ".jsonl.gz"),
+            "pandas.read_json({!r}, lines=True)",
+            streams=True,
+            either=True,
+        ),
+        Format(
+            "csv", csv.write, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})", streams=True, either=True
+        ),
+        Format("parquet", parquet.write, (".parquet",), "pandas.read_parquet({!r})", either=True),
         Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
-        Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", archive=True),
-        Format("wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", archive=True),
+        Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
+        Format(
+            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True
+        ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("records", records.write, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True),
     )
@@ -64,6 +79,8 @@ class Exported:
     size: int
     opened_by: str
     remarks: list[str] = field(default_factory=list)
+    versions: bool = False
+    """Whether `pages` counts every version of each."""
 
 
 def export(
@@ -73,18 +90,24 @@ def export(
     *,
     everything: bool = False,
     copies: bool = False,
+    versions: str = "",
     stdout: IO[bytes] | None = None,
     tell: Told = lambda what, done, total: None,
 ) -> Exported:
-    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress."""
+    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
+
+    Of a page that has changed, `versions` are those that count: `current` or `all`. By default a web archive keeps
+    all of them, and everything else is what the pages are now.
+    """
     path = None if out is None or str(out) == "-" else Path(out)
     kind, folder = choose(form, out if path is not None else None)
     if path is None and (stdout is None or not kind.streams):
         raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
+    wanted = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
     with Collection(directory) as collection:
-        pages = Selection(collection, everything=everything, copies=copies, tell=tell)
+        pages = Selection(collection, everything=everything, copies=copies, versions=wanted == "all", tell=tell)
         if kind.archive and pages.total and not pages.archived:
             raise InputError(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
@@ -104,7 +127,17 @@ def export(
             done.remarks.append(f"no page scores {at_least(collection.threshold)}: --all takes all pages")
     size = 0 if path is None else _size(path)
     opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
-    return Exported(kind.name, done.pages, path, size, opened_by, done.remarks)
+    return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
+
+
+def _versions(asked: str, kind: Format) -> str:
+    """Which versions are written."""
+    if asked not in ("", "current", "all"):
+        raise InputError(f"--versions {asked!r} is unknown: choose all or current")
+    if asked and asked != kind.versions and not kind.either:
+        able = ", ".join(form.name for form in FORMATS.values() if form.either)
+        raise InputError(f"{kind.name} holds each page once, as it is now: for --versions {asked} choose from {able}")
+    return asked or kind.versions
 
 
 def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:

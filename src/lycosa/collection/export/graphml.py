@@ -23,6 +23,9 @@ _KEYS = {
     "relevant": ("node", "boolean"),
     "language": ("node", "string"),
     "fetched": ("node", "string"),
+    "versions": ("node", "int"),
+    "changed": ("node", "string"),
+    "standing": ("node", "string"),
     "anchor": ("edge", "string"),
     "alpha": ("edge", "double"),
 }
@@ -56,13 +59,15 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def _redirects(pages: Selection) -> Iterator[tuple[str, str]]:
-    for event in pages.log.events("kind = 'redirect' AND seq <= ?", given=(pages.last,)):
+    again = "kind = 'revisit' AND outcome = 'redirect'"
+    for event in pages.log.events(f"(kind = 'redirect' OR ({again})) AND seq <= ?", given=(pages.last,)):
         if isinstance(event, Visit) and event.links.urls:
             yield event.node, event.links.urls[0]
 
 
 def _about(visit: Visit, pages: Selection) -> str:
     """What is known of a page."""
+    standing = pages.standing(visit)
     values = {
         "url": clean(visit.node),
         "title": line(visit.title),
@@ -70,6 +75,9 @@ def _about(visit: Visit, pages: Selection) -> str:
         "relevant": "true" if visit.beta >= pages.collection.threshold else "false",
         "language": line(visit.language),
         "fetched": iso(moment(visit.started)) or "",
+        "versions": str(standing.versions) if pages.looked_again else "",
+        "changed": iso(moment(standing.changed)) or "",
+        "standing": standing.state if pages.looked_again else "",
     }
     return "".join(_data(name, value) for name, value in values.items())
 

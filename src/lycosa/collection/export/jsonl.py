@@ -13,6 +13,6 @@ from lycosa.collection.export.selection import Selection, Written
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write a line for each page."""
     for row in rows(pages):
-        row["fetched"] = iso(row["fetched"])
+        row["fetched"], row["changed"] = iso(row["fetched"]), iso(row["changed"])
         out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
     return written(pages)

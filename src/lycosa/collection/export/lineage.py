@@ -35,7 +35,7 @@ class Lineage:
             if isinstance(event, Seed):
                 if node >= 0:
                     self._depth[node] = 0
-            elif event.kind == "redirect":
+            elif event.outcome == "redirect":  # also of a page that has moved since
                 self._inherit(event, node)
             else:
                 if event.kind == "sitemap" and self._depth[node] == _UNKNOWN:

@@ -13,7 +13,7 @@ GROUP = 8_000_000
 """Characters of text in a row group, about: what is in memory while it is written."""
 
 _MOST_ROWS = 20_000
-_REPEATING = ["language", "content_type", "warc_file"]
+_REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:

@@ -33,14 +33,18 @@ COLUMNS: dict[str, type] = {
     "warc_file": str,
     "warc_offset": int,
     "warc_length": int,
+    "version": int,
+    "versions": int,
+    "changed": datetime,
+    "standing": str,
 }
 
 
 def rows(pages: Selection) -> Iterator[dict[str, Any]]:
-    """A row for each page. Unknown text is empty, an unknown number or time None."""
+    """A row for each page, or for each version. Unknown text is empty, an unknown number or time None."""
     lineage = Lineage(pages)
-    for _, visit in pages.pages():
-        yield _row(pages, visit, lineage)
+    for seq, visit in pages.pages():
+        yield _row(pages, seq, visit, lineage)
 
 
 def written(pages: Selection) -> Written:
@@ -51,10 +55,10 @@ def written(pages: Selection) -> Written:
     return done
 
 
-def _row(pages: Selection, visit: Visit, lineage: Lineage) -> dict[str, Any]:
+def _row(pages: Selection, seq: int, visit: Visit, lineage: Lineage) -> dict[str, Any]:
     document, kind = pages.read(visit)
     depth, parent, anchor = lineage.of(visit.node)
-    place = visit.place
+    place, standing = visit.place, pages.standing(visit)
     return {
         "url": clean(visit.node),
         "title": line(visit.title),
@@ -77,4 +81,8 @@ def _row(pages: Selection, visit: Visit, lineage: Lineage) -> dict[str, Any]:
         "warc_file": place.file,
         "warc_offset": place.offset if place.file else None,
         "warc_length": place.length if place.file else None,
+        "version": pages.number(seq, visit),
+        "versions": standing.versions,
+        "changed": moment(standing.changed),
+        "standing": standing.state,
     }

@@ -1,5 +1,7 @@
 """Which pages are exported: the relevant ones or all of them, each content once or with its copies.
 
+What a page is now decides; with `versions`, its earlier ones come along.
+
 The log may grow while it is read. What it held at the beginning is exported, in slices, so that a running crawl's log
 is never held open for long; one page is in memory at a time.
 """
@@ -12,16 +14,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from lycosa.collection.current import Standing, current, current_in
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Seed, Visit
-from lycosa.store.log import FIRSTS, PAGES
+from lycosa.store.versions import VERSIONS
 from lycosa.web.html import Document
 
 SLICE = 500
 """Events that are read before the log is let go of for a moment."""
 
-WAYS = f"(kind IN ('seed', 'redirect', 'sitemap') OR ({PAGES}))"
+WAYS = f"(kind IN ('seed', 'redirect', 'sitemap') OR (kind = 'revisit' AND outcome = 'redirect') OR ({VERSIONS}))"
 """Events that lead to a page."""
+
+LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
+"""Events that found a page's content: another than before, or the same."""
 
 Told: TypeAlias = Callable[[str, int, int], None]
 """Progress: what is being done, how much of it, out of how much."""
@@ -45,6 +51,7 @@ class Selection:
         *,
         everything: bool = False,
         copies: bool = False,
+        versions: bool = False,
         tell: Told = lambda what, done, total: None,
     ) -> None:
         self.collection = collection
@@ -52,9 +59,17 @@ class Selection:
         self.copies = copies
         self.least = -math.inf if everything else collection.threshold
         self._tell = tell
-        self._where = f"{PAGES if copies else FIRSTS} AND beta >= ?"
         self.last = sys.maxsize
         self.last = self._figure("MAX(seq)")
+        self._current = f"{current_in(self.log, self.last, copies=copies)} AND beta >= ?"
+        self._held = (
+            f"EXISTS (SELECT 1 FROM event AS now WHERE now.node = event.node AND now.seq <= {self.last} "
+            f"AND {current(self.last, copies=copies, of='now')} AND now.beta >= ?)"
+        )
+        self.looked_again = self._figure("MAX(kind = 'revisit')") > 0
+        """Whether any page was looked at again."""
+        self.versions = versions and self.looked_again
+        self._where = f"{VERSIONS} AND {self._held}" if self.versions else self._current
         self.total = self._figure("COUNT(*)", self._where, self.least)
         self.archived = self._figure("SUM(file != '')", self._where, self.least)
 
@@ -63,12 +78,37 @@ class Selection:
         return int(next(self.log.rows(what, f"{where} AND seq <= ?", given=(*given, self.last)))[0] or 0)
 
     def pages(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
-        """The pages with their numbers in the log."""
+        """The pages, or all versions of them, with their numbers in the log."""
         for done, (seq, event) in enumerate(self._events(self._where, self.least)):
             assert isinstance(event, Visit)
             self._tell(doing, done, self.total)
             yield seq, event
         self._tell(doing, self.total, self.total)
+
+    def looks(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
+        """The same, and with all versions also the looks that found nothing new."""
+        if not self.versions:
+            yield from self.pages(doing)
+            return
+        for done, (seq, event) in enumerate(self._events(f"{LOOKS} AND {self._held}", self.least)):
+            assert isinstance(event, Visit)
+            self._tell(doing, min(done, self.total), self.total)
+            yield seq, event
+
+    def standing(self, visit: Visit) -> Standing:
+        """What has become of a page by the end of what is exported."""
+        if self.looked_again:
+            visits = self.log.events("node = ? AND seq <= ?", given=(visit.node, self.last))
+            found = Standing.of(event for event in visits if isinstance(event, Visit))
+            if found is not None:
+                return found
+        return Standing("stands", visit.started)
+
+    def number(self, seq: int, visit: Visit) -> int:
+        """Which version of its page it is, from 1."""
+        if not self.looked_again:
+            return 1
+        return int(next(self.log.rows("COUNT(*)", f"node = ? AND seq <= ? AND {VERSIONS}", given=(visit.node, seq)))[0])
 
     def names(self) -> Iterator[str]:
         """The pages' nodes alone, which is quick."""
@@ -76,9 +116,12 @@ class Selection:
             yield node
 
     def holds(self, seq: int, visit: Visit) -> bool:
-        """Whether a visit of the log is among the pages."""
-        chosen = visit.is_page and visit.beta >= self.least and (self.copies or not visit.same_as)
-        return chosen and seq <= self.last
+        """Whether a visit of the log is among the pages, or the looks at them."""
+        where = f"{LOOKS} AND {self._held}" if self.versions else self._current
+        return (
+            seq <= self.last
+            and next(self.log.rows("1", f"seq = ? AND {where}", given=(seq, self.least)), None) is not None
+        )
 
     def visit(self, seq: int) -> Visit:
         """A visit by its number in the log."""

@@ -24,7 +24,7 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lycosa.collection.export import warc
-from lycosa.collection.export.cleaning import count, iso, line
+from lycosa.collection.export.cleaning import iso, line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.sorting import SortedLines
 from lycosa.version import SOFTWARE
@@ -37,15 +37,16 @@ _ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write the package."""
-    done = Written()
+    copied = 0
     beside = Path(out.name).parent if isinstance(getattr(out, "name", None), str) else None
     with SortedLines(beside) as index, ZipFile(out, "w") as zipped:
         package = _Package(zipped)
         # 1. archive
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
-            for copied in warc.copy(pages, entry.write, _ARCHIVE):
-                index.add(_cdx(copied))
-                done.pages += 1
+            for record in warc.copy(pages, entry.write, _ARCHIVE):
+                copied += 1
+                if record.visit.status != 304:  # nothing to be seen there that the version before does not show
+                    index.add(_cdx(record))
         # 2. indexes
         summary = [f'!meta 0 {{"format": "cdxj-gzip-1.0", "filename": "{_INDEX}"}}\n'.encode()]
         with package.entry(f"indexes/{_INDEX}", huge=True) as entry:
@@ -62,9 +63,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
                     entry.write(_line(id=str(seq), url=visit.node, ts=when, title=title))
         # 4. package
         package.seal(line(pages.collection.options.subject))
-    if missing := pages.total - done.pages:
-        done.remarks.append(f"left out: {count(missing, 'page')} without a record in the archive")
-    return done
+    return warc.told(pages, copied)
 
 
 class _Entry:

@@ -1,7 +1,9 @@
 """WARC 1.1: the records of the exported pages, copied byte for byte.
 
 A page that the archive keeps as a revisit, because its body had come before, stays one if the record with the body is
-exported, too; otherwise it becomes a response again. The warcinfo of each source file comes along, since the records
+exported, too; otherwise it becomes a response again. All versions of a page are copied unless only the current one is
+asked for, and the looks that found nothing new: a record that says "not modified" needs the version that it refers to,
+and is left out where that is not archived. The warcinfo of each source file comes along, since the records
 name it. Requests follow their responses. robots.txt, redirects and failures stay behind.
 """
 
@@ -44,11 +46,19 @@ class Copied:
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write the records of all pages that are archived."""
-    done = Written()
+    copied = 0
     for _ in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
-        done.pages += 1
-    if missing := pages.total - done.pages:
+        copied += 1
+    return told(pages, copied)
+
+
+def told(pages: Selection, copied: int) -> Written:
+    """What came of it, when so many records were copied."""
+    done = Written(pages.archived)
+    if missing := pages.total - pages.archived:
         done.remarks.append(f"left out: {count(missing, 'page')} without a record in the archive")
+    if pages.versions:
+        done.remarks.append(f"and {count(copied - done.pages, 'look')} that found nothing new")
     return done
 
 
@@ -65,15 +75,15 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
     add(_warcinfo(pages, name))
     source = _Source(pages.collection.path / "archive")
     try:
-        for seq, visit in pages.pages():
-            if not visit.place.file:
+        for seq, visit in pages.looks():
+            if not visit.place.file or (visit.status == 304 and not _stood_is_exported(pages, visit)):
                 continue
             if info := source.open(visit.place.file):
                 add(info)
             response, request, record = source.read(visit.place)
             head, _, content = record.partition(b"\r\n\r\n")
             revisit = b"\r\nWARC-Type: revisit\r\n" in head
-            if revisit and not _original_is_exported(pages, seq, visit, head):
+            if revisit and visit.status != 304 and not _original_is_exported(pages, seq, visit, head):
                 exchange = pages.collection.exchange(visit)
                 if exchange is not None and exchange.body:
                     response, revisit = _as_response(head, content, exchange.body), False
@@ -149,6 +159,14 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
         if isinstance(other, Visit) and other.digest == visit.digest:  # the first one has the body
             return pages.holds(number, other)
     return False
+
+
+def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
+    """Whether the version that still stood, when a server said so, is among those that are copied."""
+    return any(
+        isinstance(other, Visit) and other.started == visit.follows and pages.holds(number, other)
+        for number, other in pages.log.numbered("node = ? AND file != ''", given=(visit.node,))
+    )
 
 
 def _as_response(head: bytes, content: bytes, body: bytes) -> bytes:

@@ -70,6 +70,14 @@ class Cards:
             card.excerpt = self._excerpt(visit)
         return card
 
+    def tell_since(self, card: Card) -> None:
+        """What has become of a page since it was found."""
+        standing = self.collection.standing(card.node)
+        if standing is not None and standing.state != "stands":
+            card.since, card.since_when = standing.state, standing.since
+        elif standing is not None and standing.changed:
+            card.since, card.since_when = "changed", standing.changed
+
     def _explain(self, card: Card, vertex: int) -> None:
         """Where its address was first seen; redirects on the way are passed over."""
         if self.graph.kind[vertex] == SITEMAP:

@@ -64,8 +64,11 @@ ROBOTS = (
     "Until it can be, the whole host is closed. Lycosa asks again after a while: resume later.",
 )
 
-EXPECTED = frozenset({("robots", "gone"), ("probe", "gone")})
-"""No failures: a host without rules, and one that says plainly that it does not have a page."""
+FINE = frozenset({"ok", "redirect", "unchanged"})
+"""Outcomes that are no failures, whatever was asked for."""
+
+EXPECTED = frozenset({("robots", "gone"), ("probe", "gone"), ("revisit", "gone")})
+"""Nor are these: a host without rules, one that says plainly that it does not have a page, a page that has vanished."""
 
 KINDS = {
     "page": "pages",
@@ -75,6 +78,7 @@ KINDS = {
     "probe": "probes: made-up addresses, to see how a host says no",
     "example": "example pages",
     "revisit": "pages again",
+    "image": "images",
 }
 
 FLAGS = {
@@ -98,9 +102,9 @@ FLAGS = {
 
 def explain(kind: str, outcome: str) -> tuple[str, str]:
     """A failure's name, and what to do about it."""
-    if kind in ("robots", "sitemap", "probe", "example") and outcome != "denied":
+    if kind in ("robots", "sitemap", "probe", "example", "revisit", "image") and outcome != "denied":
         if kind == "robots":
             return ROBOTS
         name, advice = OUTCOMES.get(outcome, (outcome, ""))
-        return f"{kind.capitalize()}: {name[0].lower()}{name[1:]}", advice
+        return f"{'Looking again' if kind == 'revisit' else kind.capitalize()}: {name[0].lower()}{name[1:]}", advice
     return OUTCOMES.get(outcome, (outcome, ""))

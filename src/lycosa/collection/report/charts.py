@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ POINTS = 400
 """Points of a curve at most: more than a screen has room for."""
 
 BINS = 40
+
+_STEPS = [hours * 3600 for hours in (1, 3, 6, 12)] + [days * 86_400 for days in (1, 2, 7, 14, 28, 91, 182, 364)]
 
 
 @dataclass(slots=True)
@@ -76,6 +79,28 @@ class Bars:
     mark: float = -1.0
     """Where a line is drawn across, if anywhere."""
     breaks: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Stack:
+    """A bar of parts on top of each other: for each that there is, which part, from where, how high."""
+
+    left: float
+    right: float
+    start: float
+    end: float
+    count: int
+    parts: list[tuple[int, float, float]]
+
+
+@dataclass(slots=True)
+class Stacks:
+    """A histogram of several kinds of things over calendar time."""
+
+    bars: list[Stack]
+    top: int
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
 
 
 def curve(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> Curve | None:
@@ -157,6 +182,52 @@ def pace(times: NDArray[np.float64], found: NDArray[np.bool_], runs: list[tuple[
     ]
     top = int(counts.max())
     return Bars(bars, top, _times(length), ticks(top, 3), breaks=breaks[:-1][:20])
+
+
+def stacked(
+    times: NDArray[np.float64], sorts: NDArray[np.int64], kinds: int, start: float, end: float
+) -> Stacks | None:
+    """Things of some kinds by when they were seen; None if there are none, or all were seen within the hour.
+
+    >>> chart = stacked(np.array([0.0, 3600.0]), np.array([0, 1]), 2, 0.0, 7200.0)
+    >>> chart.top, [bar.parts for bar in chart.bars if bar.count]
+    (1, [[(0, 0.0, 1.0)], [(1, 0.0, 1.0)]])
+    """
+    span = end - start
+    if span < 3600 or not len(times):
+        return None
+    number = np.clip(((times - start) / span * BINS).astype(int), 0, BINS - 1)
+    counts = np.zeros((BINS, kinds), np.int64)
+    np.add.at(counts, (number, sorts), 1)
+    top = int(counts.sum(1).max())
+    bars = []
+    for i, row in enumerate(counts.tolist()):
+        parts, foot = [], 0
+        for kind, count in enumerate(row):
+            if count:
+                parts.append((kind, foot / top, count / top))
+                foot += count
+        edges = (start + i * span / BINS, start + (i + 1) * span / BINS)
+        bars.append(Stack(i / BINS, (i + 1) / BINS, *edges, foot, parts))
+    return Stacks(bars, top, dates(start, end), ticks(top, 4))
+
+
+def dates(start: float, end: float, most: int = 6) -> list[Tick]:
+    """Round times between two, as people name them.
+
+    >>> [tick.label for tick in dates(0.0, 3 * 86400.0)]
+    ['1 Jan', '2 Jan', '3 Jan', '4 Jan']
+    >>> [tick.label for tick in dates(0.0, 3 * 3600.0)]
+    ['00:00', '01:00', '02:00', '03:00']
+    """
+    short = end - start <= 36 * 3600
+    step = next((s for s in _STEPS if (end - start) / s <= most and (short or s >= 86_400)), _STEPS[-1])
+    shape = "%H:%M" if step < 86_400 else "%-d %b" if step < 91 * 86_400 else "%b %Y"
+    first = math.ceil(start / step) * step
+    return [
+        Tick((at - start) / (end - start), datetime.fromtimestamp(at, UTC).strftime(shape))
+        for at in range(int(first), int(end) + 1, step)
+    ]
 
 
 def ticks(top: float, most: int) -> list[Tick]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from lycosa.collection.report.charts import Bars, Curve
+from lycosa.collection.report.charts import Bars, Curve, Stacks
 from lycosa.collection.report.hostmap import HostMap
 from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.types import Held
@@ -39,6 +39,9 @@ class Card:
     """Whether the link led here through a redirect."""
     host: str = ""
     same_as: str = ""
+    since: str = ""
+    """What has become of it since: `vanished`, `moved` or `changed`; empty where nothing has."""
+    since_when: float = 0.0
     excerpt: list[tuple[str, bool]] = field(default_factory=list)
     """Words of its text, in pieces: those of the topic are marked."""
 
@@ -192,6 +195,68 @@ class Outlook:
 
 
 @dataclass(slots=True)
+class Changed:
+    """A change, as it is told."""
+
+    node: str
+    title: str
+    at: float
+    what: str
+    kind: str
+    magnitude: float
+    says: str
+
+
+@dataclass(slots=True)
+class Gone:
+    """A page that is not where it was."""
+
+    node: str
+    title: str
+    what: str
+    since: float
+    target: str
+
+
+@dataclass(slots=True)
+class Restless:
+    """A page that changes often."""
+
+    node: str
+    title: str
+    times: int
+    looks: int
+    last: float
+
+
+@dataclass(slots=True)
+class Freshness:
+    """What looking again has brought."""
+
+    looks: int
+    last: float
+    sorts: list[tuple[str, int]] = field(default_factory=list)
+    """Kinds of changes, and how often each was met."""
+    returned: int = 0
+    new: int = 0
+    """Pages that were fetched for the first time meanwhile."""
+    chart: Stacks | None = None
+    latest: list[Changed] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
+    gone_count: int = 0
+    restless: list[Restless] = field(default_factory=list)
+
+    @property
+    def changed(self) -> int:
+        """Changes that a reader would want to know of."""
+        return sum(count for sort, count in self.sorts if sort not in ("vanished", "moved", "cosmetic"))
+
+    def count(self, sort: str) -> int:
+        """How often a kind was met."""
+        return dict(self.sorts).get(sort, 0)
+
+
+@dataclass(slots=True)
 class Report:
     """All of it."""
 
@@ -240,6 +305,8 @@ class Report:
     traps: bool = True
     outlook: Outlook | None = None
     """What comes next and why; None where nothing waits, or it was not asked for."""
+    freshness: Freshness | None = None
+    """What has changed; None where nobody has looked again."""
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
@@ -277,7 +344,8 @@ class Report:
 
     def figure(self, name: str) -> int:
         """The number of a figure, counting those that there are."""
-        there = {"curve": self.finds, "map": self.maps, "scores": self.scores, "pace": self.pace}
+        chart = self.freshness is not None and self.freshness.chart
+        there = {"curve": self.finds, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
         return [known for known, shown in there.items() if shown].index(name) + 1
 
     @property

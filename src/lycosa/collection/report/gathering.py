@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import charts, hostmap
 from lycosa.collection.report.cards import Cards, topic_marks
-from lycosa.collection.report.causes import EXPECTED, KINDS
+from lycosa.collection.report.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.report.figures import Copies, Host, Report
+from lycosa.collection.report.freshness import Looks
 from lycosa.collection.report.ledger import Ledger
 from lycosa.collection.report.linkgraph import LinkGraph
-from lycosa.core.engine import EXHAUSTED
+from lycosa.core.engine import EXHAUSTED, REFRESHED
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.log import FIRSTS
@@ -70,7 +71,8 @@ def gather(collection: Collection) -> Report:
     last = next((int(seq) for (seq,) in log.rows("MAX(seq)", order="1") if seq is not None), 0)
     graph = LinkGraph(log, last, collection.threshold)
     ledger = Ledger(product(options.user_agent or "Lycosa"))
-    times = _read(collection, graph, ledger, last)
+    looks = Looks()
+    times = _read(collection, graph, ledger, looks, last)
     order, depth = graph.breadth_first()
     pages = np.flatnonzero(graph.is_page)
     cards = Cards(collection, graph, depth, topic_marks(options, _learned(collection)))
@@ -81,9 +83,13 @@ def gather(collection: Collection) -> Report:
     _tell_time(report, ledger, collection)
     report.curve = charts.curve(graph.find[pages], graph.find[order])
     report.scores = charts.scores(graph.beta[pages], graph.copy[pages], report.threshold)
-    report.pace = charts.pace(times, graph.find[pages], [(start, end) for start, end in ledger.runs])
+    report.pace = charts.pace(times, graph.find[pages], [(start, end) for start, end in ledger.crawls])
     best = _best(collection, graph, last)
     report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
+    report.freshness = looks.tell(collection, last)
+    if report.freshness is not None:
+        for card in report.best:
+            cards.tell_since(card)
     report.branches = cards.tree(best[:PATHS])
     report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
     _tell_hosts(report, ledger, graph, best[:PATHS])
@@ -93,7 +99,7 @@ def gather(collection: Collection) -> Report:
     return report
 
 
-def _read(collection: Collection, graph: LinkGraph, ledger: Ledger, last: int) -> NDArray[np.float64]:
+def _read(collection: Collection, graph: LinkGraph, ledger: Ledger, looks: Looks, last: int) -> NDArray[np.float64]:
     """The pass over all events; returns when each page came."""
     times, vertex, count = array("d"), 0, len(graph)
     for seq, event in collection.log.numbered("kind NOT IN ('seed', 'label') AND seq <= ?", given=(last,)):
@@ -106,6 +112,9 @@ def _read(collection: Collection, graph: LinkGraph, ledger: Ledger, last: int) -
                 graph.host[vertex] = number
                 graph.add_links(vertex, event.links.urls)
                 vertex += 1
+            looks.visit(event)
+            if event.kind == "revisit":
+                graph.add_later(seq, event.node, event.links.urls)
             if event.is_page:
                 times.append(event.ended)
     return np.array(times, np.float64)
@@ -129,10 +138,11 @@ def _best(collection: Collection, graph: LinkGraph, last: int) -> list[int]:
 
 
 def _tell_time(report: Report, ledger: Ledger, collection: Collection) -> None:
-    report.runs = len(ledger.runs)
-    if ledger.runs:
-        report.began, report.ended = ledger.runs[0][0], max(end for _, end in ledger.runs)
-        report.seconds = sum(end - start for start, end in ledger.runs)
+    runs = ledger.crawls
+    report.runs = len(runs)
+    if runs:
+        report.began, report.ended = runs[0][0], max(end for _, end in runs)
+        report.seconds = sum(end - start for start, end in runs)
     end = collection.log.setting("end", {})
     event = collection.log.last()
     if isinstance(event, Setting) and event.key == "end":
@@ -183,7 +193,7 @@ def _tell_rest(report: Report, ledger: Ledger, graph: LinkGraph, cards: Cards) -
     report.causes = sorted(ledger.causes.values(), key=lambda cause: (-cause.count, cause.name))
     for kind, meaning in KINDS.items():
         ended = {key: number for key, number in ledger.kinds.items() if key[0] == kind}
-        good = sum(number for key, number in ended.items() if key[1] in ("ok", "redirect") or key in EXPECTED)
+        good = sum(number for key, number in ended.items() if key[1] in FINE or key in EXPECTED)
         if ended:
             report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
     report.languages = [
@@ -224,6 +234,8 @@ def _steps(report: Report) -> list[tuple[str, str]]:
                 "It is still running: see how far it has come. This page does not change by itself.",
             )
         )
+    elif report.ending == REFRESHED:
+        steps.append((f"lycosa refresh {name}", "Look again at what is due by then."))
     elif report.ending != EXHAUSTED:
         steps.append((f"lycosa resume {name}{report.more}", "Go on where it stopped."))
     if report.archived and report.pages:
@@ -235,6 +247,8 @@ def _steps(report: Report) -> list[tuple[str, str]]:
                 "All finds as a table, or as a graph, a corpus, a web archive.",
             )
         )
+    if report.freshness is not None:
+        steps.append((f"lycosa changes {name}", "What has changed, and how."))
     if report.pages:
         steps.append((f"lycosa page {name} URL", "One page: its text, its links, and why it was fetched."))
     return steps

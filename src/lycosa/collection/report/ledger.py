@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lycosa.collection.report.causes import EXPECTED, FLAGS, explain
+from lycosa.collection.report.causes import EXPECTED, FINE, FLAGS, explain
 from lycosa.collection.report.figures import Cause, Host, Remark
 from lycosa.core.types import Setting, Visit
 from lycosa.web.robots import Rules
@@ -35,6 +35,8 @@ class Ledger:
         self.requests = 0
         self.size = 0
         self.recovered = 0
+        self._crawled: set[int] = set()
+        self._looked: set[int] = set()
 
     def setting(self, event: Setting) -> None:
         """Every run begins with the threshold; a clean one ends with an end."""
@@ -42,6 +44,11 @@ class Ledger:
             self.runs.append([event.at, event.at])
         elif event.key == "end" and event.at and self.runs:
             self.runs[-1][1] = max(self.runs[-1][1], event.at)
+
+    @property
+    def crawls(self) -> list[list[float]]:
+        """The runs that fetched what is new; those that only looked again took their time for something else."""
+        return [run for number, run in enumerate(self.runs) if number in self._crawled or number not in self._looked]
 
     def visit(self, visit: Visit, found: bool) -> int:
         """Count a visit; returns the number of its host."""
@@ -58,7 +65,7 @@ class Ledger:
             self._page(host, visit, found)
         elif visit.kind == "robots" and isinstance(visit.data.get("body"), bytes):
             self._robots(visit)
-        if visit.outcome not in ("ok", "redirect") and (visit.kind, visit.outcome) not in EXPECTED:
+        if visit.outcome not in FINE and (visit.kind, visit.outcome) not in EXPECTED:
             self._failure(host, visit)
         return self.number[host.name]
 
@@ -80,6 +87,10 @@ class Ledger:
         if not self.runs:
             self.runs.append([visit.started, visit.ended])
         run = self.runs[-1]
+        if visit.kind in ("page", "redirect"):
+            self._crawled.add(len(self.runs) - 1)
+        elif visit.kind == "revisit":
+            self._looked.add(len(self.runs) - 1)
         if host.last_ended >= run[0]:  # in the same run
             pause = max(0.0, visit.started - host.last_ended)
             host.pauses += 1

@@ -88,6 +88,14 @@ class LinkGraph:
             self.parent[new] = vertex
         self._starts[vertex + 1] = len(self._edges)
 
+    def add_later(self, seq: int, node: str, urls: Sequence[str]) -> None:
+        """The links of a later version of a page: what was first seen there is known to come from it."""
+        vertex = int(self.numbers([node])[0])
+        if vertex >= 0 and urls:
+            children = np.unique(self.numbers(urls))
+            children = children[(children >= 0) & (children != vertex)]
+            self.parent[children[(self.seq[children] > seq) & (self.parent[children] < 0)]] = vertex
+
     def landing(self) -> NDArray[np.int64]:
         """For each vertex where one ends up who follows its redirects: itself for a page, -1 if that leads nowhere."""
         count = len(self)

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lycosa.collection.report.figures import Report
+from lycosa.collection.report.freshness import SORTS
 from lycosa.store.summary import at_least
 
 LONGEST = 300
@@ -36,7 +37,7 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shown in (count, many, percent, score, asked, seconds, pause, size, when, clip, href, clean):
+    for shown in (count, many, percent, score, asked, seconds, pause, size, when, day, clip, href, clean):
         environment.filters[shown.__name__] = shown
     loader = environment.loader
     assert loader is not None
@@ -44,7 +45,7 @@ def render(report: Report) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # The only text that goes into the page as it is: our own.
     own = {"script": Markup(script), "style": Markup(loader.get_source(environment, "style.css")[0])}
-    return environment.get_template("report.html").render(report=report, digest=digest, **own)
+    return environment.get_template("report.html").render(report=report, digest=digest, sorts=SORTS, **own)
 
 
 def clean(text: str) -> str:
@@ -155,6 +156,15 @@ def size(number: int) -> str:
         if number >= least:
             return f"{number / least:.1f} {unit}"
     return f"{number / 1000:.0f} kB" if number >= 1000 else f"{number} B"
+
+
+def day(at: float) -> str:
+    """A day, in UTC.
+
+    >>> day(0.0)
+    '1 January 1970'
+    """
+    return when(at).partition(",")[0]
 
 
 def when(at: float) -> str:

@@ -1,0 +1,220 @@
+"""`lycosa changes`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Tree
+
+import pytest
+
+from lycosa.cli.changes import MARK, run
+from lycosa.cli.moments import moment
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.options import Options
+from lycosa.core.types import Setting
+from lycosa.refresh.change import Change
+from lycosa.store.log import NAME, SqliteLog
+from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, make_log, page, text
+
+NOW = START + 10 * HOUR
+SHELLS = "http://shells.example/"
+LONG = "http://www.reef.example/a/rather/long/path/that/does/not/fit/into/any/terminal/of/forty/columns/at/all"
+TOPIC = Change(
+    "changed", "topic", 0.6, ["relevance", "simhash"], ["it left the topic: .62, then .04", "31 of 64 bits are others"]
+)
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A crawl with one change of most kinds."""
+    (tmp_path / "crawl.toml").write_text(Options(topic="coral reefs").to_toml())
+    log = make_log(
+        tmp_path,
+        page(),
+        page(SHELLS, title="Shells", beta=0.05),
+        Setting("threshold", 0.4, START),
+        look(text()),
+        look(COSMETIC, SHELLS, title="Shells", beta=0.05),
+        look(at=START + 2 * HOUR),
+        look(TOPIC, LONG, at=START + 3 * HOUR, title="A title with \x1b[31m many words " * 5, beta=0.04),
+        look(MOVED, SHELLS, outcome="redirect", at=START + 4 * HOUR, title="", beta=0.0),
+        look(VANISHED, outcome="gone", at=START + 5 * HOUR, title="404", beta=0.0),
+    )
+    log.close()
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], directory: Path, **asked: Any) -> str:
+    run(directory, clock=lambda: NOW, **asked)
+    return capsys.readouterr().out
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_changes_are_listed(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """When, what, how much, title and address; what was said of it first; how many at the end."""
+    lines = said(capsys, crawl).split("\n")
+    assert [
+        "2023-11-14 23:13  changed  text      █     25 %  Coral reefs",
+        f"                  {REEF}",
+        "                  main-text: 12 of 48 words are others",
+    ] == lines[:3]
+    assert [
+        f"2023-11-15 02:13  moved    {'':<21} Shells",
+        f"                  {SHELLS}",
+        f"{'':<18}to {MOVED.target}",
+    ] == (lines[6:9])
+    assert [
+        f"2023-11-15 03:13  vanished {'':<21} Coral reefs",
+        f"                  {REEF}",
+        "                  404 Not Found",
+        "",
+        "2 changed, 1 vanished, 1 moved; 1 only in appearance (--cosmetic shows them); 1 look found nothing",
+        "new.",
+        "",
+    ] == lines[9:]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+@pytest.mark.parametrize("explain", [False, True])
+def test_it_fits(
+    columns: int, explain: bool, crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only addresses are longer than a line; nothing that a page says reaches the terminal as a command."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = said(capsys, crawl, cosmetic=True, explain=explain)
+    assert [] == [line for line in out.split("\n") if len(line) > columns and "://" not in line]
+    assert LONG in out
+    assert "\x1b" not in out
+    assert "Coral reefs" in out
+
+
+def test_explained(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything that was said, the scores, and the version before."""
+    out = said(capsys, crawl, explain=True, kind=["topic"])
+    for line in (
+        "relevance: it left the topic: .62, then .04",
+        "simhash: 31 of 64 bits are others",
+        "score 0.00 before, 0.04 now",
+        "the version before is of 2023-11-14 22:13 UTC",
+    ):
+        assert f"{'':<18}{line}\n" in out
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, ["changed", "changed", "moved", "vanished"]),
+        ({"what": ["vanished,moved"]}, ["moved", "vanished"]),
+        ({"what": ["vanished", "moved"]}, ["moved", "vanished"]),
+        ({"kind": ["text"]}, ["changed"]),
+        ({"kind": ["cosmetic"]}, ["changed"]),
+        ({"kind": ["text"], "what": ["changed", "vanished"]}, ["changed", "vanished"]),
+        ({"at_least": 0.5}, ["changed", "moved", "vanished"]),
+        ({"host": "shells.example"}, ["moved"]),
+        ({"match": "long/path"}, ["changed"]),
+        ({"cosmetic": True}, ["changed", "changed", "changed", "moved", "vanished"]),
+        ({"relevant": True}, ["changed", "vanished"]),
+        ({"since": "7 hours ago"}, ["changed", "moved", "vanished"]),
+        ({"since": "2023-11-15 02:13:20"}, ["moved", "vanished"]),
+    ],
+)
+def test_what_is_asked_for(
+    asked: dict[str, Any], expected: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each option lets through what it says; --json has them as data."""
+    told = json.loads(said(capsys, crawl, json=True, **asked))
+    assert expected == [change["what"] for change in told["changes"]]
+    assert len(expected) == sum(told["counts"].values())
+    assert str(crawl) == told["directory"]
+    assert 10 == told["last_event"]
+    assert (0 if "since" in asked else 1) == told["unchanged"]
+
+
+def test_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first time all, then what is new since; other questions in between change nothing."""
+    assert "2 changed, 1 vanished, 1 moved" in said(capsys, crawl, since="last")
+    said(capsys, crawl, json=True)
+    log = SqliteLog(crawl / NAME)
+    log.append(look(Change("returned"), at=START + 6 * HOUR))
+    log.close()
+    out = said(capsys, crawl, since="last")
+    assert out.endswith("\n1 returned since 2023-11-15 08:13 UTC.\n")
+    assert "vanished" not in out
+    assert said(capsys, crawl, since="LAST").startswith("Nothing changed since 2023-11-15 08:13 UTC.\n")
+
+
+def test_since_last_with_trouble(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mark that can't be read is told with its remedy; one of another log counts for nothing."""
+    (crawl / MARK).write_text("{}")
+    with pytest.raises(StoreError, match="delete it"):
+        run(crawl, since="last")
+    (crawl / MARK).write_text('{"seq": 1000, "at": 1}')
+    assert "1 moved" in said(capsys, crawl, since="last")
+    (crawl / MARK).unlink()
+    (crawl / MARK).mkdir()
+    with pytest.raises(StoreError, match=MARK):
+        run(crawl, since="last")
+
+
+def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says when the pages were last looked at, and how to look again."""
+    assert (
+        "Nothing changed since 2023-11-15 08:13 UTC.\n"
+        "The pages were last looked at on 2023-11-15 03:13 UTC.\n"
+        f"Look again with: lycosa refresh {crawl}\n"
+    ) == said(capsys, crawl, since="now")
+    (crawl / NAME).unlink()
+    log = make_log(crawl, page())
+    log.close()
+    assert "No page has been looked at a second time yet; the crawl's last visit was on 2023-11-14 22:13" in said(
+        capsys, crawl
+    )
+    (crawl / NAME).unlink()
+    with pytest.raises(InputError, match="lycosa resume"):
+        run(crawl)
+
+
+def test_feeds(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both files hold what was asked for, the newest first."""
+    paths = {"atom_file": crawl / "my.atom", "json_feed_file": crawl / "my.json"}
+    out = said(capsys, crawl, what=["moved", "vanished"], **paths)
+    assert f"{crawl / 'my.atom'}: 2 changes\n{crawl / 'my.json'}: 2 changes\n" == out
+    items = json.loads((crawl / "my.json").read_text())["items"]
+    assert [["vanished"], ["moved"]] == [item["tags"] for item in items]
+    feed = Tree.parse(crawl / "my.atom").getroot()
+    assert [item["id"] for item in items] == [found.text for found in feed.findall("{*}entry/{*}id")]
+    assert "Changes: coral reefs" == feed.findtext("{*}title")
+    with pytest.raises(StoreError, match="name another file"):
+        run(crawl, atom_file=crawl)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("2023-11-15", START - 22 * HOUR - 800 + 24 * HOUR),  # START is 22:13:20
+        ("2023-11-14T23:13:20+01:00", START),
+        ("2023-11-14T22:13:20Z", START),
+        ("today", START - 22 * HOUR - 800 + 24 * HOUR),
+        ("Yesterday", START - 22 * HOUR - 800),
+        ("90m", NOW - 5_400),
+        ("1 day ago", NOW - 24 * HOUR),
+        ("1d 2h", NOW - 26 * HOUR),
+    ],
+)
+def test_moments(told: str, expected: float) -> None:
+    """Days and times are UTC unless they say otherwise; lengths of time are counted back from now."""
+    assert expected == moment(told, NOW)
+
+
+@pytest.mark.parametrize("told", ["", "2023", "2023-13-01", "-1d", "soon", "1 fortnight", "9" * 400 + "d", "12"])
+def test_no_moments(told: str) -> None:
+    """What is none is refused with examples."""
+    with pytest.raises(InputError, match="is no moment"):
+        moment(told, NOW)

@@ -1,0 +1,181 @@
+"""`page`, `show`, `search` and `export` of a crawl whose pages were looked at again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import run
+from lycosa.cli.paging import show_page
+from lycosa.core.engine import REFRESHED
+from lycosa.core.errors import InputError
+from lycosa.core.types import Setting
+from lycosa.store.summary import summarise
+from revisited_crawl import DAY, EPOCH, html, revisited
+
+A, B, C = (f"http://a.test/{name}" for name in "abc")
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A changes once, among many looks; B vanishes; C moves; there was a look in vain, too."""
+    path = tmp_path_factory.mktemp("versions") / "crawl"
+    with revisited(path) as made:
+        made.seed(A)
+        made.page(A, html("Old", "An axolotl among corals."), links=[B, C], beta=0.3)
+        made.page(B, html("B", "A newt among corals."))
+        made.page(C, html("C", "A toad among corals."))
+        for day in range(1, 8):
+            made.unmodified(A, day)
+        made.changed(A, html("New", "A salamander among corals."), 8, links=[B])
+        made.same(A, html("New", "A salamander among corals."), 9)
+        made.failed(B, 9)
+        made.gone(B, 10)
+        made.moved(C, "http://b.test/c", 10)
+        made.gone(B, 11)
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], crawl: Path, url: str, **given: Any) -> dict[str, Any]:
+    """What `page --json` says."""
+    options = {"links": True, "raw": False, "json": True, "now": EPOCH + 12 * DAY, **given}
+    show_page(crawl, url, **options)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "title", "links"),
+    [
+        ({}, "New", [B]),
+        ({"version": 1}, "Old", [B, C]),
+        ({"version": 2}, "New", [B]),
+        ({"version": -1}, "New", [B]),
+        ({"version": -2}, "Old", [B, C]),
+        ({"at": "2026-01-08"}, "Old", [B, C]),
+        ({"at": "2026-01-09"}, "New", [B]),  # day 8: of a day its end counts
+        ({"at": "2026-01-08 23:59"}, "Old", [B, C]),
+        ({"at": "2026-01-09T01:00+02:00"}, "Old", [B, C]),
+        ({"at": "3d"}, "New", [B]),
+        ({"at": "5 days ago"}, "Old", [B, C]),
+    ],
+)
+def test_any_version_can_be_shown(
+    given: dict[str, Any], title: str, links: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its number from either end, or by a time at which it stood: title, text and links are its own."""
+    found = told(capsys, crawl, A, **given)
+    assert (title, links) == (found["title"], [link["url"] for link in found["links"]])
+    assert ("salamander" in found["text"]) == (title == "New")
+    assert (2, {"Old": 1, "New": 2}[title]) == (found["versions"], found["version"])
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"version": 3}, r"no version 3: choose --version 1 to 2, or -1"),
+        ({"version": -3}, r"no version -3"),
+        ({"at": "2025-12-31"}, r"not known by then: its first version is of 2026-01-01"),
+        ({"at": "2026-01-02", "version": 1}, r"give one of them"),
+        ({"at": "soonish"}, r"--at 'soonish' is no moment"),
+    ],
+)
+def test_a_version_that_there_is_not(given: dict[str, Any], why: str, crawl: Path) -> None:
+    """It is said which there are."""
+    with pytest.raises(InputError, match=why):
+        show_page(crawl, A, links=True, raw=False, json=False, **given)
+
+
+def test_bytes_and_tree_of_a_version(crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any) -> None:
+    """--raw writes the body of the version asked for, --xml its document tree."""
+    assert 0 == run(monkeypatch, "page", str(crawl), A, "--version", "1", "--raw")
+    assert html("Old", "An axolotl among corals.").encode() == capfdbinary.readouterr().out
+    assert 0 == run(monkeypatch, "page", str(crawl), A, "--at", "2026-01-08", "--xml")
+    out = capfdbinary.readouterr().out
+    assert out.startswith(b"<?xml")
+    assert b"<h1>Old</h1><p>An axolotl among corals.</p>" in out
+
+
+def test_quiet_looks_are_condensed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """Looks in a row that found nothing new are one line; the others say what came of them."""
+    assert 0 == run(monkeypatch, "page", str(crawl), A, width=120)
+    out = capsys.readouterr().out
+    assert "unchanged since 2026-01-09 00:00:00; looked at again 9 times, last 2026-01-10 00:00:00" in out
+    assert "2026-01-02 00:00:00  to 2026-01-08 00:00:00  7 looks, unchanged\n" in out
+    assert "version 2, text changed by 50%" in out
+    assert "10 visits" in out
+    run(monkeypatch, "page", str(crawl), B, width=120)
+    out = capsys.readouterr().out
+    assert "vanished since 2026-01-11 00:00:00" in out
+    assert "newt among corals" in out
+    run(monkeypatch, "page", str(crawl), C, width=40)
+    out = capsys.readouterr().out
+    assert "moved to   http://b.test/c\n" in out
+    assert max(len(line) for line in out.splitlines() if "://" not in line) <= 40
+
+
+def test_links_to_what_became_of_pages(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link to a page that stands is fetched, however often it was looked at; others have vanished or moved."""
+    found = told(capsys, crawl, A, version=1)
+    assert {B: "vanished", C: "moved"} == {link["url"]: link["state"] for link in found["links"]}
+
+
+def test_looks_again_do_not_count_as_pages(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """Pages, harvest, outcomes and reasons are of the crawl alone; what looking again brought is told by itself."""
+    summary = summarise(crawl)
+    assert (3, 3, {("page", "ok"): 3}, {}) == (
+        summary.pages,
+        summary.relevant,
+        dict(summary.outcomes),
+        summary.reasons,
+    )
+    again = summary.again
+    assert (13, {"changed": 1, "vanished": 1, "moved": 1}) == (again.looks, dict(again.changes))
+    assert {"unchanged": 8, "gone": 2, "ok": 1, "redirect": 1, "timeout": 1} == dict(again.outcomes)
+    assert {"timeout": f"no answer {B}"} == again.reasons
+    assert "New" in {find["title"] for find in summary.best}
+    assert "Old" not in {find["title"] for find in summary.best}
+    assert 0 == run(monkeypatch, "show", str(crawl), width=100)
+    assert "13 looks again: 1 changed, 1 vanished, 1 moved; last look 2026-01-12 00:00 UTC" in capsys.readouterr().out
+    run(monkeypatch, "show", str(crawl), width=40)
+    narrow = [line for line in capsys.readouterr().out.splitlines() if "://" not in line and str(crawl) not in line]
+    assert max(map(len, narrow)) <= 40
+
+
+def test_a_refreshed_crawl_is_refreshed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """Where a refresh ended as nothing more was due, the next step is another one, not to resume."""
+    with revisited(tmp_path / "crawl") as made:
+        made.page(A, html("A", "Corals."))
+        made.unmodified(A, 1)
+        made.log.append(Setting("end", {"reason": REFRESHED}, EPOCH + DAY))
+    run(monkeypatch, "show", str(tmp_path / "crawl"))
+    assert f"look again with: lycosa refresh {tmp_path / 'crawl'}\n" in (out := capsys.readouterr().out)
+    assert "resume" not in out
+
+
+def test_search_for_what_has_changed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """--changed narrows to pages that did, ever or since then; a page that is gone is marked."""
+    run(monkeypatch, "search", str(crawl), "corals", "--changed", "ever", "--json")
+    assert [A] == [hit["url"] for hit in json.loads(capsys.readouterr().out)["hits"]]
+    run(monkeypatch, "search", str(crawl), "corals", "--changed", "2026-01-10", "--json")
+    assert [] == json.loads(capsys.readouterr().out)["hits"]
+    assert 0 == run(monkeypatch, "search", str(crawl), "newt", width=80)
+    assert "vanished since 2026-01-11: this is its last version" in capsys.readouterr().out
+
+
+def test_export_says_what_it_counts(
+    crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """With all versions the closing line counts versions, else pages."""
+    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "a.csv"), "--versions", "all")
+    assert "a.csv: 4 versions" in capsys.readouterr().err
+    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "b.csv"))
+    assert "b.csv: 3 pages" in capsys.readouterr().err
+    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "c.warc.gz"))
+    assert "4 versions, " in (err := capsys.readouterr().err)
+    assert "; and 8 looks that found nothing new." in err

@@ -1,0 +1,171 @@
+"""Pages that have changed, exported: as they are now, or with everything that they were."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from lycosa.collection.export import export
+from lycosa.core.errors import InputError
+from lycosa.core.types import Place
+from lycosa.replay.recording import Recording
+from revisited_crawl import html, revisited
+
+A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
+LONG = " ".join(f"coral{n}" for n in range(80))
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A changes twice, the second time to what B has; B is asked twice in vain and vanishes; C is never relevant."""
+    path = tmp_path / "crawl"
+    with revisited(path) as made:
+        made.page(A, html("First", "An axolotl. " + LONG))
+        made.page(B, html("B", "A newt. " + LONG))
+        made.page(C, html("C", "A toad."), beta=0.0)
+        made.unmodified(A, 1)
+        made.same(B, html("B", "A newt. " + LONG), 1)
+        made.changed(A, html("Second", "A salamander. " + LONG), 2, links=[D])
+        made.page(D, html("D", "A frog, found on the new version."), 2)
+        made.unmodified(A, 3)
+        made.changed(A, html("B", "A newt. " + LONG), 4, "cosmetic")
+        made.gone(B, 5)
+        made.unmodified(C, 5)
+    return path
+
+
+def table(path: Path, **options: str) -> list[dict[str, object]]:
+    out = io.BytesIO()
+    export(path, None, "jsonl", stdout=out, **options)  # type: ignore[arg-type]
+    return [json.loads(row) for row in out.getvalue().splitlines()]
+
+
+def test_tables_have_the_current_version(crawl: Path) -> None:
+    """A row for each page, with its last text, how many versions it has had, when it changed, whether it stands."""
+    rows = {str(row["url"]): row for row in table(crawl)}
+    assert {A, B, D} == set(rows)
+    assert "newt" in str(rows[A]["text"])
+    told = {url: [row[name] for name in ("version", "versions", "changed", "standing")] for url, row in rows.items()}
+    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == told[A]  # day 2; the last change was only cosmetic
+    assert [1, 1, None, "vanished"] == told[B]
+    assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # of the second version
+
+
+def test_tables_may_have_all_versions(crawl: Path, tmp_path: Path) -> None:
+    """With `all` there is a row for each version, numbered; in every kind of table."""
+    rows = table(crawl, versions="all")
+    assert [("First", 1), ("B", 1), ("Second", 2), ("D", 1), ("B", 3)] == [
+        (row["title"], row["version"]) for row in rows
+    ]
+    done = export(crawl, tmp_path / "t.csv", versions="all")
+    export(crawl, tmp_path / "t.parquet", versions="all")
+    assert (5, True) == (done.pages, done.versions)
+    commas, parquet = pandas.read_csv(tmp_path / "t.csv"), pandas.read_parquet(tmp_path / "t.parquet")
+    assert [row["version"] for row in rows] == list(commas["version"]) == list(parquet["version"])
+    assert "stands" == parquet["standing"][0]
+
+
+def test_graph_and_corpus_have_the_current_version(crawl: Path, tmp_path: Path) -> None:
+    """Each page is a node or a text once, as it is now; asking for more is refused with what can do it."""
+    export(crawl, tmp_path / "g.graphml")
+    name = "{http://graphml.graphdrawing.org/xmlns}"
+    nodes = ElementTree.parse(tmp_path / "g.graphml").iter(f"{name}node")
+    told = [{str(data.get("key")): data.text for data in node.iter(f"{name}data")} for node in nodes]
+    assert {A: "stands", B: "vanished", D: "stands"} == {str(node["url"]): node["standing"] for node in told}
+    assert {A: "3", B: "1", D: "1"} == {str(node["url"]): node["versions"] for node in told}
+    export(crawl, tmp_path / "corpus.txt")
+    text = (tmp_path / "corpus.txt").read_text()
+    assert ("newt" in text, "frog" in text, "axolotl" in text) == (True, True, False)
+    with pytest.raises(InputError, match=r"graphml holds each page once.*jsonl, csv, parquet, warc, wacz"):
+        export(crawl, tmp_path / "g2.graphml", versions="all")
+    with pytest.raises(InputError, match="choose all or current"):
+        export(crawl, tmp_path / "t.csv", versions="some")
+
+
+def kinds(path: Path) -> list[tuple[str, str, str]]:
+    """Type, address and profile of the records that answer."""
+    with open(path, "rb") as file:
+        return [
+            (
+                record.rec_type,
+                record.rec_headers.get_header("WARC-Target-URI"),
+                (record.rec_headers.get_header("WARC-Profile") or "").rpartition("/")[2],
+            )
+            for record in ArchiveIterator(file)
+            if record.rec_type in ("response", "revisit")
+        ]
+
+
+def test_a_warc_keeps_all_versions_and_looks(crawl: Path, tmp_path: Path) -> None:
+    """Every version and every look of the pages, byte for byte; each revisit finds what it refers to in the file."""
+    done = export(crawl, tmp_path / "w.warc.gz")
+    same, unmodified = "identical-payload-digest", "server-not-modified"
+    assert [
+        ("response", A, ""),
+        ("response", B, ""),
+        ("revisit", A, unmodified),
+        ("revisit", B, same),
+        ("response", A, ""),
+        ("response", D, ""),
+        ("revisit", A, unmodified),
+        ("revisit", A, same),
+    ] == kinds(tmp_path / "w.warc.gz")
+    assert (5, ["and 3 looks that found nothing new"]) == (done.pages, done.remarks)
+    with open(tmp_path / "w.warc.gz", "rb") as file:
+        heads = [record.rec_headers for record in ArchiveIterator(file) if record.rec_type in ("response", "revisit")]
+    there = {(head.get_header("WARC-Target-URI"), head.get_header("WARC-Date")) for head in heads}
+    wanted = {
+        (head.get_header("WARC-Refers-To-Target-URI"), head.get_header("WARC-Refers-To-Date"))
+        for head in heads
+        if head.get_header("WARC-Type") == "revisit"
+    }
+    assert wanted <= there
+    with Recording([tmp_path / "w.warc.gz"]) as recording:
+        answer = recording.find(A)
+        assert answer is not None
+        assert b"newt" in answer.body
+
+
+def test_a_warc_of_the_current_version_stands_alone(crawl: Path, tmp_path: Path) -> None:
+    """With `current` there is one record a page, and one with a body, also where the archive has only a reference."""
+    done = export(crawl, tmp_path / "w.warc.gz", versions="current")
+    assert [("response", B, ""), ("response", D, ""), ("revisit", A, "identical-payload-digest")] == kinds(
+        tmp_path / "w.warc.gz"
+    )
+    assert (3, []) == (done.pages, done.remarks)
+
+
+def test_a_look_at_what_is_not_archived_is_left_out(tmp_path: Path) -> None:
+    """A record that says "not modified" of a version that nobody kept would refer to nothing."""
+    with revisited(tmp_path / "kept") as made:
+        first = made.page(A, html("A", LONG))
+        made.unmodified(A, 1)
+    export(tmp_path / "kept", tmp_path / "w.warc.gz")
+    assert [("response", A, ""), ("revisit", A, "server-not-modified")] == kinds(tmp_path / "w.warc.gz")
+    with revisited(tmp_path / "lost") as made:
+        first.place = Place()
+        made.log.append(first)
+        made._follows[A] = first.started
+        made.unmodified(A, 1)
+        made.page(B, html("B", LONG))
+    export(tmp_path / "lost", tmp_path / "x.warc.gz")
+    assert [("response", B, "")] == kinds(tmp_path / "x.warc.gz")
+
+
+def test_a_wacz_lists_every_version(crawl: Path, tmp_path: Path) -> None:
+    """Pages to choose from are the versions; the index knows them, and not the looks without content."""
+    export(crawl, tmp_path / "p.wacz")
+    with zipfile.ZipFile(tmp_path / "p.wacz") as package:
+        pages = [json.loads(row) for row in package.read("pages/pages.jsonl").splitlines()[1:]]
+        assert ["First", "B", "Second", "D", "B"] == [page["title"] for page in pages]
+        index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
+    assert 6 == len(index)  # 5 versions, and the look at B that brought the same bytes
+    assert not any('"status": "304"' in row for row in index)

@@ -1,0 +1,132 @@
+"""What the report tells of looks again, and that they distort nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import Report, charts, gather, render
+from lycosa.core.types import Setting
+from lycosa.refresh.change import Change
+from revisited_crawl import DAY, EPOCH, html, revisited
+
+A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """A crawl of a minute, looked at again over ten days in a second run."""
+    path = tmp_path_factory.mktemp("freshness") / "crawl"
+    with revisited(path) as crawl:
+        crawl.seed(A)
+        crawl.page(A, html("Old <b>A</b>", "Corals."), links=[B, C], beta=0.9)
+        crawl.page(B, html("B", "Corals."), 10 / DAY)
+        crawl.page(C, html("C", "Corals."), 20 / DAY)
+        crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 60))
+        crawl.log.append(Setting("threshold", 0.2, EPOCH + DAY))
+        crawl.changed(A, html("New A", "More corals."), 1, "topic", 0.25, links=[D])
+        crawl.page(D, html("D", "Found on the new version."), 1.5, data={"change": Change("new").as_data()})
+        crawl.unmodified(B, 2)
+        crawl.changed(A, html("New A", "Corals, 7 readers."), 4, "cosmetic", 0.01)
+        crawl.failed(B, 5)
+        crawl.gone(B, 6)
+        crawl.moved(C, "http://b.test/c", 7)
+        crawl.gone(B, 8)
+        crawl.changed(A, html("Newest A", "Corals, and fish."), 10, "text", 0.5)
+    with Collection(path) as collection:
+        return gather(collection)
+
+
+def test_changes_are_told(told: Report) -> None:
+    """Looks, kinds, the latest changes first, what is gone by its last title, what changes most often."""
+    fresh = told.freshness
+    assert fresh is not None
+    assert (8, EPOCH + 10 * DAY, 2) == (fresh.looks, fresh.last, fresh.changed)
+    assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.sorts
+    latest = [(change.node, change.kind if change.what == "changed" else change.what) for change in fresh.latest]
+    assert [(A, "text"), (C, "moved"), (B, "vanished"), (A, "topic")] == latest
+    assert 1 == fresh.new
+    assert [("C", "moved", "http://b.test/c"), ("B", "vanished", "")] == [
+        (g.title, g.what, g.target) for g in fresh.gone
+    ]
+    assert [EPOCH + 7 * DAY, EPOCH + 6 * DAY] == [page.since for page in fresh.gone]
+    assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [(r.title, r.times, r.looks, r.last) for r in fresh.restless]
+
+
+def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:
+    """Pages, finds, hosts, requests for pages and causes are of the crawl; a page that vanished is no failure of it."""
+    assert (4, 4, 1) == (told.pages, told.finds, told.host_count)
+    assert 4 == told.hosts[0].pages
+    assert 0 == told.hosts[0].failures
+    assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in told.kinds}
+    assert [("Looking again: no answer in time", 1)] == [(cause.name, cause.count) for cause in told.causes]
+    assert [1, 2, 3, 4] == [card.number for card in told.cards]
+
+
+def test_a_page_found_on_a_new_version_has_its_parent(told: Report) -> None:
+    """The page that was changed is where the address was first seen."""
+    card = told.cards[3]
+    assert (D, "link", A, 1) == (card.node, card.origin, card.parent, card.parent_number)
+
+
+def test_finds_tell_what_has_become_of_them(told: Report) -> None:
+    """Changed, vanished or moved, and when."""
+    assert {
+        A: ("changed", EPOCH + 10 * DAY),
+        B: ("vanished", EPOCH + 6 * DAY),
+        C: ("moved", EPOCH + 7 * DAY),
+        D: ("", 0.0),
+    } == {card.node: (card.since, card.since_when) for card in told.best}
+
+
+def test_a_run_that_only_looked_again_is_not_time_spent_crawling(tmp_path: Path) -> None:
+    """A watch of ten days does not make a crawl of a minute one of ten days."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "Corals."), 10 / DAY)
+        crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 60))
+        crawl.log.append(Setting("threshold", 0.2, EPOCH + DAY))
+        for day in range(1, 11):
+            crawl.unmodified(A, day)
+        crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 11 * DAY))
+    with Collection(tmp_path / "crawl") as collection:
+        report = gather(collection)
+    assert (1, 60.0) == (report.runs, report.seconds)
+
+
+def test_the_page_shows_it(told: Report) -> None:
+    """A section of its own, escaped, with the figure, and the commands that tell more."""
+    page = render(told)
+    assert 'id="changes"' in page
+    assert 'href="#changes"' in page
+    assert "8 looks again, the last on 11 January 2026, 00:00 UTC." in page
+    assert "2 times a page had changed in what a reader comes for; 1 time only in its looks." in page
+    assert "1 new page was found meanwhile." in page
+    assert f"lycosa diff {told.place} URL" in page
+    assert f"<b>Figure {told.figure('changes')}.</b> Changes by the time" in page
+    assert 'class="kind-topic"' in page
+    assert "Vanished since 7 January 2026." in page
+    assert "<b>A</b>" not in page
+
+
+def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
+    """No section, no link, and figures are numbered as ever."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "Corals."))
+    with Collection(tmp_path / "crawl") as collection:
+        report = gather(collection)
+    assert report.freshness is None
+    assert "What has changed" not in render(report)
+
+
+def test_stacks_add_up() -> None:
+    """Bars cover the time from end to end, their parts lie on top of each other, and the highest fills the chart."""
+    times = np.array([0.0, 0.0, 0.0, 40 * DAY])
+    chart = charts.stacked(times, np.array([0, 2, 2, 1]), 3, 0.0, 40 * DAY)
+    assert chart is not None
+    assert (3, [3, 1]) == (chart.top, [bar.count for bar in chart.bars if bar.count])
+    assert [(0, 0.0, 1 / 3), (2, 1 / 3, 2 / 3)] == chart.bars[0].parts
+    assert (0.0, 40 * DAY, DAY) == (chart.bars[0].start, chart.bars[-1].end, chart.bars[0].end)
+    assert charts.stacked(times[:3], np.array([0, 2, 2]), 3, 0.0, 60.0) is None  # all within a minute

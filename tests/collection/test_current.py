@@ -1,0 +1,122 @@
+"""The current version is what a collection is; and what has become of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lycosa.collection.reading import Collection
+from lycosa.core.types import Visit
+from lycosa.store.log import PAGES
+from revisited_crawl import DAY, EPOCH, html, revisited
+
+A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
+LONG = "The reef, counted again and again, " + " ".join(f"coral{n}" for n in range(80))
+
+
+def made(path: Path) -> Path:
+    """Four pages: one that changes twice, one that vanishes, one that moves, one that never does anything."""
+    with revisited(path) as crawl:
+        crawl.page(A, html("Old", "An axolotl."), beta=0.1)
+        crawl.page(B, html("B", "A newt."))
+        crawl.page(C, html("C", "A toad."))
+        crawl.page(D, html("D", "A frog."))
+        crawl.changed(A, html("New", "A salamander."), 1, beta=0.9)
+        crawl.gone(B, 1)
+        crawl.unmodified(D, 1)
+        crawl.failed(C, 1)
+        crawl.moved(C, "http://b.test/", 2)
+        crawl.gone(B, 3)
+        crawl.changed(A, html("Newest", "A salamander"), 4, "cosmetic", 0.01, beta=0.8)
+        crawl.failed(A, 5)
+    return path
+
+
+def test_pages_are_the_last_versions(tmp_path: Path) -> None:
+    """Each page once, with title, score and number of its last version; what vanished or moved keeps its last."""
+    with Collection(made(tmp_path / "crawl")) as collection:
+        pages = list(collection.pages())
+        assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.beta) for _, v in pages]
+        numbers = {seq for seq, visit in collection.log.numbered() if isinstance(visit, Visit) and visit.is_version}
+        assert {seq for seq, _ in pages} <= numbers
+        assert max(numbers) == pages[-1][0]
+        assert [] == list(collection.pages(after=pages[-1][0]))
+        assert "A salamander" in collection.document(pages[-1][1]).marked
+
+
+def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path) -> None:
+    """The score of the current version decides."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "Out"), beta=0.1)
+        crawl.page(B, html("B", "In"), beta=0.9)
+        crawl.changed(A, html("A", "In"), 1, "topic", beta=0.9)
+        crawl.changed(B, html("B", "Out"), 1, "topic", beta=0.1)
+    with Collection(tmp_path / "crawl") as collection:
+        assert [A] == [visit.node for visit in collection.finds()]
+
+
+def test_the_last_word_on_sameness_counts(tmp_path: Path) -> None:
+    """A copy whose new version still repeats another stays one; one that says something of its own is a page."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", LONG))
+        crawl.page(B, html("A", LONG), same_as=A)
+        crawl.page(C, html("A", LONG), same_as=A)
+        crawl.page(D, html("D", "A toad."))
+        crawl.changed(B, html("A", LONG + " and more"), 1, same_as=A)
+        crawl.changed(C, html("C", "Something else."), 1)
+        crawl.changed(D, html("A", LONG), 1, same_as=A)
+    with Collection(tmp_path / "crawl") as collection:
+        assert [A, C] == [visit.node for _, visit in collection.pages()]
+        everything = [(visit.node, visit.same_as) for _, visit in collection.pages(copies=True)]
+        assert [(A, ""), (B, A), (C, ""), (D, A)] == everything
+
+
+def test_a_mirror_that_changes_first_does_not_take_both_away(tmp_path: Path) -> None:
+    """B repeats A; both change alike, B first: then A repeats B, and the content is there once."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", LONG))
+        crawl.page(B, html("A", LONG), same_as=A)
+        crawl.changed(B, html("A", "New. " + LONG), 1)
+        crawl.changed(A, html("A", "New. " + LONG), 2, same_as=B)
+    with Collection(tmp_path / "crawl") as collection:
+        assert [B] == [visit.node for _, visit in collection.pages()]
+
+
+def test_standing_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
+    """Stands, vanished or moved, and since when; a look in vain tells nothing, nor does a cosmetic change count."""
+    with Collection(made(tmp_path / "crawl")) as collection:
+        found = {url: collection.standing(url) for url in (A, B, C, D, "http://a.test/never")}
+        assert found["http://a.test/never"] is None
+        told = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
+        assert {A: ("stands", 4, 3, 2), B: ("vanished", 1, 1, 2), C: ("moved", 2, 1, 1), D: ("stands", 0, 1, 1)} == told
+        one, moved = found[A], found[C]
+        assert one is not None
+        assert moved is not None
+        assert EPOCH + 1 * DAY == one.changed
+        assert "http://b.test/" == moved.target
+
+
+def test_what_returns_stands_again(tmp_path: Path) -> None:
+    """A page that was gone and comes back stands since then."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "Here"))
+        crawl.gone(A, 1)
+        crawl.changed(A, html("A", "Here"), 3, what="returned")
+    with Collection(tmp_path / "crawl") as collection:
+        standing = collection.standing(A)
+        assert standing is not None
+        assert ("stands", EPOCH + 3 * DAY, 2) == (standing.state, standing.since, standing.versions)
+
+
+def test_without_revisits_pages_are_what_they_were(tmp_path: Path) -> None:
+    """A log that holds no other versions is asked in the plain words of before."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", LONG))
+        crawl.page(B, html("A", LONG), same_as=A)
+    asked: list[str] = []
+    with Collection(tmp_path / "crawl") as collection:
+        numbered = collection.log.numbered
+        collection.log.numbered = lambda where, **more: asked.append(where) or numbered(where, **more)  # type: ignore
+        assert [A] == [visit.node for _, visit in collection.pages()]
+        assert [A, B] == [visit.node for _, visit in collection.pages(copies=True)]
+    assert all(where.startswith(PAGES) and "EXISTS" not in where for where in asked)
+    assert 2 == len(asked)

@@ -1,0 +1,68 @@
+"""A web that changes, crawled and looked at again by the real thing; then read by everything that reads."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from pathlib import Path
+
+from handmade import FRONT, Pages, crawl, html, redirect, star
+
+from lycosa.collection.export import export
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import gather
+from lycosa.collection.searching import Search
+from lycosa.crawling import revisit
+from lycosa.replay.recording import Recording
+from lycosa.spaces.web import WebSpace
+from lycosa.store.summary import summarise
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+ONE, TWO, THREE, FOUR, FIVE = (f"{FRONT}{name}" for name in ("one", "two", "three", "four", "five"))
+
+
+def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
+    """Changed, vanished, moved, new and unchanged pages are each told as such, by every reader alike."""
+    path = tmp_path / "crawl"
+    before = star({url: html(url[-3:], f"All about coral, {url[-3:]}. " * 20) for url in (ONE, TWO, THREE, FOUR)})
+    crawl(path, before)
+    now = {**before, ONE: html("New", "Coral salamanders now. " * 20, (FIVE, "five")), THREE: redirect(FIVE)}
+    now[FIVE] = html("Five", "A new page about coral.")
+    del now[TWO]
+
+    async def look_again() -> None:
+        await asyncio.sleep(10 * 86_400)  # of virtual time
+        politeness = Politeness(clock, delay=0.1, free=lambda address: True)
+        space = WebSpace(SimTransport(Pages(now), seed=1, latency=(0.01, 0.02)), politeness, clock)
+        async for _ in revisit(path, space=space, clock=clock, everything=True):
+            pass
+
+    run_virtual(look_again())
+    with Collection(path) as collection, Search(collection) as search:
+        told = {url: collection.standing(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
+        states = {url: (standing.state, standing.versions) for url, standing in told.items() if standing is not None}
+        assert {
+            ONE: ("stands", 2),
+            TWO: ("vanished", 1),
+            THREE: ("moved", 1),
+            FOUR: ("stands", 1),
+            FIVE: ("stands", 1),
+        } == states
+        assert [ONE] == [hit.url for hit in search.find("salamanders")]
+        report = gather(collection)
+    assert 6 == report.pages == summarise(path).pages  # with the front page
+    assert f"lycosa refresh {path}" == report.steps[0][0]
+    assert report.freshness is not None
+    assert (5, 1, 2) == (report.freshness.looks, report.freshness.changed, report.freshness.gone_count)
+    out = io.BytesIO()
+    export(path, None, "jsonl", everything=True, stdout=out)
+    rows = {row["url"]: row for row in map(json.loads, out.getvalue().splitlines())}
+    assert {FRONT, ONE, TWO, THREE, FOUR, FIVE} == set(rows)
+    assert "salamanders" in rows[ONE]["text"]
+    assert ONE == rows[FIVE]["parent"]
+    done = export(path, tmp_path / "all.warc.gz", everything=True)
+    assert 7 == done.pages
+    with Recording([tmp_path / "all.warc.gz"]) as recording:
+        assert all(recording.find(url) is not None for url in rows)

@@ -1,0 +1,137 @@
+"""The search index follows what the pages are now."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from lycosa.collection import searching
+from lycosa.collection.reading import Collection
+from lycosa.collection.searching import Search
+from lycosa.store.directory import Directory
+from lycosa.store.search import NAME, Entry, Index
+from revisited_crawl import DAY, EPOCH, Revisited, html, revisited
+
+A, B, C = (f"http://a.test/{name}" for name in "abc")
+
+
+def found(path: Path, words: str, **filters: object) -> list[str]:
+    with Collection(path) as collection, Search(collection) as search:
+        return [hit.url for hit in search.find(words, **filters)]  # type: ignore[arg-type]
+
+
+def go_on(crawl: Revisited) -> Revisited:
+    """Open a closed crawl again, to add to it."""
+    crawl._directory = Directory.open(crawl.path)
+    crawl.log = crawl._directory.log()
+    crawl._archive = crawl._directory.archive(crawl.log, "Lycosa/test", 10**9)
+    return crawl
+
+
+def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    """Its words, title, score and time are searched; the old words are gone; each page is there once."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("Old title", "An axolotl among corals."), beta=0.3)
+        crawl.page(B, html("B", "A newt among corals."))
+    assert [A] == found(crawl.path, "axolotl")
+    go_on(crawl).changed(A, html("New title", "A salamander among corals."), 2, beta=0.7)
+    crawl.unmodified(B, 2)
+    crawl.close()
+    assert [] == found(crawl.path, "axolotl")
+    assert [A] == found(crawl.path, "salamander")
+    assert {A, B} == set(found(crawl.path, "corals"))
+    with Collection(crawl.path) as collection, Search(collection) as search:
+        (hit,) = search.find("salamander", since="2026-01-03", score=0.6)
+        assert ("New title", 0.7, EPOCH + 2 * DAY) == (hit.title, hit.score, hit.fetched.timestamp())
+        assert 2 == search.find("corals").pages
+
+
+def test_pages_that_have_changed(tmp_path: Path) -> None:
+    """`changed` asks for the last change that matters; a cosmetic one after it does not hide it."""
+    with revisited(tmp_path / "crawl") as crawl:
+        for node in (A, B, C):
+            crawl.page(node, html("Page", "About corals and nothing else."))
+        crawl.changed(A, html("Page", "About corals and fish."), 2)
+        crawl.changed(B, html("Page", "About corals, 1 reader."), 2, "cosmetic")
+        crawl.changed(A, html("Page", "About corals and fish, 1 reader."), 9, "cosmetic")
+    assert [A] == found(crawl.path, "corals", changed=0.0)
+    assert [A] == found(crawl.path, "corals", changed=EPOCH + 2 * DAY)
+    assert [] == found(crawl.path, "corals", changed=EPOCH + 3 * DAY)
+    assert {A, B, C} == set(found(crawl.path, "corals"))
+
+
+def test_what_vanished_is_found_and_told(tmp_path: Path) -> None:
+    """A page that is gone is found by its last version, with since when it is."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "An axolotl."))
+        crawl.gone(A, 3)
+    with Collection(crawl.path) as collection, Search(collection) as search:
+        (hit,) = search.find("axolotl")
+    assert ("vanished", "2026-01-04T00:00:00+00:00") == (hit.standing, hit.as_dict()["since"])
+
+
+def test_a_new_version_may_be_a_copy(tmp_path: Path) -> None:
+    """It is left out unless copies are asked for, as long as it is one."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("A", "An axolotl."))
+        crawl.page(B, html("B", "A newt."))
+        crawl.changed(B, html("A", "An axolotl."), 1, same_as=A)
+    assert [A] == found(crawl.path, "axolotl")
+    assert {A, B} == set(found(crawl.path, "axolotl", copies=True))
+    go_on(crawl).changed(B, html("B", "An axolotl of its own."), 2)
+    crawl.close()
+    assert {A, B} == set(found(crawl.path, "axolotl"))
+
+
+def dump(path: Path) -> list[object]:
+    """All that an index holds."""
+    with sqlite3.connect(path / NAME) as db:
+        tables = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("state", "address", "chunk", "tally")]
+    db.close()
+    return list(tables)
+
+
+def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped before any of its batches is committed, and gone on with: the index is that of a build in one go."""
+    with revisited(tmp_path / "crawl") as crawl:
+        for node in (A, B, C):
+            crawl.page(node, html("Page", f"About corals of {node[-1]}."))
+        crawl.changed(A, html("Page", "Now about salamanders."), 1)
+        crawl.changed(A, html("Page", "Now about newts."), 2)
+    monkeypatch.setattr(searching, "BATCH", 1)
+    found(crawl.path, "newts")
+    whole = dump(crawl.path)
+    add = Index.add
+    for stop in range(3):  # B, C, and A as it is now
+        (crawl.path / NAME).unlink()
+        left = stop
+
+        def stopping(index: Index, entries: list[Entry], mark: str) -> None:
+            nonlocal left
+            if not left:
+                raise KeyboardInterrupt
+            left -= 1
+            add(index, entries, mark)
+
+        monkeypatch.setattr(Index, "add", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            found(crawl.path, "newts")
+        monkeypatch.setattr(Index, "add", add)
+        assert [A] == found(crawl.path, "newts")
+        assert whole == dump(crawl.path)
+
+
+def test_a_rebuilt_index_holds_no_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose versions have come one by one fill the index with dead; made anew it has the living alone."""
+    with revisited(tmp_path / "crawl") as crawl:
+        crawl.page(A, html("Page", "About corals 0."))
+    for day in range(1, 4):
+        assert [A] == found(crawl.path, "corals")
+        go_on(crawl).changed(A, html("Page", f"About corals {day}."), day)
+        crawl.close()
+    with Collection(crawl.path) as collection, Search(collection) as search:
+        assert 4 == len(search.keep_up().pages())
+        assert 1 == len(search.keep_up(anew=True).pages())
+        assert [A] == [hit.url for hit in search.find("corals")]

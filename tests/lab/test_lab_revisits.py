@@ -1,0 +1,69 @@
+"""Crawls whose pages were looked at again, read by those who learn from crawls: each page counts once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.collection.export import export
+from lycosa.core.types import Label
+from lycosa.explaining.reasons import Reasons
+from lycosa.lab.corpora.crawl import crawl as corpus
+from lycosa.lab.gathering import pages_of
+from lycosa.lab.indexing import Account
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.training.background import documents
+from lycosa.training.browsed import read_crawl as browsed
+from lycosa.training.corpus import Corpus
+from lycosa.training.sources import read_crawl as labelled
+from revisited_crawl import html, revisited
+
+A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three pages; one changes and links to a fourth, one vanishes, one moves."""
+    path = tmp_path_factory.mktemp("revisits") / "crawl"
+    with revisited(path) as made:
+        made.seed(A)
+        made.page(A, html("A", "Corals of the lagoon."), links=[B, C])
+        made.page(B, html("B", "Sponges of the atoll."))
+        made.page(C, html("C", "Polyps of the reef."))
+        made.unmodified(A, 1)
+        made.changed(A, html("A", "Salamanders are none of the sea."), 2, links=[B, D])
+        made.gone(B, 3)
+        made.moved(C, D, 3)
+        made.same(A, html("A", "Salamanders are none of the sea."), 3)
+        for node in (A, B, C):
+            made.log.append(Label(node, node != C))
+    return path
+
+
+def test_each_page_is_read_once(crawl: Path, tmp_path: Path) -> None:
+    """As a corpus, as a browsing record, as labelled pages, as a background, and from an export of all versions."""
+    account = Account()
+    assert [(A, ""), (B, ""), (C, "")] == [(r.url, r.target) for r in corpus(crawl, account, lambda url: True)]
+    assert (3, 3) == (account.expected, account.read)
+    record = browsed(crawl, "en", lambda *told: None)
+    assert {A, B, C} == set(record.row_of)
+    assert {(A, B), (A, C)} == set(record.steps)
+    found = Corpus(Vocabulary("en"))
+    labelled(crawl, found)
+    assert 3 == len(found.pages)
+    assert 3 == len(list(documents(crawl)))
+    export(crawl, tmp_path / "all.warc.gz")
+    for source in (crawl, tmp_path / "all.warc.gz"):
+        names = [bag.name for bag in pages_of(source, Vocabulary("en"), Account(), lambda *told: None)]
+        assert [A, B, C] == names
+
+
+def test_why_knows_links_of_new_versions(crawl: Path) -> None:
+    """A link that only the changed page has waits, with that page as its parent; a vanished page was fetched."""
+    with Reasons(crawl) as reasons:
+        waiting = reasons.why(D)
+        assert "waits" == waiting.state
+        assert (A, "page", f"to {D}") in [(parent.node, parent.kind, parent.anchor) for parent in waiting.parents]
+        assert "fetched" == reasons.why(B).state
+        assert [f"to {C}"] == [parent.anchor for parent in reasons.why(C).parents]  # of the version before

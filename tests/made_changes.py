@@ -1,0 +1,61 @@
+"""Logs with changes in them, for the tests of those who list and tell them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.types import Kind, Outcome, Seed, Visit
+from lycosa.refresh.change import Change
+from lycosa.store.log import NAME, SqliteLog
+
+START = 1_700_000_000.0
+"""2023-11-14 22:13:20 UTC."""
+
+HOUR = 3_600.0
+
+REEF = "http://www.reef.example/coral"
+
+
+def make_log(directory: Path, *visits: Visit) -> SqliteLog:
+    """A log that begins with a seed, as all do."""
+    log = SqliteLog(directory / NAME)
+    log.append(Seed(REEF, START))
+    for visit in visits:
+        log.append(visit)
+    return log
+
+
+def page(url: str = REEF, at: float = START, title: str = "Coral reefs", beta: float = 0.5, **more: Any) -> Visit:
+    """A page of the crawl."""
+    return Visit(url, "page", "ok", 1, started=at, ended=at + 1, title=title, beta=beta, **more)
+
+
+def look(
+    change: Change | None = None,
+    url: str = REEF,
+    at: float = START + HOUR,
+    outcome: Outcome | None = None,
+    *,
+    title: str = "Coral reefs",
+    beta: float = 0.5,
+    follows: float = START,
+    kind: Kind = "revisit",
+    origin: str = "",
+) -> Visit:
+    """A look at a page; without a change it found nothing new."""
+    data: dict[str, Any] = {"follows": follows} | ({"change": change.as_data()} if change else {})
+    found = outcome or ("ok" if change else "unchanged")
+    return Visit(
+        url, kind, found, 1, started=at, ended=at + 1, title=title, beta=beta, origin=origin, data=data
+    )  # fmt: skip
+
+
+def text(magnitude: float = 0.25) -> Change:
+    """Other words."""
+    return Change("changed", "text", magnitude, ["main-text"], ["12 of 48 words are others"])
+
+
+COSMETIC = Change("changed", "cosmetic", 0.01, ["digest"], ["other bytes"])
+VANISHED = Change("vanished", says=["404 Not Found"])
+MOVED = Change("moved", target="http://www.reef.example/new")
