@@ -9,7 +9,8 @@ from lycosa.estimators.astray import Astray
 
 def visit(astray: Astray, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:
     """Let it see a visit; a page is relevant if it has a beta."""
-    step = table.absorb(Visit(node, kind, "ok", 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    outcome = "redirect" if kind == "redirect" else "ok"
+    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     astray.learn(step, table, relevant=beta > 0)
 

@@ -218,7 +218,7 @@ def test_the_richest_is_found_among_many_blocks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [({"period": -1}, "period is -1"), ({"refetch": True}, "revisits come with refresh")]
+    ("wrong", "told"), [({"period": -1}, "period is -1"), ({"refetch": True}, "refresh and watch say when")]
 )
 def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None:
     """The message names the value and says what to do."""

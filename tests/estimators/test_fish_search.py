@@ -14,7 +14,8 @@ from lycosa.topics.given import Given
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:
     """Let it see a visit; the scores of its links."""
-    step = table.absorb(Visit(node, kind, "ok", 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    outcome = "redirect" if kind == "redirect" else "ok"
+    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     rows: Rows = fish.learn(step, table)
     return list(fish.score(rows, table).tolist())

@@ -11,20 +11,34 @@ from contextlib import aclosing
 from typing import Any
 
 from lycosa.checks.failing import want
-from lycosa.checks.trials import START, Judge, Shuffled
+from lycosa.checks.trials import START, Again, Aging, Judge, Shuffled
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Strategy
+from lycosa.core.protocols import Keeper, Strategy
 from lycosa.core.types import Event, Pick, Seed, Visit
 from lycosa.store.log import MemoryLog
 
 IN_FLIGHT = 8
 
 
-def engine(strategy: Strategy, space: Shuffled, events: Iterable[Event] = (), host_budget: int = 0) -> Engine:
+def engine(
+    strategy: Strategy,
+    space: Shuffled,
+    events: Iterable[Event] = (),
+    host_budget: int = 0,
+    keeper: Keeper | None = None,
+) -> Engine:
     """A crawl of the graph, at where those events end."""
     log = MemoryLog()
     made = Engine(
-        space, Judge(), strategy, log, clock=lambda: 0.0, concurrency=IN_FLIGHT, host_budget=host_budget, patience=10.0
+        space,
+        Judge(),
+        strategy,
+        log,
+        clock=lambda: 0.0,
+        concurrency=IN_FLIGHT,
+        host_budget=host_budget,
+        patience=10.0,
+        keeper=keeper,
     )
     for event in events or [Seed(START)]:
         log.append(event)
@@ -66,11 +80,17 @@ def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
     return found
 
 
-def resumes_alike(make: Callable[[], Strategy], after: int, advice: str, *, trouble: bool = False) -> None:
-    """Break a crawl off after so many visits: its next picks are those of one that only has its log."""
-    live = engine(make(), Shuffled(trouble=trouble))
+def resumes_alike(
+    make: Callable[[], Strategy], after: int, advice: str, *, trouble: bool = False, again: bool = False
+) -> None:
+    """Break a crawl off after so many visits: its next picks are those of one that only has its log.
+
+    With `again` pages are visited a second time while it goes on.
+    """
+    space = Aging if again else Shuffled
+    live = engine(make(), space(trouble=trouble), keeper=Again() if again else None)
     log = run(live, after)
-    resumed = engine(make(), Shuffled(trouble=trouble), log)
+    resumed = engine(make(), space(trouble=trouble), log)
     expected, actual = picks(live), picks(resumed)
     differ = [pair for pair in zip(expected, actual, strict=False) if pair[0] != pair[1]]
     want(

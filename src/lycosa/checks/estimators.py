@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.checks.crawls import growth, resumes_alike, state
 from lycosa.checks.failing import GROWTH, SECONDS, shape, want
-from lycosa.checks.trials import START, page_visit, steps
+from lycosa.checks.trials import START, page_visit, revisits, steps
 from lycosa.core.pool import is_linear
 from lycosa.core.protocols import Estimator
 from lycosa.core.strategies import Greedy
@@ -175,7 +175,7 @@ def a_redirect_hands_on_its_score(make: MakeEstimator) -> None:
     got = float(estimator.score(step.children, table)[0])
     want(
         math.isclose(worth, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, worth),
-        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.kind "
+        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.outcome "
         "is 'redirect', "
         "give the child what its source (step.row) had",
     )
@@ -187,6 +187,43 @@ def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
     for number in range(row + 1):
         table.add(f"node {number}", depth=number % 3)
     return float(make().score(np.array([row], np.int32), table)[0]) == worth
+
+
+def a_page_visited_again(make: MakeEstimator) -> None:
+    """A page that is visited again brings its new links, or has moved: these are ranked, others keep their scores."""
+    (estimator, table), (other, twin) = _taught(make), _taught(make)
+    linear = getattr(estimator, "sweeping", False) and is_linear(estimator)
+    for visit in revisits(table):
+        before = np.array(estimator.score(_all(table), table), np.float64)
+        step, same = table.absorb(visit), twin.absorb(visit)
+        if step is None or same is None:  # it brings nothing: no estimator is shown it, and no score can change
+            continue
+        what = f"{visit.node} was visited again ({visit.outcome}, pick {visit.pick})"
+        returned = set(np.asarray(estimator.learn(step, table)).tolist())
+        other.learn(same, twin)
+        waiting = step.children[table.state[step.children] == OPEN]
+        missing = [table.nodes[row] for row in waiting.tolist() if row not in returned]
+        want(not missing, f"after {what}, learn() did not return its new link {missing[:1]}: return step.children")
+        after = np.array(estimator.score(_all(table), table), np.float64)
+        bad = np.flatnonzero(~np.isfinite(after))
+        want(not len(bad), f"row {bad[:1]} scores {after[bad[:1]]} after {what}: guard against dividing by 0")
+        changed = np.flatnonzero(before != after[: len(before)])
+        lost = set(changed[table.state[changed] == OPEN].tolist()) - returned
+        want(
+            linear or not lost,
+            f"after {what}, the score of row {sorted(lost)[:1]} changed, but learn() did not return it: return every "
+            "row whose score may have changed",
+        )
+        want(
+            np.array_equal(after, other.score(_all(twin), twin)),
+            f"two of them, fed alike, score differently after {what}: draw chance from (seed, row or pick)",
+        )
+
+
+def a_crawl_with_revisits_can_be_resumed(make: MakeEstimator) -> None:
+    """Replaying the log gives the next picks of the live crawl, also if pages were visited again on the way."""
+    advice = "let learn() depend on its arguments and earlier learn() calls only, and mind that a page may come twice"
+    resumes_alike(lambda: Greedy(make()), 150, advice, again=True)
 
 
 def a_page_without_any_links(make: MakeEstimator) -> None:
@@ -250,6 +287,8 @@ ESTIMATOR_CHECKS = (
     fresh_ones_score_alike,
     a_crawl_can_be_resumed,
     a_redirect_hands_on_its_score,
+    a_page_visited_again,
+    a_crawl_with_revisits_can_be_resumed,
     a_page_without_any_links,
     a_page_with_ten_thousand_links,
     links_that_say_nothing,

@@ -133,6 +133,13 @@ def a_strategy_can_be_resumed(make: MakeStrategy) -> None:
         resumes_alike(make, visits, advice, trouble=visits % 2 == 0)
 
 
+def pages_visited_again(make: MakeStrategy) -> None:
+    """Where pages are visited again while it crawls, the log alone gives the next picks, as ever."""
+    for visits in BREAKS[1::2]:
+        advice = "see a visit again (step.visit.follows) as one of the keeper's: it brings new links and no reward"
+        resumes_alike(make, visits, advice, again=True)
+
+
 def host_budgets_hold(make: MakeStrategy) -> None:
     """No host gets more pages than its budget, however many are in flight, and each gets what it may."""
     space = Shuffled(lanes=6)
@@ -229,6 +236,7 @@ STRATEGY_CHECKS = (
     picking_is_pure,
     a_strategy_can_be_resumed,
     broken_off_again_and_again,
+    pages_visited_again,
     host_budgets_hold,
     what_is_held_back_comes_last,
     a_page_of_ten_thousand_links,

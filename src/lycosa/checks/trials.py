@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.protocols import NEVER
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
 from lycosa.spaces.graph import GraphSpace
@@ -115,6 +117,32 @@ def steps(table: Table) -> Iterator[Step]:
         yield step
 
 
+def revisits(table: Table) -> Iterator[Visit]:
+    """Pages of the graph that are visited again: with more links, with the same, with none; moved, and back again."""
+    space, gone = graph(), next(visit for visit in visits() if visit.outcome == "gone").node
+    known = [table.nodes[row] for row in table.closed]
+    beta = [0.7, 0.0, 0.2]
+    for number, node in enumerate(known[:3]):
+        links = [f"new on {node}", *space.links[node], known[-1], f"also new on {node}"]
+        yield _again(page_visit(node, links, beta[number], [0.9, *[0.5] * (len(links) - 1)], 70 + number), table)
+        yield _again(page_visit(node, links[::-1], 0.4, [0.25] * len(links), 80 + number), table)
+        yield _again(page_visit(node, [], 0.0, [], 90 + number), table)
+    back = ["back with this", *space.links[gone]]
+    yield _again(page_visit(gone, back, 0.6, [0.5] * len(back), 100), table)
+    for number, node in enumerate((known[1], known[1], START)):
+        yield _again(Visit(node, "page", "redirect", 101 + number, links=Links.to(f"where {node} is now")), table)
+    yield _again(page_visit(known[1], ["after all"], 0.5, [0.5], 110), table)  # back where it was
+
+
+def _again(visit: Visit, table: Table) -> Visit:
+    """The visit as one of a page that was visited before, with a word that no page had."""
+    visit.kind, visit.data = "revisit", {**visit.data, "follows": 1.0}
+    if visit.outcome == "ok":
+        id_of = {stem: number for number, stem in enumerate(table.stems)}
+        visit.terms = _worded(id_of, ["coral", visit.node, f"word {visit.pick}"])
+    return visit
+
+
 def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
     """The words of a page, as a vocabulary numbers them that has met those in `id_of`."""
     known = len(id_of)
@@ -157,6 +185,70 @@ class Shuffled(GraphSpace):
         page.links = written(page.links.urls)
         page.data.update(said(task.node, min(1.0, page.data["beta"])))
         return page
+
+
+class Aging(Shuffled):
+    """Such a graph some while later: pages that are visited again have one link more, have moved, or are as they were.
+
+    What a page has become depends on its name alone, so that a crawl of it can be repeated.
+    """
+
+    async def visit(self, task: Task) -> Page:
+        """The node's page, as it was or as it is now."""
+        page = await super().visit(task)
+        turn = sum(task.node.encode()) % 4
+        if not task.follows or page.outcome != "ok" or turn == 0:
+            return page
+        if turn == 1:
+            return Page("unchanged", 304)
+        if turn == 2:
+            return Page("redirect", 301, links=Links.to(f"{task.node}/moved"))
+        page.links = written([f"{task.node}/new", *page.links.urls])
+        page.data["alpha"] = [0.5, *page.data["alpha"]]
+        return page
+
+
+class Again:
+    """A keeper that has every page visited once more, in the order of the log, every third visit."""
+
+    explores = True
+
+    def __init__(self) -> None:
+        self.due: list[Task] = []
+        self.done: set[str] = set()
+        self.visits = 0
+
+    def wants_turn(self) -> bool:
+        """Every third time."""
+        return self.visits % 3 == 2
+
+    def pick(self, number: int, now: float) -> Task | None:
+        """The page that was visited first."""
+        return replace(self.due.pop(0), pick=number) if self.due else None
+
+    def give_back(self, task: Task, until: float = 0.0) -> None:
+        """Unless it was recorded, it has to be visited yet."""
+        if task.node not in self.done:
+            self.due.insert(0, task)
+
+    def next_due(self, now: float) -> float:
+        """At once."""
+        return 0.0 if self.due else NEVER
+
+    def is_same(self, visit: Visit, page: Page) -> bool:
+        """Whoever comes back comes with something new."""
+        return False
+
+    def compare(self, visit: Visit, page: Page) -> None:
+        """Nobody asks."""
+
+    def learn(self, visit: Visit, table: Table) -> None:
+        """Pages are due when they were visited once."""
+        self.visits += 1
+        if visit.is_page:
+            self.due.append(Task(visit.node, "revisit", table.row_of[visit.node], follows=1.0, due=True))
+        elif visit.follows:
+            self.done.add(visit.node)
 
 
 class Judge(Given):

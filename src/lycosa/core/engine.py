@@ -373,9 +373,10 @@ class Engine:
     def absorb(self, task: Task, page: Page) -> Visit:
         """Steps 3 to 6 for one page."""
         self._under_way -= task.row >= 0
-        if page.kind == "redirect" and task.hops >= MAX_HOPS:
+        if page.kind == "redirect" and (task.hops >= MAX_HOPS or (task.follows and page.links.urls == [task.node])):
+            itself = task.hops < MAX_HOPS
             page.kind, page.outcome, page.links = "page", "loop", Links()
-            page.note = f"more than {MAX_HOPS} redirects in a row"
+            page.note = "a redirect to itself" if itself else f"more than {MAX_HOPS} redirects in a row"
         nested = task.kind == "sitemap" and task.row >= 0 and (self.table.parent[task.row] >= 0 or task.follows > 0)
         if nested and page.kind == "page" and page.outcome == "ok":  # only what the user named may be either
             page.outcome, page.note, page.links = "unwanted", "named as a source of addresses, but is a page", Links()
@@ -498,6 +499,8 @@ class Engine:
                 return ""
             if not self.keeper.explores:
                 return REFRESHED
+        if self.pace is not None and self.pace.next(now) > now:  # lanes may be ready that wait for nothing else
+            return ""
         until = self.frontier.next_ready()
         if until == NEVER:
             return HOSTS_SPENT if self.frontier.waiting() else EXHAUSTED
@@ -507,10 +510,12 @@ class Engine:
 
     def _next_ready(self, now: float) -> float:
         """When there may be something to launch."""
+        if self.pace is not None and (turn := self.pace.next(now)) > now:
+            return turn
         until = self.frontier.next_ready() if self.keeper is None or self.keeper.explores else NEVER
         if self.keeper is not None:
             until = min(until, self.keeper.next_due(now))
-        return until if self.pace is None else max(until, self.pace.next(now))
+        return until
 
     async def _wait(self, deadline: float) -> None:
         """Sleep until something arrives or a lane becomes ready."""

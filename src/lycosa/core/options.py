@@ -301,6 +301,19 @@ class Options:
     )
     digest_every: str = option("1d", "How often a digest is sent at most.", group="Telling", metavar="TIME")
     feeds: bool = option(True, "Write changes.atom and changes.json into the directory.", group="Telling")
+    feed_url: str = option(
+        "", "Where the feeds will be published: their own address, for readers.", group="Telling", metavar="URL"
+    )
+    tell_kinds: list[str] = option(
+        [],
+        "Tell only of changes of this kind: topic, text, structure, link; repeat it for more.",
+        group="Telling",
+        flag="--tell-kind",
+        metavar="KIND",
+    )
+    tell_at_least: float = option(
+        0.0, "Tell only of changes of this magnitude, from 0 to 1, or more.", group="Telling", metavar="SHARE"
+    )
 
     @property
     def subject(self) -> str:
@@ -336,6 +349,7 @@ class Options:
             "budget": 1, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0, "concurrency": 1, "delay": 0,
             "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1, "timeout": 0.1, "min_rate": 0,
             "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0, "per_hour": 1e-3, "explore": 0,
+            "tell_at_least": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

@@ -7,10 +7,11 @@ class Pace:
     """So many requests an hour, evenly; what was not used may be caught up with, up to `burst` seconds' worth.
 
     The time by which all requests so far would be due if they came evenly is all there is to remember: a watch that is
-    started again counts those of the log, and an hour is not spent twice.
+    started again counts those of the log, and an hour is not spent twice. Nor is more than an hour ever owed: the crawl
+    before it may have been faster.
 
     >>> pace = Pace(per_hour=60, burst=120)
-    >>> [pace.next(1000.0) for _ in range(3) if not pace.take(1000.0)]
+    >>> [(pace.next(1000.0), pace.take(1000.0))[0] for _ in range(3)]
     [1000.0, 1000.0, 1060.0]
     """
 
@@ -25,4 +26,4 @@ class Pace:
 
     def take(self, at: float) -> None:
         """A request is sent."""
-        self._even = max(self._even, at) + self.interval
+        self._even = min(max(self._even, at) + self.interval, at + max(3600.0, self.interval))

@@ -122,7 +122,7 @@ class Apprentice:
         row, rows = step.row, step.children
         if step.visit.is_page:
             self._teach(row, step.visit)
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             self._inherit(row, rows[table.state[rows] == OPEN])
         else:
             self._judge_links(step, table)

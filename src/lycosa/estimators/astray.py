@@ -20,7 +20,8 @@ class Astray:
 
     A link of a relevant page is 0 pages astray, a link of an irrelevant one a page more than that page is. A row that
     several pages link to takes the best of them. Seeds are where they should be, so a link of an irrelevant seed is 1
-    page astray. A sitemap is no page that could be irrelevant. A redirect leads no further astray.
+    page astray. A sitemap is no page that could be irrelevant. A redirect leads no further astray. The new links of a
+    page that is visited again go by what it is now.
 
     Only what is not fetched yet is corrected: when a page that has been fetched is found again on a better way, its
     links stay as they are.
@@ -32,7 +33,7 @@ class Astray:
         """See a page, and whether it is relevant."""
         self.pages = fit(self.pages, len(table), _UNTOLD)
         at = int(self.of(np.array([step.row], np.int32), table)[0])
-        if step.visit.kind == "page":
+        if step.visit.kind == "page" or step.visit.is_version:
             at = 0 if relevant else at + 1
         self.pages[step.children] = np.minimum(self.pages[step.children], at)
 

@@ -36,8 +36,9 @@ class CashFlow:
     to the seeds, it costs the same however large the frontier is, and no score of an open row changes by it.
 
     Giving again. A page that was fetched keeps what it is given later on. Every `period` steps (0: never) the richest
-    of them that has links gives all it has to them. Redirects hand on to their target, also what comes later. A visit
-    that has to be tried again moves nothing.
+    of them that has links gives all it has to them; so does a page that was visited again and has new links, to them
+    and to those that it had. Redirects hand on to their target, also what comes later; a page that moves after it was
+    fetched hands on what it was given since. A visit that has to be tried again moves nothing.
 
     Invariant: rows + pool + shares of seeds not yet fetched = number of seeds + sum of the revisions.
     """
@@ -74,8 +75,8 @@ class CashFlow:
             raise ValueError(f"period is {self.period}: it has to be a number of steps, or 0 for never")
         if self.refetch:
             raise ValueError(
-                "refetch=yes needs pages to be visited again, which a crawl does not do; revisits come with refresh. "
-                "Leave it out: the links that are known are used again"
+                "refetch=yes needs pages to be visited again when a strategy says so, but refresh and watch say when. "
+                "Leave it out: the links that are known are used again, and those that a refresh finds join them"
             )
 
     # -- what OPIC and OTIE do in their own ways ---------------------------------------------------------------
@@ -106,7 +107,7 @@ class CashFlow:
         coins = self.coins_
         self.note(step, table)
         received = step.children
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             received = self._move(step, table)
         elif not step.visit.retry_at:
             received = self._crawled(step, table)
@@ -144,12 +145,14 @@ class CashFlow:
     def _crawled(self, step: Step, table: Table) -> Rows:
         row = step.row
         if len(step.children):
-            if table.is_seed[row] and not self.giver_[row]:
+            if table.is_seed[row] and not self.giver_[row] and row not in self.ends(self.seeds_):
                 self.seeds_ = np.append(self.seeds_, np.int32(row))
             self.giver_[row] = True
         cash = self._take(row, table)
-        if step.visit.is_page:
+        if step.visit.is_version:
             cash = self._revised(row, cash)
+        if step.visit.follows:
+            return self._give(cash, table.edges.children(row), table, None)
         return self._give(cash, step.children, table, step)
 
     def _move(self, step: Step, table: Table) -> Rows:
@@ -159,6 +162,8 @@ class CashFlow:
             return self._give(self._take(row, table), step.children, table, step)
         target = int(step.children[0])
         end = int(self.ends(step.children)[0])
+        if step.visit.follows:  # fetched before it moved: its share is spent
+            self.paid_[end] |= self.paid_[row]
         if table.is_seed[row] and not self.paid_[row]:
             if table.state[target] == OPEN or self.paid_[end]:  # a seed by now, as the table says, or one before
                 self.paid_[row] = True

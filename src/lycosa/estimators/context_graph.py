@@ -102,7 +102,7 @@ class ContextGraph:
     def learn(self, step: Step, table: Table) -> Rows:
         """Find the page's layer, and put its links there."""
         self.words_.learn(table)
-        worth = self._worth(step.visit) if step.visit.kind != "redirect" and len(step.children) else 0.0
+        worth = self._worth(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
         return self.parents_.tell(step, table, worth)
 
     def score(self, rows: Rows, table: Table) -> Scores:

@@ -12,6 +12,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
+from lycosa.estimators.present import linked
 
 
 @dataclass
@@ -58,14 +59,17 @@ class FishSearch:
         """Give the links their potential, and count how long there was no food."""
         self.potential_ = fit(self.potential_, len(table))
         rows = step.children
-        relevant = step.visit.beta >= self.threshold and step.visit.kind == "page"
-        potential = np.zeros(len(rows))
-        if step.visit.kind == "redirect":
-            potential[:] = self.potential_[step.row]
-        elif relevant:
-            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be a bit less than .3
+        relevant = step.visit.beta >= self.threshold and step.visit.is_version
+        if step.visit.outcome == "redirect":
+            potential = np.full(len(rows), self.potential_[step.row])
         else:
-            potential[: self.width] = 0.5
+            every = linked(step, table)
+            potential = np.zeros(len(every))
+            if relevant:
+                potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be less than .3
+            else:
+                potential[: self.width] = 0.5
+            potential = potential[np.isin(every, rows)] if len(every) > len(rows) else potential
         self.potential_[rows] = np.maximum(self.potential_[rows], potential)
         self.astray_.learn(step, table, relevant=relevant)
         return rows

@@ -78,7 +78,7 @@ class Hmm:
         """See what the page is like, and give its links what that promises."""
         value = 0.0
         self.pages_.words_.learn(table)
-        if step.visit.kind != "redirect" and len(step.children):
+        if step.visit.outcome != "redirect" and len(step.children):
             now = self.trail_.visit(step, table, self.pages_.cluster(self.pages_.vector(step.visit)))
             value = self._priority(now)
         return self.trail_.tell(step, table, value)

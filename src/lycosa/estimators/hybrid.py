@@ -67,7 +67,7 @@ class Hybrid:
         """Give the links what the way and the words promise."""
         said: float | NDArray[np.float64] = 0.0
         self.pages_.words_.learn(table)
-        if step.visit.kind != "redirect" and len(step.children):
+        if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
             now = self.trail_.visit(step, table, self.pages_.cluster(page))
             hmm = float(self.chain_.onward(now)[0])

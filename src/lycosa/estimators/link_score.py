@@ -60,7 +60,7 @@ class LinkScore:
         """Note the addresses' scores, and how far off we are; the table keeps the other sums."""
         self.url_ = fit(self.url_, len(table))
         rows = step.children
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             self.url_[rows] = np.maximum(self.url_[rows], self.url_[step.row])
         elif "url" in step.visit.links.facets:
             self.url_[rows] = step.facet("url")

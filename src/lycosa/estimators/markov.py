@@ -78,6 +78,7 @@ class Trail:
 
     A page that nobody linked to is at t = 1, with a(., 0) = pi. `literal` leaves the values as eq. 5 has them: they
     fade with each step. Else they are made to add up to 1 at each, which changes their size but not their proportions.
+    The new links of a page that is visited again get what it promises now; ways go on from what it was at first.
     """
 
     chain: Chain = field(repr=False)
@@ -102,14 +103,15 @@ class Trail:
             if not now.sum() > 0:  # can't be, says the model: then what was seen is not believed
                 now = self.chain.onward(before)
             now = now / now.sum()
-        self.now_[step.row] = now
+        if not step.visit.follows or not self.now_[step.row].any():
+            self.now_[step.row] = now
         return now
 
     def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
         """A page gives its links what it says of them, where nobody has given more. A redirect hands on what it had."""
         self._fit(table)
         rows, giver = step.children, step.row
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             value, giver = float(self.value_[step.row]), int(self.giver_[step.row])
             if giver < 0:  # nobody has said anything of the source: a seed
                 return rows

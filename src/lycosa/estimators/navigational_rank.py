@@ -85,11 +85,11 @@ class NavigationalRank:
         if self.steps_ % self.period == 0:
             self._propagate(table)
             return np.arange(size, dtype=np.int32)
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             for column in (self.into_, self.share_):
                 column[step.children] += column[step.row]
             return step.children
-        return self._extend(step) if step.visit.outcome == "ok" else step.children
+        return self._extend(step, table) if step.visit.outcome == "ok" else step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """NR2, which of a crawled page is its NR1."""
@@ -112,13 +112,15 @@ class NavigationalRank:
         self.nr1_[:size], self.into_[:size] = nr1, into
         self.share_[:size] = np.bincount(child, (nr1 / out)[parent], size)
 
-    def _extend(self, step: Step) -> Rows:
-        """One round for the page alone, and one for its links."""
+    def _extend(self, step: Step, table: Table) -> Rows:
+        """One round for the page alone, and one for its links: of a page that is visited again, for the new ones."""
         links = self.redirects_.ends(step.children)
         links = links[links != step.row]
-        out = max(1, len(links))
+        every = self.redirects_.ends(table.edges.children(step.row)) if step.visit.follows else links
+        every = every[every != step.row]
+        out = max(1, len(every))
         np.add.at(self.into_, links, 1)
-        worth = (self.nr1_[links] / self.into_[links]).sum() / out
+        worth = (self.nr1_[every] / np.maximum(self.into_[every], 1)).sum() / out
         self.nr1_[step.row] = self.eta * step.visit.beta + (1 - self.eta) * worth
         np.add.at(self.share_, links, self.nr1_[step.row] / out)
         return np.union1d(step.children, links) if self.redirects_.any_ else step.children

@@ -116,9 +116,13 @@ class NaiveBayesLinks:
         """Count the words that led here, and note those of the links."""
         self.words_ = fit(self.words_, len(table), NO_WORD)
         renewed = step.visit.is_page and self._count(step, table)
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
+            words = self.words_[step.row]
             for row in step.children.tolist():
-                self._add(row, self.words_[step.row].tolist(), MOST_WORDS)
+                if words.any():
+                    self._add(row, words.tolist(), MOST_WORDS)
+                else:  # of a page that was fetched, and has moved since, nothing is kept
+                    self._add(row, _slots(words_of(table.nodes[row])), MOST_WORDS // 2)
         else:
             self._note(step, table)
         if table.state[step.row] != OPEN:

@@ -23,7 +23,8 @@ class Opic(CashFlow):
 
     Paper: Guan et al. 2008, section 2 (OPIC, greedy strategy); Abiteboul, Preda, Cobena 2003. There the richest page is
     fetched again when it gives again. We use the links that are known: a request for nothing new is a request that
-    finds no page, and the loop visits no page twice. The papers leave open how often, and what becomes of dead ends.
+    finds no page, and when a page is visited again is for refresh and watch to say. A page that has new links then
+    gives again. The papers leave open how often, and what becomes of dead ends.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit

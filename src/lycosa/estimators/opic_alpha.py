@@ -32,7 +32,8 @@ class OpicAlpha:
 
     A visit that fails for good is one of a node without links; one that has to be tried again changes nothing. A
     redirect's source and target are one node: it has the cash of both, less one of the two 1s they began with, and it
-    gets what is given to either of them.
+    gets what is given to either of them. A page that is visited again and has new links gives what it was given since
+    to all of its links.
 
     Paper: Gouriten, Maniu, Senellart 2014, estimator 3. Of the nodes already crawled, none is selected again: it would
     have to be visited again.
@@ -62,7 +63,7 @@ class OpicAlpha:
         first = self.redirects_.ends(np.array([v]))[0] == v
         self.redirects_.learn(step, table)
         u = self.redirects_.ends(rows)
-        if step.visit.kind == "redirect" and len(rows):
+        if step.visit.outcome == "redirect" and len(rows):
             cash, C[v] = float(C[v]) - float(first), 0.0
             C[u] = np.maximum(C[u] + cash, 0.0)
             H[u], H[v] = H[u] + H[v], 0.0
@@ -71,7 +72,10 @@ class OpicAlpha:
         H[v] += cash
         self.G_ += cash
         if len(u):
-            weights = np.maximum(step.alphas, 0.0) * C[u]
+            alphas = step.alphas
+            if step.visit.follows:
+                u, alphas = self.redirects_.ends(table.edges.children(v)), table.edges.alphas(v)
+            weights = np.maximum(alphas, 0.0) * C[u]
             total = weights.sum()
             np.add.at(C, u, cash * (weights / total) if total > 0 else cash / len(u))
         return rows if u is rows else np.append(rows, u)

@@ -52,7 +52,7 @@ class Oracle:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Nothing is news; but a redirect's target may be one that the truth knows by its other name only."""
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             for row in step.children.tolist():
                 if table.nodes[row] not in self.truth_:
                     self.handed_[row] = self._worth(step.row, table)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.present import linked
 
 
 @dataclass
@@ -37,8 +38,8 @@ class OutLinks:
     def learn(self, step: Step, table: Table) -> Rows:
         """Each link may have been found on a page with more links than those before."""
         self.links_ = fit(self.links_, len(table))
-        redirected = step.visit.kind == "redirect"
-        links = int(self.links_[step.row]) if redirected else len(step.children)
+        redirected = step.visit.outcome == "redirect"
+        links = int(self.links_[step.row]) if redirected else len(linked(step, table))
         self.links_[step.children] = np.maximum(self.links_[step.children], links)
         return step.children
 

@@ -67,12 +67,13 @@ class PageRank:
         if (self.steps_ - 1) % self.period == 0:
             self._iterate(table)
             return np.arange(len(table), dtype=np.int32)
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             self.gain_[step.children] += self.gain_[step.row]
             return step.children
         links = self.redirects_.ends(step.children)
         links = links[links != step.row]
-        np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, len(links)))
+        count = len(table.edges.children(step.row)) if step.visit.follows else len(links)  # the others have theirs
+        np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, count))
         return np.union1d(step.children, links) if self.redirects_.any_ else step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
@@ -84,8 +85,8 @@ class PageRank:
         parent, child = self.redirects_.edges(table)
         out = np.bincount(parent, minlength=size)
         everywhere = np.arange(size, dtype=np.int32)
-        nodes = int((self.redirects_.ends(everywhere) == everywhere).sum())
-        linked = out > 0
+        linked = out > 0  # also a page that has moved since: its links are known
+        nodes = int(((self.redirects_.ends(everywhere) == everywhere) | linked).sum())
         inner = linked[child]  # the others only collect: their ranks are needed as a sum, which is what is left of 1
         source, target = parent[inner], child[inner]
         share = self.damping / np.maximum(out, 1)

@@ -47,7 +47,7 @@ class Parents:
         rows, parents = step.children, 1.0
         if not len(rows):
             return rows
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             value, parents = float(self.value_[step.row]), float(self.count_[step.row])
             if not parents:  # nobody has said anything of the source: a seed
                 return rows

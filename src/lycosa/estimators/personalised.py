@@ -51,7 +51,7 @@ class Personalised:
         rows = step.children
         self.astray_.learn(step, table, relevant=step.visit.beta >= self.threshold)
         outside = rows[(self.place_[rows] == 0) & (self.astray_.of(rows, table) <= self.levels)]
-        if step.visit.kind == "redirect":  # the target stands where its source stood
+        if step.visit.outcome == "redirect":  # the target stands where its source stood
             self.place_[outside] = self.place_[step.row]
         else:
             self.place_[outside] = np.arange(self.joined_ + 1, self.joined_ + 1 + len(outside))

@@ -20,7 +20,8 @@ _STAYS = -1
 class Redirects:
     """Where each row ends up. The table's edges lead to the addresses that were linked to; `edges` follows them.
 
-    Two links of one page that end at the same row are two edges. A link that ends at its own page is left out.
+    Two links of one page that end at the same row are two edges. A link that ends at its own page is left out. A page
+    that moved keeps the links that it had; one that is back where it was ends there.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, redirects = Table(), Redirects()
@@ -41,11 +42,13 @@ class Redirects:
 
     def learn(self, step: Step, table: Table) -> None:
         """Note a redirect; other visits say nothing."""
-        moves = step.visit.kind == "redirect" and len(step.children) > 0
+        moves = step.visit.outcome == "redirect" and len(step.children) > 0
         self.any_ |= moves
         if self.any_:
             self.goal_ = fit(self.goal_, len(table), _STAYS)
         if not moves:
+            if self.any_ and step.visit.outcome == "ok":
+                self.goal_[step.row] = _STAYS
             return
         target = int(step.children[0])
         if self.goal_[target] == step.row:  # a circle: it has to end somewhere

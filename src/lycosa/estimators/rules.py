@@ -83,8 +83,8 @@ class Rules:
         """Find the page's class, and give its links what the rules say of it."""
         visit = step.visit
         name = self._class_of(step)
-        if self.refine and visit.is_page:
-            self._refine(step.row, name, table)
+        if self.refine and visit.is_version:
+            self._refine(step, name, table)
         return self.parents_.tell(step, table, self.chance_.get(name, visit.beta))
 
     def score(self, rows: Rows, table: Table) -> Scores:
@@ -98,15 +98,21 @@ class Rules:
             return next((name for name in names if name in self.wanted_), min(self.wanted_))
         return names[0] if names else ""
 
-    def _refine(self, row: int, name: str, table: Table) -> None:
-        """One more case for each class that links to this page; the chances are worked out anew now and then."""
+    def _refine(self, step: Step, name: str, table: Table) -> None:
+        """One more case for each class that links to this page; the chances are worked out anew now and then.
+
+        A page that is visited again is no case more, but its links are those of the class that it has now.
+        """
         self.class_ = fit(self.class_, len(table), -1)
+        first = step.visit.is_page
         if name:
             known = list(self.names_)
-            for number in self.class_[table.edges.parents(row)].tolist():
+            for number in self.class_[table.edges.parents(step.row)].tolist() if first else ():
                 if number >= 0:
                     self.book_.add(known[number], name)
-            self.class_[row] = self.names_.setdefault(name, len(self.names_))
+            self.class_[step.row] = self.names_.setdefault(name, len(self.names_))
+        if not first:
+            return
         self.learned_ += 1
         if self.learned_ % self.period == 0:
             self.wanted_ = self.book_.members(self.targets)

@@ -28,7 +28,7 @@ class Siblings:
 
     What the paper leaves open: only a page that came back in order ("ok") counts as crawled. The target of a redirect
     is given the sums of its source; it does not become a sibling of the source's siblings, as no link leads to it. A
-    page that is visited again is not counted again.
+    page that is visited again is not counted again; its new links are siblings of those that it had, and they of them.
 
     When w comes in, all children of all its parents change, and when u comes in, all its own: one visit costs
     in-degree times out-degree. On a random graph of 100,000 nodes with 30 links on each page that is .08 ms a page
@@ -57,12 +57,14 @@ class Siblings:
         size = len(table)
         self.n, self.e, self.ne = fit(self.n, size), fit(self.e, size), fit(self.ne, size)
         self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             for column in (self.n, self.e, self.ne):
                 column[step.children] += column[step.row]
             return step.children
-        if step.visit.outcome != "ok" or self.crawled_[step.row]:
+        if step.visit.outcome != "ok":
             return step.children
+        if self.crawled_[step.row]:
+            return self._as_parent_again(step, table) if step.visit.follows else step.children
         self.beta_[step.row], self.crawled_[step.row] = step.visit.beta, True
         others = self._as_sibling(step, table)
         self._as_parent(step, table)
@@ -94,6 +96,21 @@ class Siblings:
         self.n[waiting] += beta.sum()
         self.e[waiting] += alpha.sum()
         self.ne[waiting] += beta @ alpha
+
+    def _as_parent_again(self, step: Step, table: Table) -> Rows:
+        """The page has more links than it had: those that wait hear of what is crawled, the old ones of what is new."""
+        rows, alpha = table.edges.children(step.row), table.edges.alphas(step.row).astype(np.float64)
+        beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
+        new = np.isin(rows, step.children)
+        changed = step.children
+        for told, heard in ((crawled, new), (crawled & new, ~new)):
+            waiting = rows[heard & (table.state[rows] == OPEN)]
+            if told.any():
+                self.n[waiting] += beta[told].sum()
+                self.e[waiting] += alpha[told].sum()
+                self.ne[waiting] += beta[told] @ alpha[told]
+                changed = np.union1d(changed, waiting)
+        return changed
 
 
 @dataclass

@@ -66,7 +66,7 @@ class SharkSearch:
         """Hand on what the page has, or has inherited, and smell at its links."""
         self.inherited_, self.potential_ = fit(self.inherited_, len(table)), fit(self.potential_, len(table))
         rows, sim = step.children, step.visit.beta
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             inherited = float(self.inherited_[step.row])
             potential = np.full(len(rows), self.potential_[step.row])
         else:

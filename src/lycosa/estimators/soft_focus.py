@@ -77,7 +77,7 @@ class SoftFocus:
             rows = self.apprentice_.learn(step, table)
         if self.distiller_ is not None:
             self.raised_ = fit(self.raised_, len(table))
-            if step.visit.kind == "redirect":
+            if step.visit.outcome == "redirect":
                 self.raised_[step.children] |= self.raised_[step.row]
             if self.distiller_.learn(step, table):
                 rows = np.union1d(rows, self._raise(self.distiller_, table)).astype(np.int32)

@@ -35,7 +35,7 @@ class UrlDepth:
         """Count the slashes of new rows once, so that scoring is an array access."""
         self.slashes_ = fit(self.slashes_, len(table), _UNKNOWN)
         known = self.slashes_[step.children]
-        if step.visit.kind == "redirect":
+        if step.visit.outcome == "redirect":
             source = self._counted(np.array([step.row], np.int32), table)
             self.slashes_[step.children] = np.where(known == _UNKNOWN, source, np.minimum(known, source))
         else:

@@ -124,7 +124,7 @@ class Vocabulary:
         """Take in a recorded visit: the words it was the first to use, and which words it has."""
         if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
             self._append(visit.terms.new)
-        if len(visit.terms.ids):
+        if len(visit.terms.ids) and visit.kind != "revisit":  # another version of a page that was counted
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1

@@ -50,6 +50,9 @@ class _Known(NamedTuple):
 class Copies:
     """Which page said it first; a fold over the log.
 
+    No page is a copy of its own former version, nor of what it was where it has moved from. Of a page that is visited
+    again, its first version and its last are remembered.
+
     >>> from lycosa.core.types import Terms
     >>> import numpy as np
     >>> def page(node, digest, simhash):
@@ -63,37 +66,65 @@ class Copies:
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
+        self._latest: dict[str, tuple[bytes, _Known]] = {}
+        """Of pages that were visited again what they said last; the digest is empty if someone had said it before."""
+        self._once: dict[str, str] = {}
+        """Of addresses that pages moved to, the one that each had at first."""
         self._bands = [defaultdict[int, deque[_Known]](lambda: deque(maxlen=MOST_KNOWN)) for _ in range(BANDS)]
 
     def original(self, visit: Visit) -> str:
         """The page that this one repeats, or empty."""
         same = self._first.get(visit.digest, "") if visit.digest and visit.size else ""
+        own = self._at_first(visit.node)
         if same:
-            return same if same != visit.node else ""
+            return same if self._at_first(same) != own else ""
         words = _words(visit)
         if words < FEWEST_WORDS:
             return ""
-        near: dict[str, _Known] = {}
+        near: dict[_Known, None] = {}  # each once, in the order in which they are met
         for number, bucket in enumerate(self._bands):
             for known in bucket.get(visit.simhash >> number * _WIDTH & _MASK, ()):
                 alike = distance(known.simhash, visit.simhash) <= NEAR
                 if alike and 8 * abs(known.words - words) <= max(known.words, words):
-                    near[known.node] = known
-        near.pop(visit.node, None)
-        sketch = _sketch(visit) if near else frozenset()
-        nearest = nsmallest(MOST_COMPARED, near.values(), key=lambda known: distance(known.simhash, visit.simhash))
+                    near[known] = None
+        others = [known for known in near if self._at_first(known.node) != own]
+        sketch = _sketch(visit) if others else frozenset()
+        nearest = nsmallest(MOST_COMPARED, others, key=lambda known: distance(known.simhash, visit.simhash))
         return next((known.node for known in nearest if _shared(sketch, known.sketch) >= ALIKE), "")
 
     def learn(self, visit: Visit) -> None:
-        """Remember a page that said something first."""
-        if not visit.is_page or visit.same_as:
+        """Remember a page that said something first; and where one has moved."""
+        if visit.outcome == "redirect" and visit.links.urls and (visit.follows or visit.node in self._once):
+            self._once.setdefault(visit.links.urls[0], self._at_first(visit.node))
+        if not visit.is_version or visit.same_as:
             return
-        if visit.digest and visit.size:
-            self._first.setdefault(visit.digest, visit.node)
-        if (words := _words(visit)) >= FEWEST_WORDS:
-            known = _Known(visit.simhash, words, visit.node, _sketch(visit))
-            for number, bucket in enumerate(self._bands):
-                bucket[visit.simhash >> number * _WIDTH & _MASK].append(known)
+        words = _words(visit)
+        known = _Known(visit.simhash, words, visit.node, _sketch(visit) if words >= FEWEST_WORDS else frozenset())
+        digest = visit.digest if visit.size else b""
+        if visit.follows:
+            self._forget(visit.node)
+            self._latest[visit.node] = digest if digest not in self._first else b"", known
+        if digest:
+            self._first.setdefault(digest, visit.node)
+        if words >= FEWEST_WORDS:
+            for bucket in self._buckets(known):
+                bucket.append(known)
+
+    def _forget(self, node: str) -> None:
+        """What a page said when it was last visited again, it says no more: it must not drive out what others say."""
+        if node not in self._latest:
+            return
+        digest, known = self._latest.pop(node)
+        self._first.pop(digest, None)
+        for bucket in self._buckets(known):
+            if known in bucket:
+                bucket.remove(known)
+
+    def _buckets(self, known: _Known) -> list[deque[_Known]]:
+        return [band[known.simhash >> number * _WIDTH & _MASK] for number, band in enumerate(self._bands)]
+
+    def _at_first(self, node: str) -> str:
+        return self._once.get(node, node)
 
 
 def _words(visit: Visit) -> int:

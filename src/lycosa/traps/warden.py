@@ -14,6 +14,9 @@ it repeats another page, is a soft 404, or fails; for it when it is a find of it
 A maze found on several hosts is recognised on the next one by its name. Sections that look endless and go on giving
 nothing after they were held back are shut. Seeds are never held, nor is what the user trusts.
 
+A page that is visited again counts neither for its section nor against it: it has been judged. Its new links are
+addresses like any.
+
 It is a fold over the log, like the rest of the crawl. The ingredients are known (soft-404 probes, Bar-Yossef et al.
 2004; near-duplicates by simhash, Manku et al. 2007; allowances of hosts, Lee et al. 2008, there by in-links, here by
 yield), the mixture is ours.
@@ -145,10 +148,10 @@ class Warden:
     # -- before a visit is recorded ----------------------------------------------------------------------------
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark the visit as a copy or a soft 404, if it is one."""
+        """Mark the visit as a copy or a soft 404, if it is one; also a page that has become one."""
         if reading is not None:
             self.soft404.recognise(visit, reading)
-        if visit.is_page:
+        if visit.is_version:
             if "soft-404" in visit.flags:
                 visit.beta = 0.0
                 visit.links.alphas = np.zeros(len(visit.links), np.float32)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
+from lycosa.estimators.present import linked
 from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
@@ -213,7 +214,7 @@ class Scent:
         moved: list[int] = []
         if not self.trails_.host[row]:  # a seed
             self.trails_.place(row, table.nodes[row])
-        if visit.kind == "redirect":
+        if visit.outcome == "redirect":
             moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
             for target in moved:
                 self.trails_.place(target, table.nodes[target])
@@ -277,13 +278,20 @@ class Scent:
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""
         trails, children = self.trails_, step.children
-        outcome = trails.outcome.item(step.row)
+        outcome, every = trails.outcome.item(step.row), linked(step, table)
+        if step.visit.follows and step.visit.is_version:  # it speaks for its new links as it is now
+            outcome = self.sharpening_.worth(step.visit, table, self.words_)
         lines = trails.known[children]
         lines[:, OUTCOMES] += outcome
         lines[:, PROMISE] += outcome * step.alphas
         for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
             np.maximum(lines[:, column], step.facet(facet), out=lines[:, column])
-        trails.beside(lines, children)
+        if len(every) == len(children):
+            trails.beside(lines, children)
+        else:  # visited again: only the new links have something to hear
+            heard = np.zeros((len(every), lines.shape[1]), np.float32)
+            trails.beside(heard, every)
+            lines += heard[np.isin(every, children)]
         trails.known[children] = lines
         for row in children[(trails.parents[children] == 0).nonzero()[0]].tolist():
             trails.place(row, table.nodes[row])

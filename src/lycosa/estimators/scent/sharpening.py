@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,18 @@ _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
 """1 + log tf of every count that a visit can have."""
 
 Column = NDArray[np.float64]
+
+
+class _Read(NamedTuple):
+    """A page as it is read: its outcome, what query and feedback say of it, and what goes into the sums."""
+
+    outcome: float
+    query: float
+    said: float
+    beta: float
+    own: float
+    worded: bool
+    slots: NDArray[np.intp]
 
 
 class Sharpening:
@@ -76,37 +89,43 @@ class Sharpening:
         """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
         if visit.same_as:
             return 0.0
+        read = self._read(visit, table, words)
+        query = read.query
+        self._beta += read.beta
+        self._own += read.own
+        if self.feedback and read.worded:
+            said = read.said
+            self._agreement = DISCOUNT * self._agreement + (query * said, query * query, said * said, query, said)
+            self._weight = DISCOUNT * self._weight + 1.0
+        self.lifts[read.slots] += np.array((query, 1.0), np.float32)
+        self.pages += 1
+        self.total += query
+        return read.outcome
+
+    def worth(self, visit: Visit, table: Table, words: LinkWords) -> float:
+        """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""
+        return 0.0 if visit.same_as else self._read(visit, table, words).outcome
+
+    def _read(self, visit: Visit, table: Table, words: LinkWords) -> _Read:
         slots = words.slots(table.stems, visit.terms.ids)
         frequency = _FREQUENCY[visit.terms.counts]
         length = math.sqrt(frequency @ frequency)
-        query = self._query(visit.beta, frequency, slots, length)
+        beta = own = said = 0.0
+        query = visit.beta
+        if self._worded and length:
+            beta, own = visit.beta, float(frequency @ self._topic[slots]) / length
+            betas, owns = self._beta + beta, self._own + own
+            if owns and betas:
+                query = (1.0 - OWN) * beta + OWN * own * betas / owns
         outcome = query
-        known = self.lifts[slots]
         if self.feedback and length:
+            known = self.lifts[slots]
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
-        known[:, 0] += query
-        known[:, 1] += 1.0
-        self.lifts[slots] = known
-        self.pages += 1
-        self.total += query
-        return outcome
-
-    def _query(self, beta: float, frequency: Column, slots: NDArray[np.intp], length: float) -> float:
-        if not self._worded or not length:
-            return beta
-        own = float(frequency @ self._topic[slots]) / length
-        self._beta += beta
-        self._own += own
-        if not self._own or not self._beta:
-            return beta
-        return (1.0 - OWN) * beta + OWN * own * self._beta / self._own
+        return _Read(outcome, query, said, beta, own, length > 0.0, slots)
 
     def _fed_back(self, query: float, said: float) -> float:
-        """What feedback says on the scale of the query; then see whether the two agree."""
+        """What feedback says, on the scale of the query; nothing while the two do not agree."""
         qq, ff = self._agreement[1] + query * query, self._agreement[2] + said * said
         usual = math.sqrt(qq / (self._weight + 1.0))
-        fed = min(max(said * math.sqrt(qq / ff), -CAP * usual), CAP * usual) if ff and self.trusted else 0.0
-        self._agreement = DISCOUNT * self._agreement + (query * said, query * query, said * said, query, said)
-        self._weight = DISCOUNT * self._weight + 1.0
-        return fed
+        return min(max(said * math.sqrt(qq / ff), -CAP * usual), CAP * usual) if ff and self.trusted else 0.0

@@ -81,7 +81,7 @@ class Trails:
         self.parents[rows] += np.uint8(1)
 
     def beside(self, lines: NDArray[np.float32], children: Rows) -> None:
-        """Some of a page's links lead to pages we have: the others know now how those turned out."""
+        """Some of a page's links, a line for each, lead to pages we have: the others know now how those turned out."""
         done = self.done[children]
         count = int(np.count_nonzero(done))
         if not count:
@@ -115,11 +115,14 @@ class Trails:
         return near
 
     def move(self, row: int, target: int) -> bool:
-        """What was known of a link is known of the page that it redirects to, if that one is new: whether it is."""
+        """What was known of a link is known of the page that it redirects to, if that one is new: whether it is.
+
+        A page that moves after it was fetched has turned out: it does not do so again where it is now.
+        """
         if self.parents[target] or self.done[target] or self.host[target]:
             return False
         for name, column in vars(self).items():
-            if name not in ("directory", "host", "outcome", "done"):
+            if name not in ("directory", "host"):
                 column[target] = column[row]
         return True
 

@@ -1,0 +1,341 @@
+"""The loop with a keeper: what is new and what is due share one budget, and a revisit is no page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lycosa.core.engine import EXHAUSTED, REFRESHED, REQUESTS_SPENT, STOPPED, Budget, Engine
+from lycosa.core.pace import Pace
+from lycosa.core.protocols import NEVER, Space
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
+from lycosa.estimators import strategy as named
+from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.store.log import MemoryLog
+from lycosa.testing.simulation import EPOCH, clock, run_virtual
+from lycosa.topics.given import Given
+
+
+class Scripted(Space):
+    """A space that answers by tables, one for the first visit and one for later ones, after .01 s or so."""
+
+    def __init__(self, first: Mapping[str, Page], later: Mapping[str, Page] | None = None, slow: float = 0.01) -> None:
+        self.first, self.later, self.slow = dict(first), dict(later or {}), slow
+        self.asked: list[tuple[str, str, float]] = []
+
+    async def visit(self, task: Task) -> Page:
+        """Answer."""
+        self.asked.append((task.kind, task.node, clock() - EPOCH))
+        begun = clock()
+        await asyncio.sleep(self.slow)
+        page = (self.later if task.follows else self.first).get(task.node, Page("gone", 404))
+        return replace(page, started=begun, ended=clock(), address="127.0.0.1", data=dict(page.data), flags=[])
+
+
+class Diary:
+    """A keeper that goes by a list: node and time, from the epoch on. Shares are of visits that were recorded."""
+
+    def __init__(self, *due: tuple[str, float], share: float = 0.5, explores: bool = True, same: str = "") -> None:
+        self.due = sorted(((EPOCH + at, node) for node, at in due), key=lambda pair: pair[0])
+        self.share, self.explores, self.same = share, explores, same
+        self.kept = self.total = 0
+        self.started: dict[str, float] = {}
+        self.row: dict[str, int] = {}
+        self.flying: dict[str, Task] = {}
+        self.given_back: list[tuple[str, float]] = []
+
+    def wants_turn(self) -> bool:
+        """If it has no more than its share with one visit more."""
+        return self.kept + 1 <= self.share * (self.total + 1)
+
+    def pick(self, number: int, now: float) -> Task | None:
+        """The first whose time has come."""
+        for at, node in self.due:
+            if at <= now and node in self.row:
+                self.due.remove((at, node))
+                follows = self.started.get(node, 0.0)
+                task = Task(
+                    node, "revisit" if follows else "page", self.row[node], pick=number, follows=follows, due=True
+                )
+                self.flying[node] = task
+                return task
+        return None
+
+    def give_back(self, task: Task, until: float = 0.0) -> None:
+        """Back into the list, unless it was recorded."""
+        if self.flying.pop(task.node, None) is not None:
+            self.given_back.append((task.node, until))
+            self.due.insert(0, (until, task.node))
+
+    def next_due(self, now: float) -> float:
+        """When the first of the list is due that can be."""
+        return min((at for at, node in self.due if node in self.row), default=NEVER)
+
+    def is_same(self, visit: Visit, page: Page) -> bool:
+        """Whether the page is one that never changes."""
+        return visit.node == self.same
+
+    def compare(self, visit: Visit, page: Page) -> None:
+        """Say what has become of it."""
+        if visit.follows and visit.outcome in ("ok", "redirect", "gone"):
+            what = {"ok": "changed", "redirect": "moved", "gone": "vanished"}[visit.outcome]
+            visit.data["change"] = {"what": what}
+
+    def learn(self, visit: Visit, table: Table) -> None:
+        """Know when each node was visited last, and where a page moved."""
+        self.total += 1
+        self.kept += visit.follows > 0
+        self.flying.pop(visit.node, None)
+        if visit.outcome == "redirect":
+            self.row[visit.links.urls[0]] = table.row_of[visit.links.urls[0]]
+        elif visit.node in table.row_of:
+            self.started[visit.node], self.row[visit.node] = visit.started, table.row_of[visit.node]
+
+
+def ok(*links: str, beta: float = 0.0) -> Page:
+    """A page with links."""
+    return Page("ok", 200, links=Links.to(*links), size=10, data={"beta": beta, "alpha": [0.0] * len(links)})
+
+
+def to(target: str) -> Page:
+    """A redirect where a page was."""
+    return Page("redirect", 301, links=Links.to(target))
+
+
+def engine(space: Space, keeper: Diary, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
+    """An engine on a space, where those events end."""
+    log = MemoryLog()
+    guide = rest.pop("strategy", None) or Greedy(BreadthFirst(), "arm")
+    rest.setdefault("concurrency", 1)
+    made = Engine(space, Given(), guide, log, clock=clock, keeper=keeper, **rest)  # type: ignore[arg-type]
+    for event in events:
+        log.append(event)
+    made.replay(events)
+    return made
+
+
+async def visits_of(made: Engine, most: int = 0) -> list[Visit]:
+    """So many visits of a run, or all."""
+    found = []
+    visits = made.run()
+    async for visit in visits:
+        found.append(visit)
+        if len(found) == most:
+            break
+    await visits.aclose()
+    return found
+
+
+def run(made: Engine, most: int = 0) -> list[Visit]:
+    """The same, in virtual time."""
+    return run_virtual(visits_of(made, most))
+
+
+def told(visits: Iterable[Visit]) -> list[str]:
+    """What was visited, revisits with an exclamation mark."""
+    return [visit.node + "!" * (visit.kind == "revisit") for visit in visits]
+
+
+CHAIN = {"a": ok("b"), "b": ok("c"), "c": ok("d"), "d": ok()}
+
+
+def test_revisits_are_no_pages_but_bring_links() -> None:
+    """A version has its links, its change and what it follows in the log; harvest and pages count first visits."""
+    space = Scripted({"a": ok("b", beta=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", beta=1.0)})
+    made = engine(space, Diary(("a", 60)))
+    visits = run(made)
+    assert ["a", "b", "a!", "n"] == told(visits)
+    assert (visits[0].started, {"what": "changed"}) == (visits[2].follows, visits[2].data["change"])
+    assert (3, 1, 1, {"changed": 1}) == (
+        made.tally.pages, made.tally.relevant, made.tally.revisits, dict(made.tally.changes)
+    )  # fmt: skip
+    assert EXHAUSTED == made.ending
+
+
+def test_what_is_as_it_was_is_not_read() -> None:
+    """A keeper that knows the content makes it an unchanged one: no links, no judgement, no step."""
+    space = Scripted({"a": ok()}, {"a": ok("n", beta=1.0)})
+    made = engine(space, Diary(("a", 60), same="a"))
+    visits = run(made)
+    assert ["a", "a!"] == told(visits)
+    assert ("unchanged", 0, 0.0) == (visits[1].outcome, len(visits[1].links), visits[1].beta)
+    assert "n" not in made.table.row_of
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.5, ["a", "a!", "b", "a!", "c", "a!", "d", "a!"]),  # one for one, the first being new
+        (0.25, ["a", "b", "c", "a!", "d", "a!", "a!", "a!"]),  # when nothing is new, what is due comes all the same
+        (0.0, ["a", "b", "c", "d", "a!", "a!", "a!", "a!"]),
+        (1.0, ["a", "a!", "a!", "a!", "a!", "b", "c", "d"]),
+    ],
+)
+def test_exploring_and_keeping_share_the_loop(share: float, expected: list[str]) -> None:
+    """Whose turn it is comes first; the other takes what is left."""
+    keeper = Diary(*[("a", 0.0)] * 4, share=share)
+    assert expected == told(run(engine(Scripted(CHAIN, {"a": ok("b")}), keeper)))
+
+
+def test_one_that_does_not_explore() -> None:
+    """A refresh fetches what is due and nothing else, also where new links turn up; then it is done."""
+    keeper = Diary(("a", 0.0), explores=False)
+    first = engine(Scripted(CHAIN), Diary(), budget=Budget(pages=1))
+    run(first)
+    made = engine(Scripted({}, {"a": ok("b", "n")}), keeper, list(first.log))
+    assert ["a!"] == told(run(made))
+    assert REFRESHED == made.ending
+    assert ["b", "n"] == [made.table.nodes[row] for row in made.table.rows()]
+
+
+def test_a_budget_of_requests() -> None:
+    """Pages and revisits count alike, and it is per run: a resumed one may send as many again."""
+    space = Scripted(CHAIN, {"a": ok("b")})
+    first = engine(space, Diary(*[("a", 0.0)] * 9), budget=Budget(requests=3))
+    assert ["a", "a!", "b"] == told(run(first))
+    assert REQUESTS_SPENT == first.ending
+    again = engine(space, Diary(*[("a", 0.0)] * 9), list(first.log), budget=Budget(requests=2))
+    assert ["a!", "c"] == told(run(again))
+
+
+def test_a_pace_for_all_requests() -> None:
+    """At 60 an hour one request a minute is sent, whoever asked for it."""
+    space = Scripted(CHAIN, {"a": ok("b")})
+    run(engine(space, Diary(("a", 0.0), ("a", 0.0)), pace=Pace(60, burst=0)))
+    assert [("page", 0), ("revisit", 60), ("page", 120), ("revisit", 180), ("page", 240), ("page", 300)] == [
+        (kind, round(at)) for kind, _, at in space.asked
+    ]
+
+
+def test_a_resumed_run_does_not_spend_an_hour_twice() -> None:
+    """The log says when requests were sent: after a break the next one waits for its minute."""
+    space = Scripted(CHAIN)
+
+    async def twice() -> list[int]:
+        first = engine(space, Diary(), pace=Pace(60, burst=0), budget=Budget(requests=2))
+        await visits_of(first)
+        again = engine(space, Diary(), list(first.log), pace=Pace(60, burst=0), budget=Budget(requests=2))
+        await visits_of(again)
+        return [round(at) for _, _, at in space.asked]
+
+    assert [0, 60, 120, 180] == run_virtual(twice())
+
+
+def test_the_loop_sleeps_until_something_is_due() -> None:
+    """What is due in ten days is visited in ten days, though nothing else is left to do."""
+    space = Scripted({"a": ok()}, {"a": ok()})
+    made = engine(space, Diary(("a", 864_000.0)))
+    assert ["a", "a!"] == told(run(made))
+    assert pytest.approx(864_000.0, abs=0.1) == space.asked[1][2]
+
+
+def test_a_page_that_moved_is_a_page_where_it_is_now() -> None:
+    """The target joins the frontier and is fetched as a page; the source is visited no more by the strategy."""
+    space = Scripted({"a": ok("b"), "b": ok(), "z": ok("b")}, {"b": to("z")})
+    made = engine(space, Diary(("b", 60)))
+    visits = run(made)
+    assert ["a", "b", "b!", "z"] == told(visits)
+    assert ("redirect", "page") == (visits[2].outcome, visits[3].kind)
+    assert {"moved": 1} == dict(made.tally.changes)
+
+
+def test_what_vanished_is_no_step() -> None:
+    """Its links stay known, and nothing is taken from the frontier."""
+    made = engine(Scripted(CHAIN), Diary(("a", 60)))
+    assert ["a", "b", "c", "d", "a!"] == told(run(made))
+    assert {"vanished": 1} == dict(made.tally.changes)
+
+
+def test_the_strategy_was_quicker() -> None:
+    """A row that the strategy has in flight is given back to the keeper, to be asked for later, and fetched once."""
+    keeper = Diary(("z", 61), ("b", 60), share=0.0)
+    space = Scripted({"a": ok("b"), "b": ok(), "z": ok()}, {"b": to("z")}, slow=5.0)
+    made = engine(space, keeper, concurrency=4)
+
+    async def watch() -> list[str]:
+        found = []
+        async for visit in made.run():
+            found.append(visit.node)
+            if len(found) == 3:  # z is known now: both want it
+                keeper.due.append((0.0, "z"))
+                keeper.started.pop("z", None)
+            if visit.node == "z":
+                keeper.due.clear()
+        return found
+
+    assert ["a", "b", "b", "z"] == run_virtual(watch())
+    assert [("z", True)] == [(node, until > EPOCH) for node, until in keeper.given_back][:1]
+    assert not made.frontier.taken
+
+
+def test_the_keeper_was_quicker() -> None:
+    """A row that the keeper fetches for the first time is in flight for the strategy, too, and is a page."""
+    keeper = Diary(("b", 0.0), share=1.0)
+    space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, slow=5.0)
+    made = engine(space, keeper, concurrency=4)
+
+    async def watch() -> list[Visit]:
+        found = []
+        async for visit in made.run():
+            found.append(visit)
+            if visit.node == "a":
+                keeper.row["b"] = made.table.row_of["b"]
+        return found
+
+    visits = run_virtual(watch())
+    assert ["a", "b", "c"] == sorted(told(visits))
+    assert ["", "arm"] == [visit.arm for visit in sorted(visits[1:], key=lambda visit: visit.node)]
+    assert 3 == made.tally.pages
+
+
+def test_what_is_in_flight_at_the_end_is_given_back() -> None:
+    """A run that is broken off leaves nothing in flight, and the keeper has its task again."""
+    keeper = Diary(("a", 0.0), ("b", 0.0), share=1.0)
+    made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), keeper, concurrency=4)
+    visits = run(made, most=2)
+    assert not made.in_flight
+    assert not made.frontier.taken
+    assert not keeper.flying
+    assert {"a", "b"} - {visit.node for visit in visits if visit.follows} <= {node for _, node in keeper.due}
+    rest = run(made)
+    assert sorted(["a", "b", "c", "a!", "b!"]) == sorted(told([*visits, *rest]))
+
+
+def test_stop_lets_arrive_what_is_under_way() -> None:
+    """After stop() nothing is picked, what is due included."""
+    keeper = Diary(*[("a", 0.0)] * 9)
+    made = engine(Scripted(CHAIN, {"a": ok("b")}), keeper)
+
+    async def watch() -> list[Visit]:
+        found = []
+        async for visit in made.run():
+            found.append(visit)
+            if len(found) == 2:
+                made.stop()
+        return found
+
+    assert ["a", "a!"] == told(run_virtual(watch()))
+    assert STOPPED == made.ending
+    assert 8 == len(keeper.due)
+
+
+@pytest.mark.parametrize("name", ["fl_n", "opic", "otie", "lr_sl", "scent,vectors=no", "nr", "mab_window"])
+def test_live_and_resumed_agree(name: str) -> None:
+    """After a crawl with pages that got links, moved, vanished and stayed, the log alone gives the next picks."""
+    first = {"a": ok("b", "c", beta=0.5), "b": ok("d", beta=0.9), "c": ok("a"), "d": ok("b", beta=0.2), "z": ok("c")}
+    later = {"a": ok("e", "c", beta=0.1), "b": to("z"), "c": ok("a", "f")}
+    due = [("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 2.0), ("a", 3.0)]
+    live = engine(Scripted(first, later), Diary(*due), strategy=named(name, seed=1, budget=50))
+    log: list[Event] = [Seed("a"), *run(live, most=8)]
+    resumed = engine(Scripted(first, later), Diary(*due), log, strategy=named(name, seed=1, budget=50))
+    assert list(live.table.nodes) == list(resumed.table.nodes)
+    picked = [
+        [made.strategy.pick(20 + number, made.frontier, EPOCH + 100) for number in range(3)] for made in (live, resumed)
+    ]
+    assert picked[0] == picked[1]
