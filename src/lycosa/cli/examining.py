@@ -34,6 +34,7 @@ EXTRAS = (
     ("lab", "plotly", "curves that move in reports of experiments (lycosa lab)"),
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
+    ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
 )
