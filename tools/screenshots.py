@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +28,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
+from lycosa.refresh.ledger import changes
+from lycosa.store.log import SqliteLog
 from lycosa.testing import Web, serve
+from lycosa.testing.changing import ChangingWeb
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"
@@ -113,6 +117,26 @@ def _shoot_content(page: Page, html: str, target: Path) -> None:
     page.close()
 
 
+def shoot_changes(browser: Browser, out: Path) -> None:
+    """A web that goes on for some days between a crawl and a refresh: what is told of it, two versions of a page."""
+    late = [0.0]
+    web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
+    with TemporaryDirectory() as name, serve(web, port=PORT, record=False):
+        directory = Path(name)
+        crawl = ["crawl", web.query(TOPIC), "--seed", web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8"]
+        in_terminal([*crawl, "--delay", "0.05", "--budget", "150", "--out", "reefs"], 100, directory)
+        late[0] = 4 * 86_400.0
+        written = in_terminal(["refresh", "reefs", "--all"], 100, directory)
+        log = SqliteLog(directory / "reefs" / "log.sqlite", readonly=True)
+        found = [told for told in changes(log) if told.change.what == "changed" and told.change.magnitude < 0.3]
+        log.close()
+        shown = max(found, key=lambda told: told.change.magnitude)
+        in_terminal(["diff", "reefs", shown.url, "--html", "diff.html"], 100, directory)
+        shoot(browser, directory / "diff.html", out / "diff.png", (1280, 900), color_scheme="light")
+        told = terminal_page([("lycosa refresh reefs --all", written)], 100)
+        _shoot_content(browser.new_page(), told, out / "terminal-refresh.png")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs")
@@ -142,7 +166,11 @@ def main() -> None:
             html = terminal_page(commands, columns)
             _shoot_content(browser.new_page(), html, out / f"terminal-{columns}.png")
         browser.close()
-    for picture in sorted([*out.glob("report-*.png"), *out.glob("terminal-*.png")]):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.strip(), args=["--no-sandbox"])
+        shoot_changes(browser, out)
+        browser.close()
+    for picture in sorted([*out.glob("report-*.png"), *out.glob("terminal-*.png"), out / "diff.png"]):
         size = picture.stat().st_size
         print(f"{picture.name}: {size / 1000:.0f} kB{', too large' if size > LARGEST else ''}")
 

@@ -29,7 +29,8 @@ from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.keeping import Keeping
 from lycosa.refresh.telling.crier import Crier
-from lycosa.refresh.telling.herald import Herald
+from lycosa.refresh.telling.excerpts import Excerpts
+from lycosa.refresh.telling.herald import Herald, wanted_by
 from lycosa.refresh.telling.making import targets_of
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
@@ -194,6 +195,7 @@ class Crawl:
         if keeping is not None:
             keeping.check(options)
             targets_of(options)
+            wanted_by(options)
         self._scope = Scope(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
         guard_of(options)
         user_agent(options)
@@ -357,7 +359,7 @@ class Crawl:
         if not isinstance(space, WebSpace) or not isinstance(log, SqliteLog) or self.path is None:
             raise InputError(f"{self.path} is not a crawl of the web: only those can be refreshed")
         versions = Versions(log, self.path / "archive")
-        herald = Herald(self.path, log, self.options, self._clock)
+        herald = Herald(self.path, log, self.options, self._clock, excerpt=Excerpts(versions))
         self._crier = Crier(herald, self._clock, self.notes.append)
         self._crier.start()
         return self._keeping.keeper(self.options, versions, space, threshold, self._clock())
@@ -466,9 +468,11 @@ class Crawl:
             opened.options = kept
             opened.save()
         log = self._log = opened.log()
+        log.command = self.command
         archive = None
         if self.options.archive:
             archive = self._archive = opened.archive(log, SOFTWARE, self.options.rotate)
+            archive.command = self.command
             self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         return log, archive
 

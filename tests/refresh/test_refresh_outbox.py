@@ -6,9 +6,13 @@ import asyncio
 import json
 import math
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from aiohttp import web
@@ -531,3 +535,57 @@ def test_over_http(log: SqliteLog) -> None:
     assert [3, 4] == [change["seq"] for change in json.loads(seen[0][1])["changes"]]
     assert 3 == len(notes)
     assert notes[-1].endswith("/...: told of 1 changed, 1 vanished, at attempt 3")
+
+
+TELLER = """
+import asyncio, sys, time
+from pathlib import Path
+from lycosa.refresh.telling.outbox import NAME, Outbox
+from lycosa.refresh.telling.webhook import Webhook
+from lycosa.store.log import SqliteLog
+log = SqliteLog(Path(sys.argv[1]), readonly=True)
+hook = Webhook(sys.argv[2], "pearl")
+hook.most = 3
+box = Outbox(log.path.with_name(NAME), log, [hook], time.time)
+asyncio.run(box.deliver())
+"""
+
+
+def test_kill_minus_nine(log: SqliteLog) -> None:
+    """Killed as a request arrives, and killed as its answer leaves: each change is in one delivery, all in order."""
+    got: list[tuple[str, list[int]]] = []
+    process: list[subprocess.Popen[bytes]] = []
+    kill_at = {2: "before", 5: "after", 6: "before"}  # by the number of the request
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            got.append((body["id"], [change["seq"] for change in body["changes"]]))
+            when = kill_at.get(len(got))
+            if when == "before":
+                process[-1].kill()
+                return
+            self.send_response(200)
+            self.end_headers()
+            if when == "after":
+                process[-1].kill()
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/hook"
+        opened(log, Webhook(address, "pearl")).close()  # it starts here
+        add(log, *[text()] * 14)  # 3 to 16
+        ended: list[int] = []
+        while not ended or (ended[-1] != 0 and len(ended) < 10):
+            process.append(subprocess.Popen([sys.executable, "-c", TELLER, str(log.path), address]))
+            ended.append(process[-1].wait(60))
+        server.shutdown()
+        thread.join()
+    # If the sixth request comes before the second kill, the third finds nobody.
+    assert ended in ([-9, -9, -9, 0], [-9, -9, 0])
+    assert [[3, 4, 5], [6, 7, 8], [9, 10, 11], [12, 13, 14], [15, 16]] == list(dict(got).values())
+    assert (5, got[1]) == (len(set(map(str, got))), got[2])

@@ -221,6 +221,22 @@ def test_a_budget_is_spent_from_the_first_day_on() -> None:
         assert (due <= allowed + 1e-6).all()
 
 
+def test_pages_that_are_due_all_the_time_leave_what_is_left_to_others() -> None:
+    """Four looks an hour, and two pages that may be asked again in an hour: four looks until then are for others.
+
+    After that the two have theirs, of 11:15 and 11:30, and others go on.
+    """
+    histories = Histories()
+    for _ in range(8):
+        histories.add(0.0)
+    for page in (0, 1):
+        for _ in range(60):
+            histories.look(page, 10 * HOUR, changed=True)  # so it is looked at as often as may be
+    due = make_schedule("adaptive,least=1h,start=30d,spend=yes", 4 / HOUR).due(histories) / HOUR
+    assert [11.0, 11.0] == due[:2].tolist()
+    assert [10.25, 10.5, 10.75, 11.0, 11.75, 12.0] == due[2:].tolist()
+
+
 def test_what_is_due_early_does_not_recede() -> None:
     """Asked again and again while nothing happens, the same page is due at the same time; then it is due now."""
     histories = watched(100)
@@ -318,5 +334,5 @@ def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, 
 def test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows() -> None:
     """Twenty days, each page looked at every other day on the mean: a point or more before each of them."""
     ours = kept_fresh("automatic")
-    assert all(ours > kept_fresh(name) + 0.01 for name in ("fixed", "adaptive", "proportional"))
+    assert all(ours > kept_fresh(name) + 0.01 for name in ("fixed", "adaptive", "adaptive,spend=yes", "proportional"))
     assert ours < kept_fresh("known")

@@ -121,7 +121,7 @@ class Telling:
         self._draw()
 
     def _tell(self, visit: Visit, what: str, how: str) -> None:
-        line = Text(f"{what:<9}", COLOURS[what])
+        line = Text().append(f"{what:<9}", COLOURS[what])
         line.append(f"{how}  " if how else "", "")
         line.append(plain(visit.title) or plain(visit.node), "bold")
         self.output.print(line, soft_wrap=False)

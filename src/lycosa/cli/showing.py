@@ -129,10 +129,15 @@ def _happenings(console: Console, summary: Summary) -> None:
         (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()
     ]
+    _counted(console, "what happened", rows)
+
+
+def _counted(console: Console, title: str, rows: list[tuple[int, str, str]]) -> None:
+    """How often what, and what the last of them said."""
     if console.width < NARROW:
-        _stack(console, "what happened", ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
+        _stack(console, title, ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
         return
-    table = _titled("what happened")
+    table = _titled(title)
     table.add_column("count", justify="right", no_wrap=True, min_width=5)
     table.add_column("what", no_wrap=True, min_width=17)
     table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
@@ -157,16 +162,7 @@ def _again(console: Console, again: Again) -> None:
         (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()
     ]
-    if console.width < NARROW:
-        _stack(console, "how they ended", ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
-        return
-    table = _titled("how they ended")
-    table.add_column("count", justify="right", no_wrap=True, min_width=5)
-    table.add_column("what", no_wrap=True, min_width=17)
-    table.add_column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
-    for count, what, why in rows:
-        table.add_row(str(count), what, escape(why))
-    console.print(table)
+    _counted(console, "how they ended", rows)
 
 
 def _curve(console: Console, summary: Summary) -> None:

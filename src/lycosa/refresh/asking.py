@@ -1,20 +1,24 @@
 """What to ask a host so that an unchanged page costs nothing, and when not to believe the answer.
 
 An ETag or a Last-Modified from the last time makes a request conditional: `304 Not Modified` has no body. Some hosts
-lie. So one look in eight at a host is unconditional: a page that changed while its validators stayed the same is a
-lie, and from then on the host's validators are not used. A Last-Modified that moved while the page stayed the same
-says nothing of when pages of that host change: conditions with it cost nothing, but its times aren't believed.
+lie. So one look in eight at a page is unconditional: a page that changed while its validators stayed the same is a
+lie, and from then on the host's validators are not used. So at most seven looks in a row at a page can be lied to. A
+Last-Modified that moved while the page stayed the same says nothing of when pages of that host change: conditions with
+it cost nothing, but its times aren't believed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
+
+import xxhash
 
 from lycosa.core.types import Visit
 
 PROOF = 8
-"""One look in so many at a host is unconditional."""
+"""One look in so many at a page is unconditional."""
 
 SLACK = 60.0
 """Seconds that a host's clock may be ahead of ours."""
@@ -24,7 +28,6 @@ SLACK = 60.0
 class Honesty:
     """What a host's validators have been found to be worth."""
 
-    looks: int = 0
     lies: int = 0
     """Pages that changed while their validators did not."""
     idle: int = 0
@@ -51,15 +54,26 @@ class Validators:
     modified: str = ""
 
     def conditions(self, honesty: Honesty) -> tuple[tuple[str, str], ...]:
-        """What to send with the next request: nothing if it has to prove something."""
-        if not honesty.trusted or honesty.looks % PROOF == 0:
+        """What to send with the next request: nothing to a host that lied."""
+        if not honesty.trusted:
             return ()
         asked = []
         if self.etag:
             asked.append(("If-None-Match", self.etag))
-        if self.modified:
+        if seconds(self.modified):  # no use to send what is no date
             asked.append(("If-Modified-Since", self.modified))
         return tuple(asked)
+
+
+def proves(node: str, looks: int) -> bool:
+    """Whether this look at a page is the one in eight that sends no conditions.
+
+    Which one it is differs from page to page: of a host's pages some are proved in each round, and each in its turn.
+
+    >>> [looks for looks in range(24) if proves("http://a.test/", looks)]
+    [2, 10, 18]
+    """
+    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % PROOF == 0
 
 
 NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))
@@ -67,19 +81,19 @@ NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))
 
 
 def remark(before: Validators, visit: Visit, changed: bool) -> str:
-    """What is odd about an answer with content, in a few words; empty if nothing is.
+    """What is odd about an answer, in a few words; empty if nothing is. `changed`: in something that matters.
 
     >>> remark(Validators('"a"'), Visit("u", "revisit", "ok", 1, etag='"a"'), changed=True)
     'same ETag, other content'
     """
-    if _same(before, visit):
-        name = "ETag" if visit.etag else "Last-Modified"
-        return f"same {name}, other content" if changed else ""
     found = []
-    if not changed and before.etag != visit.etag and before.etag:
-        found.append("other ETag, same content")
-    if not changed and before.modified != visit.modified and before.modified:
-        found.append("other Last-Modified, same content")
+    if visit.status != 304 and _same(before, visit):
+        found += [f"same {'ETag' if visit.etag else 'Last-Modified'}, other content"] if changed else []
+    elif visit.status != 304 and visit.outcome == "unchanged":
+        if before.etag and _strong(before.etag) != _strong(visit.etag):
+            found.append("other ETag, same content" if visit.etag else "no ETag any more, same content")
+        if before.modified and visit.modified and before.modified != visit.modified:
+            found.append("other Last-Modified, same content")
     if seconds(visit.modified) > visit.ended + SLACK:
         found.append("Last-Modified lies in the future")
     return "; ".join(found)
@@ -87,7 +101,6 @@ def remark(before: Validators, visit: Visit, changed: bool) -> str:
 
 def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> None:
     """Hold what the host said against what came."""
-    honesty.looks += 1
     if visit.status == 304:
         return
     if changed and _same(before, visit):
@@ -105,13 +118,19 @@ def seconds(date: str) -> float:
     (60.0, 0.0)
     """
     try:
-        return parsedate_to_datetime(date).timestamp()
+        moment = parsedate_to_datetime(date)
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError):
         return 0.0
+
+
+def _strong(etag: str) -> str:
+    """A weak ETag names the same content as the strong one."""
+    return etag.removeprefix("W/")
 
 
 def _same(before: Validators, visit: Visit) -> bool:
     """Whether the strongest validator that both answers have is the same."""
     if before.etag and visit.etag:
-        return before.etag == visit.etag
+        return _strong(before.etag) == _strong(visit.etag)
     return bool(before.modified) and before.modified == visit.modified and not (before.etag or visit.etag)

@@ -11,7 +11,7 @@ What: TypeAlias = Literal[
     "changed",  # other content at the same address
     "vanished",  # 404, 410, or a page that says so under another status
     "moved",  # a redirect where a page was
-    "returned",  # there again after it had vanished
+    "returned",  # there again after it had vanished or moved
     "new",  # seen for the first time
 ]
 

@@ -9,11 +9,16 @@ from lycosa.refresh.change import Change
 from lycosa.refresh.judging import judge_change
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.store.versions import Versions
-from lycosa.web.html import read_body
+from lycosa.web.html import charset_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.tree import decode
 
 INFLATED = 10_000_000
 """Bytes of a body that are compared: as many as are read while crawling."""
+
+
+CUT = frozenset({"truncated:disconnect", "truncated:time"})
+"""What is said of an answer that broke off."""
 
 
 class Comparison:
@@ -26,24 +31,33 @@ class Comparison:
 
     def is_same(self, before: Visit, visit: Visit, page: Page) -> bool:
         """Whether the content is the very same: the same bytes, however they were packed, to be read the same way."""
-        if page.exchange is None or not before.digest:
+        if page.exchange is None or not before.digest or _directives(before) != _directives(visit):
             return False
-        kept = None
+        kept = self.versions.exchange(before)
         if visit.digest != before.digest:
-            kept = self.versions.exchange(before)
-            if kept is None or _coding(kept) == _coding(page.exchange):
+            if kept is None or not (_coding(kept) or _coding(page.exchange)):
                 return False
             if _inflated(kept) != _inflated(page.exchange):
                 return False
-        kept = kept or self.versions.exchange(before)
-        return kept is None or _kind(kept) == _kind(page.exchange)
+        return kept is None or _reads_the_same(_inflated(kept), _kind(kept), _kind(page.exchange))
 
     def change(self, before: Visit, visit: Visit, page: Page) -> Change | None:
         """In what way a version differs from the one before it; None if in none that any detector could see."""
         old, new = self._kept(before), self._come(visit, page)
-        if not old.body:  # nothing archived: what the log knows has to do
+        if not before.place.file:  # nothing archived: what the log knows has to do
             new.body = b""
-        return judge_change(old, new, self.detectors)
+        elif old.body == new.body and old.content_type != new.content_type:
+            _tell_apart(old, new)
+        change = judge_change(old, new, self.detectors)
+        if change is None and old.body and not new.body and before.place.file:
+            change = Change("changed", "text", 1.0, ["digest"], ["an empty body"])
+        if set(before.flags) & CUT:  # who knows what the rest of it was
+            change = Change("changed", by=["digest"], says=["the version before was cut short"])
+        if said := _directives(visit) ^ _directives(before):
+            told = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
+            change = change or Change("changed")
+            change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(told)]
+        return change
 
     def _kept(self, before: Visit) -> Snapshot:
         exchange = self.versions.exchange(before)
@@ -75,6 +89,29 @@ class Comparison:
             visit.beta,
             self.threshold,
         )
+
+
+def _directives(visit: Visit) -> set[str]:
+    """What a page asks of robots; a header may say so, with the body as it was."""
+    return set(visit.flags) & {"noindex", "noarchive", "nofollow"}
+
+
+def _reads_the_same(body: bytes, old: str, new: str) -> bool:
+    """Whether a body says the same under both content types: other charsets may mean other words."""
+    if old == new:
+        return True
+    types = [kind.partition(";")[0].strip() for kind in (old, new)]
+    return types[0] == types[1] and decode(body, charset_of(old)) == decode(body, charset_of(new))
+
+
+def _tell_apart(old: Snapshot, new: Snapshot) -> None:
+    """The same bytes that are to be read in another way: as each is read, so that detectors see a difference."""
+    for version in (old, new):
+        version.body = version.source.encode("utf-8", "replace")
+        version.content_type = f"{version.content_type.partition(';')[0].strip()}; charset=utf-8"
+        del version.source
+    if old.body == new.body:  # another type altogether
+        new.body += b"\n"
 
 
 def _inflated(exchange: Exchange) -> bytes:

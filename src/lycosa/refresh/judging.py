@@ -63,7 +63,8 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
             # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
             if DETECTORS[name].blind or name == "relevance":
                 seen[name] = Verdict(True, "cosmetic", seen[name].magnitude, seen[name].says)
-    kind = min((verdict.kind for verdict in seen.values()), key=KINDS.index)
+    seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # the gravest is said first
+    kind = next(iter(seen.values())).kind
     magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)
     return Change("changed", kind, magnitude, list(seen), [verdict.says for verdict in seen.values()])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lycosa.core.types import Page, Visit
-from lycosa.refresh.asking import Validators
+from lycosa.core.types import Exchange, Page, Visit
+from lycosa.refresh.asking import Honesty, Validators, proves
 from lycosa.refresh.change import Change
 from lycosa.refresh.detectors.images import picture
 from lycosa.refresh.judging import judge_change
@@ -25,6 +25,7 @@ class _Known:
     picture: Picture
     follows: float
     validators: Validators = field(default_factory=Validators)
+    looks: int = 0
 
 
 class Gallery:
@@ -42,22 +43,24 @@ class Gallery:
                 known = self._known.get(node)
                 yield node, origin, known.follows if known is not None else 0.0
 
-    def conditions(self, node: str) -> Validators:
-        """What the picture's host said of it."""
+    def conditions(self, node: str, honesty: Honesty) -> tuple[tuple[str, str], ...]:
+        """What to ask the picture's host."""
         known = self._known.get(node)
-        return known.validators if known is not None else Validators()
+        return () if known is None or proves(node, known.looks) else known.validators.conditions(honesty)
 
-    def note(self, visit: Visit, page: Page) -> None:
-        """Before a version is recorded: say in it which pictures the page shows."""
-        if page.exchange is None:
+    def knows(self, node: str) -> bool:
+        """Whether it is known which pictures a page shows."""
+        return node in self._shown
+
+    def note(self, visit: Visit, exchange: Exchange | None) -> None:
+        """Before a look at a page is recorded: say in it which pictures the page shows."""
+        if exchange is None:
             return
         try:
-            body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), 10_000_000)
+            body, _ = inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)
         except BadEncoding:
             return
-        found = images(tree_of(decode(body)), visit.node)[:MOST]
-        if found:
-            visit.data = {**visit.data, "images": found}
+        visit.data = {**visit.data, "images": images(tree_of(decode(body)), visit.node)[:MOST]}
 
     def is_same(self, visit: Visit) -> bool:
         """Whether the bytes are those that were there."""
@@ -80,11 +83,21 @@ class Gallery:
         """See a recorded visit."""
         if visit.kind == "image":
             self._pending.pop(visit.node, None)
-            if visit.outcome == "ok":
-                seen = Picture(visit.digest, visit.data.get("print", -1))
-                self._known[visit.node] = _Known(seen, visit.started, Validators(visit.etag, visit.modified))
-        elif visit.is_version:
-            self._shown[visit.node] = visit.data.get("images", [])
+            self._seen(visit)
+        elif "images" in visit.data:
+            self._shown[visit.node] = visit.data["images"]
+        elif visit.is_version:  # of a run that did not look at pictures
+            self._shown.pop(visit.node, None)
         if visit.is_version or (visit.kind == "revisit" and visit.outcome == "unchanged"):
             for node in self._shown.get(visit.node, ()):
                 self._pending[node] = visit.node
+
+    def _seen(self, visit: Visit) -> None:
+        known = self._known.get(visit.node)
+        if visit.outcome == "ok":
+            picture = Picture(visit.digest, visit.data.get("print", -1))
+            known = self._known[visit.node] = _Known(picture, visit.started, looks=known.looks if known else -1)
+        if known is not None and visit.outcome in ("ok", "unchanged"):
+            known.looks += 1
+            if visit.status != 304:
+                known.validators = Validators(visit.etag, visit.modified)

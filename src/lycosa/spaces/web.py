@@ -212,8 +212,9 @@ class WebSpace(Space):
         if response.truncated:
             page.flags.append(f"truncated:{response.truncated}")
         if response.status == 304:
-            page.outcome = "unchanged" if task.conditions else "invalid"
-            page.note = "" if task.conditions else "not modified, it says, but nobody asked whether it was"
+            asked = any(name.startswith("If-") for name, _ in task.conditions)
+            page.outcome = "unchanged" if asked else "invalid"
+            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
         elif response.status in REDIRECTS:
             self._redirect(task, response, page)
         elif response.status in BUSY:
@@ -223,6 +224,10 @@ class WebSpace(Space):
             page.outcome = "broken"
         elif response.status >= 300:
             page.outcome = "gone"
+        elif task.follows and response.truncated in ("disconnect", "time"):  # half an answer is no other version
+            page.outcome = "timeout" if response.truncated == "time" else "unreachable"
+            page.note = "the answer broke off"
+            self._rest(task, page, 0.0)
         elif response.truncated == "unwanted":
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]

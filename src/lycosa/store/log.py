@@ -91,6 +91,8 @@ class SqliteLog:
 
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
+        self.command = "resume"
+        """What goes on when there is room again: for messages."""
         self._name = str(path)
         self._busy = busy_seconds
         if readonly and not path.exists():
@@ -226,12 +228,12 @@ class SqliteLog:
         if "locked" in text or "busy" in text:
             return LockedError(
                 f"{self.path} has been locked by another program for {self._busy:.0f} s: close that program "
-                f"(a database browser, a backup?), then go on with: lycosa resume {self.path.parent}"
+                f"(a database browser, a backup?), then go on with: lycosa {self.command} {self.path.parent}"
             )
         if "full" in text or "disk I/O" in text:
             return StoreError(
                 f"cannot write {self.path}: {text}. Nothing recorded is lost: free some space, then go on with: "
-                f"lycosa resume {self.path.parent}"
+                f"lycosa {self.command} {self.path.parent}"
             )
         if "malformed" in text or "not a database" in text:
             return DamagedError(f"{self.path} is damaged ({text}): restore it from a backup")

@@ -44,6 +44,8 @@ class WarcArchive:
         description: str = "",
     ) -> None:
         self.directory = directory
+        self.command = "resume"
+        """What goes on when there is room again: for messages."""
         self.rotate = rotate
         self.software = software
         self.description = description
@@ -213,7 +215,7 @@ class WarcArchive:
     def _explained(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write the archive in {self.directory}: {error.strerror or error}. Nothing recorded is lost: "
-            f"make room or give access, then go on with: lycosa resume {self.directory.parent}"
+            f"make room or give access, then go on with: lycosa {self.command} {self.directory.parent}"
         )
 
 

@@ -81,7 +81,7 @@ def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
 
 def bare(word: str) -> str:
     """A word as it is compared: blanks before it do not matter."""
-    return word[1:] if word[0] == JOINT and len(word) > 1 else word
+    return word[1:] if word[0] == JOINT else word
 
 
 def joined(words: list[str]) -> str:

@@ -18,6 +18,8 @@ class Adaptive(Schedule):
     the budget allows, looks come late, those longest overdue first. It finds intervals in which a page changes with a
     certain probability, whatever the page is worth, and follows what cannot be followed.
 
+    With `spend` pages are looked at earlier than that where a budget would be left.
+
     The interval is that of the last 64 looks, from `start` on: what was before has been forgotten by then.
 
     >>> histories = Histories(); page = histories.add(0.0)
@@ -26,8 +28,6 @@ class Adaptive(Schedule):
     [82944.0]
     """
 
-    spending = False
-
     def __init__(
         self,
         per_second: float = 0.0,
@@ -35,8 +35,10 @@ class Adaptive(Schedule):
         start: float | str = "1d",
         least: float | str = "1h",
         most: float | str = "30d",
+        spend: bool = False,
     ) -> None:
         super().__init__(per_second, least, most)
+        self.spending = spend
         if not 0 < rate < 1:
             raise ValueError(f"rate is {rate}: it has to be between 0 and 1")
         self.rate = rate

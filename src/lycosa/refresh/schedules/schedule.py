@@ -60,14 +60,22 @@ class Schedule(ABC):
         Counted from the last request and not from now: each time it is asked the first would be yet to come. But not
         from long ago either: what was not spent while nobody watched is lost, but for an hour's worth.
         """
-        watched = np.flatnonzero(~histories.dropped[: len(times)])
-        turn = watched[np.argsort(times[watched], kind="stable")]
-        at_latest = np.full(len(times), np.inf)
-        caught_up = max(CATCH_UP, 2 / self.per_second)
-        spent = max(float(histories.tried[: len(times)].max()), histories.now - caught_up)
-        at_latest[turn] = spent + np.arange(1, len(turn) + 1) / self.per_second
-        soonest: Floats = np.maximum(histories.last[: len(times)] + self.least, at_latest)
-        return np.minimum(times, soonest)
+        n, rate = len(times), self.per_second
+        earliest = histories.last[:n] + self.least
+        spent = max(float(histories.tried[:n].max()), histories.now - max(CATCH_UP, 2 / rate))
+        watched = np.flatnonzero(~histories.dropped[:n] & (histories.failures[:n] == 0))
+        by_time = watched[np.argsort(times[watched], kind="stable")]
+        # Some can't be earlier, or not when it is their turn: they keep their times, and take their share then.
+        slot = spent + np.arange(1, len(by_time) + 1) / rate
+        is_held = earliest[by_time] >= np.minimum(times[by_time], slot)
+        held, free = by_time[is_held], by_time[~is_held]
+        taken = times[held]
+        room = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # looks left for others by then
+        turn = np.arange(1, len(free) + 1)
+        sooner = times.copy()
+        at_latest = spent + (turn + np.searchsorted(room, turn)) / rate
+        sooner[free] = np.minimum(times[free], np.maximum(earliest[free], at_latest))
+        return sooner
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
         """The page with the largest is looked at first. Here: how long it is overdue."""

@@ -12,4 +12,5 @@ The log is the queue, so nothing is kept here but how far each target has got. F
     outbox      to each target each change once, however often it or we are down
     making      the targets, from the options
     herald      all of it, for whoever watches
+    crier       the same as a task beside the crawl
 """

@@ -15,6 +15,9 @@ LULL = 5.0
 LONGEST = 3600.0
 """Seconds that it sleeps at most: the clock may have been set."""
 
+GRACE = 20.0
+"""Seconds that the last telling may take: people want to stop."""
+
 
 class Crier:
     """`start`, `news` when something was recorded, `close` at the end. What isn't told by then, the next run tells."""
@@ -37,7 +40,8 @@ class Crier:
             await self._tell()
             wait = min(max(0.0, self.herald.next_attempt() - self.clock()), LONGEST)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), wait)
+                async with asyncio.timeout(wait):  # wait_for forgets that it was cancelled if news come just then
+                    await self._news.wait()
             if self._news.is_set():
                 await asyncio.sleep(LULL)
                 self._news.clear()
@@ -53,6 +57,8 @@ class Crier:
                 self._task.cancel()
                 with suppress(asyncio.CancelledError):
                     await self._task
-            await self._tell()
+            with suppress(TimeoutError):  # what is cut off is told by the next run, under the same id
+                async with asyncio.timeout(GRACE):
+                    await self._tell()
         finally:
             self.herald.close()

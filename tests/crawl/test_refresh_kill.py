@@ -1,0 +1,351 @@
+"""Refresh and watch, killed at any moment: every change is recorded once, every version is there, everyone is told."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+from xml.etree import ElementTree
+
+import pytest
+
+from crawl.helpers import check_kept, check_warcs, events_of, lycosa, run, until, visits_of, wait
+from lycosa.core.types import Visit
+from lycosa.refresh.change import change_of
+from lycosa.refresh.telling.webhook import verify
+from lycosa.store.log import SqliteLog
+from lycosa.store.versions import Versions
+from lycosa.testing import Server, serve
+from lycosa.testing.reply import Document, Response, finish
+
+HOSTS, PAGES = 6, 8
+"""So many hosts with so many pages each, and a front page that links to all of them."""
+
+SECRET = "reef"
+
+
+class Reefs:
+    """Pages about reefs. In phase 1 a third has other words, some are gone, some have moved; in phase 2 others have."""
+
+    def __init__(self) -> None:
+        self.phase = 0
+        self.port = 0
+
+    def url(self, host: int, page: int | str) -> str:
+        return f"http://h{host}.localhost:{self.port}/{page}"
+
+    @property
+    def front(self) -> str:
+        return self.url(0, "front")
+
+    def counts(self, url: str) -> bool:
+        return False
+
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
+        name, _, path = url.removeprefix("http://").partition("/")
+        return finish(self._document(int(name[1]), path.removeprefix("/")), headers or {})
+
+    def _document(self, host: int, path: str) -> Document:
+        if path == "robots.txt":
+            return Document(b"User-agent: *\nAllow: /\n", "text/plain", codec="")
+        if path == "front":
+            links = [self.url(h, p) for h in range(HOSTS) for p in range(PAGES)]
+            told = "".join(f'<p><a href="{link}">a coral reef</a>' for link in links)
+            return Document(f"<title>Coral reefs</title><body>{told}".encode(), tag="front")
+        if path.startswith("new"):
+            return Document(self.text(host, path, 1).encode(), tag="new")
+        if not path.isdigit():
+            return Document(b"nothing here", status=404)
+        page = int(path)
+        what = self.fate(page, self.phase)
+        if what == "gone":
+            return Document(b"nothing here", status=404)
+        if what == "moved":
+            return Document(b"", status=301, headers=(("Location", self.url(host, f"new{page}")),))
+        version = self.version(page, self.phase)
+        return Document(self.text(host, path, version).encode(), tag=f"v{version}")
+
+    @staticmethod
+    def fate(page: int, phase: int) -> str:
+        return {(1, 6): "gone", (2, 6): "gone", (1, 7): "moved", (2, 7): "moved"}.get((phase, page), "")
+
+    @staticmethod
+    def version(page: int, phase: int) -> int:
+        """Pages 0 to 2 change in phase 1, 2 to 4 in phase 2."""
+        return (phase >= 1 and page <= 2) + (phase >= 2 and 2 <= page <= 4)
+
+    def text(self, host: int, path: str, version: int) -> str:
+        words = ("polyps build it", "the survey found it bleached", "storms have turned the tables over")[version]
+        return f"<title>Reef {path}</title><body><p>The coral reef {path} of coast {host}: {words}, and coral grows."
+
+    def expected(self, phase: int) -> Counter[tuple[str, str]]:
+        """What is to be told, once each, when all is seen in every phase so far."""
+        told: Counter[tuple[str, str]] = Counter()
+        for host in range(HOSTS):
+            for page in range(PAGES):
+                now = [self.version(page, p) for p in range(phase + 1)]
+                if changed := sum(a != b for a, b in pairwise(now)):
+                    told[self.url(host, page), "changed"] = changed
+            if phase:
+                told[self.url(host, 6), "vanished"] = told[self.url(host, 7), "moved"] = 1
+        return told
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Server]:
+    """The reefs, on loopback."""
+    with serve(Reefs(), latency=0.002) as server:  # type: ignore[arg-type]
+        yield server
+
+
+@pytest.fixture(scope="module")
+def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of all of them, in phase 0."""
+    web, directory = _web(served), tmp_path_factory.mktemp("finished") / "crawl"
+    web.phase = 0
+    fast = ["--delay", "0", "--per-host", "4", "--concurrency", "8", "--allow-network", "127.0.0.0/8"]
+    ended = run(
+        "crawl", "coral reef", "--seed", web.front, "--out", str(directory), *fast, "--quiet", "--rotate", "9000"
+    )
+    assert ended.code == 0, ended.err
+    pages = [visit for visit in visits_of(events_of(directory, directory.parent / "scratch")) if visit.is_page]
+    assert 1 + HOSTS * PAGES == len(pages)
+    return directory
+
+
+@pytest.fixture
+def crawl(served: Server, finished: Path, tmp_path: Path) -> Path:
+    """A copy of it, and phase 1."""
+    shutil.copytree(finished, tmp_path / "crawl")
+    _web(served).phase = 1
+    return tmp_path / "crawl"
+
+
+def _web(server: Server) -> Reefs:
+    web = server.web
+    assert isinstance(web, Reefs)
+    return web
+
+
+def _told(directory: Path) -> Counter[tuple[str, str]]:
+    """Each change of the log, and how often it is there; a copy is read."""
+    visits = visits_of(events_of(directory, directory.parent / "scratch"))
+    return Counter((visit.node, change.what) for visit in visits if (change := change_of(visit)) is not None)
+
+
+def _check(directory: Path, web: Reefs, phase: int) -> None:
+    """Nothing lost, nothing twice, and all versions as they were sent."""
+    assert web.expected(phase) == _told(directory)
+    log = SqliteLog(directory / "log.sqlite")
+    try:
+        versions = Versions(log, directory / "archive")
+        for host in range(HOSTS):
+            for page in range(PAGES):
+                numbers = list(dict.fromkeys(web.version(page, p) for p in range(phase + 1)))
+                kept = [_plain(versions, visit) for visit in versions.of(web.url(host, page))]
+                assert [web.text(host, str(page), number) for number in numbers] == kept
+                for look in versions.looks(web.url(host, page)):
+                    if look.outcome == "unchanged":
+                        assert _plain(versions, look) in kept
+        check_kept(directory, list(log))
+    finally:
+        log.close()
+    check_warcs(directory)
+
+
+def _plain(versions: Versions, visit: Visit) -> str:
+    from lycosa.web.inflate import inflate
+
+    exchange = versions.exchange(visit)
+    assert exchange is not None
+    return inflate(exchange.body, exchange.header("content-encoding"), 10**6)[0].decode()
+
+
+def _let_die(command: list[str], death: str, server: Server) -> None:
+    """Run a command until it is killed in the way that is foreseen for it."""
+    point, _, number = death.partition(":")
+    if point != "hits":
+        ended = run(*command, sabotage=death)
+        assert -signal.SIGKILL == ended.code, f"{death}: {ended.code} {ended.err}"
+        return
+    seen = len(server.log)
+    process = lycosa(*command)
+    until(lambda: len(server.log) >= seen + int(number), f"{number} requests")
+    process.kill()
+    assert -signal.SIGKILL == wait(process).code
+
+
+def test_refresh_killed(served: Server, crawl: Path) -> None:
+    """A refresh that is killed inside writes and commits, and given again, records each change once."""
+    command = ["refresh", str(crawl), "--all", "--quiet"]
+    before: Counter[tuple[str, str]] = Counter()
+    for death in ("write:3", "unlogged:8", "uncommitted:12", "hits:20", "created:1"):
+        _let_die(command, death, served)
+        now = _told(crawl)
+        assert before <= now, "a recorded change is lost"
+        assert now <= _web(served).expected(1), "a change was recorded twice, or is none"
+        before = now
+    assert 0 < before.total() < _web(served).expected(1).total()
+    ended = run(*command)
+    assert (0, "", "") == (ended.code, ended.out, ended.err)
+    _check(crawl, _web(served), 1)
+
+
+def test_watch_killed(served: Server, crawl: Path) -> None:
+    """The same for a watch, over two phases; SIGTERM ends it well."""
+    web = _web(served)
+    command = ["watch", str(crawl), "--now", ".", "--per-hour", "1000000", "--quiet"]
+    for death in ("write:4", "hits:25", "uncommitted:9"):
+        _let_die(command, death, served)
+        assert _told(crawl) <= web.expected(1)
+    for phase, death in ((1, ""), (2, "committed:10"), (2, "")):
+        web.phase = phase
+        if death:
+            _let_die(command, death, served)
+            continue
+        process = lycosa(*command)
+        try:
+            until(lambda phase=phase: web.expected(phase) <= _told(crawl), "all changes to be recorded")  # type: ignore[misc]
+        finally:
+            process.send_signal(signal.SIGTERM)
+        ended = wait(process)
+        assert (0, "", "") == (ended.code, ended.out, ended.err)
+        _check(crawl, web, phase)
+
+
+@pytest.mark.parametrize("name", ["refresh", "watch"])
+def test_interrupted(served: Server, crawl: Path, name: str) -> None:
+    """Ctrl-C ends a refresh and a watch well; the same command goes on, and each change is there once."""
+    more = ["--all"] if name == "refresh" else ["--now", ".", "--per-hour", "1000000"]
+    seen = len(served.log)
+    process = lycosa(name, str(crawl), *more, "--quiet")
+    until(lambda: len(served.log) >= seen + 15, "some requests")
+    process.send_signal(signal.SIGINT)
+    ended = wait(process)
+    assert (0, "", "") == (ended.code, ended.out, ended.err)
+    last = json.loads(json.dumps(events_of(crawl, crawl.parent / "scratch")[-1].value))  # type: ignore[union-attr]
+    assert last["reason"] == "stopped"
+    ended = run("refresh", str(crawl), "--all", "--quiet")
+    assert 0 == ended.code, ended.err
+    _check(crawl, _web(served), 1)
+
+
+@pytest.mark.parametrize("fault", ["full-archive:3000", "full-log"])
+def test_a_full_disk(served: Server, crawl: Path, fault: str) -> None:
+    """Without room a refresh ends with a line that says so; given again, with room, it gets everything once."""
+    if fault == "full-log":
+        with contextlib.closing(sqlite3.connect(crawl / "log.sqlite")) as log:
+            fault += f":{log.execute('PRAGMA page_count').fetchone()[0] + 3}"
+    ended = run("refresh", str(crawl), "--all", "--quiet", sabotage=fault)
+    assert f"lycosa refresh {crawl}" in ended.complaint
+    assert "room" in ended.complaint or "space" in ended.complaint
+    assert _told(crawl) <= _web(served).expected(1)
+    ended = run("refresh", str(crawl), "--all", "--quiet")
+    assert 0 == ended.code, ended.err
+    _check(crawl, _web(served), 1)
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """Takes what is posted."""
+
+    slow: ClassVar[threading.Event | None] = None
+    """An answer is not given before this is set."""
+    taken: list[tuple[str, dict[str, Any]]]
+    verified: list[bool]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.verified.append(verify(SECRET, self.headers["Lycosa-Signature"], body, now=self._now()))
+        self.taken.append((self.headers["Lycosa-Delivery"], json.loads(body)))
+        if self.slow is not None:
+            self.slow.wait()
+        with contextlib.suppress(OSError):  # who asked may be dead
+            self.send_response(204)
+            self.end_headers()
+            self.wfile.flush()
+
+    def _now(self) -> float:
+        return float(self.headers["Lycosa-Signature"].partition(",")[0].removeprefix("t="))
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _receiving(port: int) -> Iterator[type[Receiver]]:
+    """A target that listens at a port."""
+    receiver = type("Receiving", (Receiver,), {"taken": [], "verified": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), receiver) as listening:
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield receiver
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def _free_port() -> int:
+    """A port where nobody listens."""
+    with http.server.HTTPServer(("127.0.0.1", 0), Receiver) as free:
+        return int(free.server_address[1])
+
+
+def _an_hour_passes(directory: Path) -> None:
+    """For those who are to be tried again, who would have to be waited for."""
+    with contextlib.closing(sqlite3.connect(directory / "told.sqlite")) as told, told:
+        told.execute("UPDATE target SET next = next - 3600")
+
+
+def test_a_webhook_that_is_down(served: Server, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A target that was down while the refresh was killed hears of each change in the end, under one id each."""
+    monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
+    port = _free_port()
+    command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
+    for death in ("hits:30", "committed:25"):
+        _let_die(command, death, served)
+    ended = run(*command)  # nobody listens yet
+    assert 0 == ended.code, ended.err
+    _an_hour_passes(crawl)
+    with _receiving(port) as receiver:
+        ended = run(*command)
+        assert 0 == ended.code, ended.err
+    assert receiver.verified
+    assert all(receiver.verified)
+    assert len({number for number, _ in receiver.taken}) == len(receiver.taken)
+    heard = Counter((change["url"], change["what"]) for _, body in receiver.taken for change in body["changes"])
+    assert _web(served).expected(1) == heard
+    _check(crawl, _web(served), 1)
+    feed = json.loads((crawl / "changes.json").read_text())
+    assert heard.total() == len({item["id"] for item in feed["items"]}) == len(feed["items"])
+    entries = ElementTree.parse(crawl / "changes.atom").getroot().findall("{http://www.w3.org/2005/Atom}entry")
+    assert heard.total() == len(entries)
+
+
+def test_killed_before_the_target_has_answered(served: Server, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A delivery that was cut off by the kill is made again with the same changes under the same id."""
+    monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
+    port = _free_port()
+    command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
+    with _receiving(port) as receiver:
+        receiver.slow = threading.Event()
+        process = lycosa(*command)
+        until(lambda: receiver.taken, "a delivery")
+        process.kill()
+        assert -signal.SIGKILL == wait(process).code
+        receiver.slow.set()
+        ended = run(*command)
+        assert 0 == ended.code, ended.err
+    first, again = receiver.taken[:2]
+    assert first == again
+    heard = dict(receiver.taken)
+    told = Counter((change["url"], change["what"]) for body in heard.values() for change in body["changes"])
+    assert _web(served).expected(1) == told

@@ -1,0 +1,474 @@
+"""The keeper at work in whole runs, in virtual time: what is watched, what is asked when, and what is learned of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lycosa
+from crawl.helpers import state_of
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError, LockedError
+from lycosa.core.table import Table
+from lycosa.core.types import Task, Visit
+from lycosa.refresh.behaviours import Behaviours
+from lycosa.refresh.change import change_of
+from lycosa.refresh.comparing import Comparison
+from lycosa.refresh.histories import _COLUMNS
+from lycosa.refresh.keeper import ROUND, STALE, Keeper
+from lycosa.refresh.schedules import make_schedule
+from lycosa.spaces.graph import GraphSpace
+from lycosa.spaces.web import WebSpace
+from lycosa.testing.change_picture import png
+from lycosa.testing.changing import ChangingWeb
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testing.web import Web
+from lycosa.topics.given import Given
+from lycosa.web.politeness import Politeness
+from lycosa.web.urls import lane
+from scripted_web import BLEACHED, DAY, GONE, OTHER, PAGE, Says, Script, Told, crawl, html, refresh, run
+
+HOUR = 3_600.0
+FRONT, COOKING, SITEMAP = "http://reef.test/", "http://reef.test/soup", "http://reef.test/sitemap.xml"
+SELDOM = "fixed,every=100d"
+
+
+def keeper_of(told: Told) -> Keeper:
+    """Who kept the pages of a run."""
+    assert told.crawl.engine is not None
+    assert isinstance(told.crawl.engine.keeper, Keeper)
+    return told.crawl.engine.keeper
+
+
+def reefs(number: int, **more: str) -> dict[str, list[Says]]:
+    """A front page, and so many pages about coral that it links to."""
+    urls = [f"http://reef.test/coral-{i}" for i in range(number)]
+    pages = {url: [Says(html(f"The coral reef of coast {url}."), etag='"1"')] for url in urls}
+    return {FRONT: [Says(html("Coral reefs of all coasts.", links=[*urls, *more.values()]))], **pages}
+
+
+def watch(path: Path, script: Script, start: float, seconds: float, **options: Any) -> Told:
+    """Watch for a while."""
+    given: dict[str, Any] = {"clock": clock, "max_time": seconds, **options}
+    return run(lambda: lycosa.watch(path, space=script.space(sitemaps=True), **given), start=start)
+
+
+# -- what is watched ---------------------------------------------------------------------------------------
+
+
+def small() -> Script:
+    """A seed that is no find, a find, a page about something else, and a sitemap."""
+    listed = f"<urlset><url><loc>{PAGE}</loc></url></urlset>"
+    return Script(
+        {
+            FRONT: [Says(html("Welcome to the coast.", title="Home", links=[PAGE, COOKING]))],
+            PAGE: [Says(html())],
+            COOKING: [Says(html("Soup of carrots and leeks, with a spoon of cream.", title="Soup"))],
+            SITEMAP: [Says(listed, type="application/xml")],
+            "http://reef.test/robots.txt": [Says(f"Sitemap: {SITEMAP}\n", type="text/plain")],
+        }
+    )
+
+
+@pytest.mark.parametrize(("all_of_them", "more"), [(False, set()), (True, {COOKING})])
+def test_what_is_watched(tmp_path: Path, all_of_them: bool, more: set[str]) -> None:
+    """Finds, seeds and sources are looked at again, other pages only if all are to be."""
+    script = small()
+    crawl(tmp_path / "c", script, (FRONT,), space={"sitemaps": True}, threshold=0.3)
+    told = refresh(tmp_path / "c", script, 1, space={"sitemaps": True}, watch_all=all_of_them)
+    assert {FRONT, PAGE, SITEMAP} | more == set(keeper_of(told).watched)
+    assert {FRONT, PAGE, SITEMAP} | more == {visit.node for visit in told.visits if visit.follows}
+
+
+def test_a_crawl_without_pages(tmp_path: Path) -> None:
+    """Where nothing could be fetched nothing is due, and a refresh ends at once; so does a watch in its time."""
+    script = Script({PAGE: [GONE]})
+    crawl(tmp_path / "c", script)
+    told = refresh(tmp_path / "c", script, 1)
+    assert ([], "nothing more is due") == (told.visits, told.crawl.engine.ending if told.crawl.engine else "")
+    assert math.inf == keeper_of(told).soonest(0.0)
+    assert [] == watch(tmp_path / "c", script, 3 * DAY, DAY).visits
+
+
+def test_a_graph_is_not_refreshed(tmp_path: Path) -> None:
+    """What is no crawl of the web is refused in a sentence."""
+    space = GraphSpace({"a": ["b"]}, beta={"b": 1})
+    list(lycosa.crawl(Given(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
+    with pytest.raises(InputError, match="not a crawl of the web"):
+        list(lycosa.revisit(tmp_path / "c", topic=Given(), space=space))
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    """While a watch runs, a second one in its directory is refused."""
+    script = Script({PAGE: [Says(html())]})
+    crawl(tmp_path / "c", script)
+
+    async def both() -> None:
+        async with lycosa.watch(tmp_path / "c", space=script.space(), clock=clock, now=["."]) as first:
+            async for _ in first:
+                break
+            with pytest.raises(LockedError):
+                async for _ in lycosa.watch(tmp_path / "c", space=script.space(), clock=clock):
+                    pass
+
+    run_virtual(both(), start=DAY)
+
+
+# -- when --------------------------------------------------------------------------------------------------
+
+
+def test_behaviours(tmp_path: Path) -> None:
+    """`now` comes first and once, `always` in each refresh, `frequently` once a day, the others are not due."""
+    script = Script(reefs(6))
+    crawl(tmp_path / "c", script, (FRONT,))
+    wanted = {"always": ["coral-1$"], "frequently": ["coral-2$"], "infrequently": ["coral-3$"], "now": ["coral-4$"]}
+    given = {"everything": False, "schedule": SELDOM, "infrequent": "30d"}
+    first = refresh(tmp_path / "c", script, 1, **given, **wanted)  # two days after the crawl
+    seen = [visit.node[-1] for visit in first.visits if visit.follows]
+    assert "4" == seen[0]
+    assert ["1", "2", "4"] == sorted(seen)
+    script.moment = 0
+    again = run(lambda: lycosa.revisit(tmp_path / "c", space=script.space(), clock=clock), start=2 * DAY + HOUR)
+    assert ["1"] == [visit.node[-1] for visit in again.visits if visit.follows]
+    uncached = {"Cache-Control": "no-cache"}
+    assert [{}, uncached, uncached] == script.asked("http://reef.test/coral-1")
+    late = refresh(tmp_path / "c", script, 16, everything=False)  # after 32 days
+    assert ["1", "2", "3"] == sorted(visit.node[-1] for visit in late.visits if visit.follows)
+
+
+def test_only_what_is_due(tmp_path: Path) -> None:
+    """A refresh looks at what is due, with `everything` at all, each page once; `requests` is a limit."""
+    script = Script(reefs(5))
+    crawl(tmp_path / "c", script, (FRONT,))
+    none = refresh(tmp_path / "c", script, 1, everything=False, schedule=SELDOM)
+    assert [] == none.visits
+    some = refresh(tmp_path / "c", script, 2, requests=3)
+    assert 3 == len(script.requests) - 7 == len(some.visits)  # of the crawl robots.txt and six pages
+    assert some.crawl.engine is not None
+    assert "request budget spent" == some.crawl.engine.ending
+    rest = refresh(tmp_path / "c", script, 3)
+    assert [1] * 6 == list(Counter(visit.node for visit in rest.visits if visit.follows).values())
+
+
+def test_now_comes_first_also_of_everything(tmp_path: Path) -> None:
+    """Asked for all pages, a refresh still begins with those that are wanted now."""
+    script = Script(reefs(5))
+    crawl(tmp_path / "c", script, (FRONT,))
+    told = refresh(tmp_path / "c", script, 1, now=["coral-3$"])
+    looks = [visit.node for visit in told.visits if visit.follows]
+    assert (6, "http://reef.test/coral-3") == (len(looks), looks[0])
+
+
+def test_tried_again(tmp_path: Path) -> None:
+    """A page that did not answer in time is asked for again in the same refresh."""
+    answers = iter([Says(html()), Says(fails="timeout"), Says(html(BLEACHED))])
+    script = Script({PAGE: lambda moment: next(answers)})
+    script.address = _anywhere  # type: ignore[method-assign]
+    crawl(tmp_path / "c", script)
+    told = refresh(tmp_path / "c", script, 1)
+    assert ["timeout", "ok"] == [visit.outcome for visit in told.of(PAGE)]
+    assert [1, 2] == [visit.attempt for visit in told.of(PAGE)]
+
+
+async def _anywhere(url: str) -> str:
+    return "192.0.2.7"
+
+
+def test_a_host_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
+    """Whose robots.txt can't be read is left alone: the refresh ends, and the page is due the next time."""
+    lost = Says(fails="unknown-host")
+    pages = {PAGE: [Says(html()), lost, Says(html())], OTHER.replace("reef", "sea"): [Says(html(BLEACHED))]}
+    script = Script({**pages, "http://reef.test/robots.txt": [Says(b"", 404), lost, Says(b"", 404)]})
+    crawl(tmp_path / "c", script, tuple(pages))
+    told = refresh(tmp_path / "c", script, 1)
+    assert [("robots", "unknown-host")] == [(v.kind, v.outcome) for v in told.visits if "//reef." in v.node]
+    assert [OTHER.replace("reef", "sea")] == [visit.node for visit in told.visits if visit.follows]
+    assert told.ended - EPOCH - 2 * DAY < HOUR
+    assert ["unchanged"] == [visit.outcome for visit in refresh(tmp_path / "c", script, 2).of(PAGE)]
+
+
+def test_a_watch_keeps_its_pace(tmp_path: Path) -> None:
+    """No hour has more requests than it may, but for what can be caught up with; nor over a restart."""
+    script = Script(reefs(60))
+    crawl(tmp_path / "c", script, (FRONT,))
+    before = len(script.requests)
+    start = 10 * DAY
+    for _ in range(6):  # stopped and started again every forty minutes
+        watch(tmp_path / "c", script, start, 2_400, per_hour=30.0, schedule="fixed,every=1h")
+        start += 2_401
+    times = [at for at, _, _ in script.requests[before:]]
+    caught_up = 300 / (HOUR / 30)  # of five minutes
+    for begin in times:
+        assert len([at for at in times if begin <= at < begin + HOUR]) <= 30 + caught_up + 1
+    assert len(times) >= 4 * 30 - 10
+
+
+# -- new pages, moved pages --------------------------------------------------------------------------------
+
+
+def endless(script: Script) -> None:
+    """Behind each page of the new wing there is another."""
+    for i in range(150):
+        links = [f"http://wing{(i + 1) % 7}.test/{i + 1}"]
+        script.pages[f"http://wing{i % 7}.test/{i}"] = [
+            Says(html(f"Coral reef number {i}, and what grows on it.", links=links))
+        ]
+
+
+def test_exploring_has_its_share(tmp_path: Path) -> None:
+    """With a share of a half, half of the requests of a watch are for new pages; these are watched from then on."""
+    script = Script(reefs(40, wing="http://wing0.test/0"))
+    endless(script)
+    crawl(tmp_path / "c", script, (FRONT,), budget=41)
+    told = watch(tmp_path / "c", script, 2 * DAY, 3 * HOUR, per_hour=60.0, explore=0.5, schedule="fixed,every=1h")
+    kinds = Counter("look" if visit.follows else visit.kind for visit in told.visits)
+    assert 0.4 < kinds["page"] / (kinds["page"] + kinds["look"]) < 0.6
+    assert {visit.node for visit in told.visits if visit.is_page} <= set(keeper_of(told).watched)
+    assert all(change_of(visit) is not None for visit in told.visits if visit.is_page)
+
+
+def test_a_refresh_explores_as_long_as_it_looks(tmp_path: Path) -> None:
+    """With a share for new pages a refresh fetches some beside its looks, and ends when these do."""
+    script = Script(reefs(40, wing="http://wing0.test/0"))
+    endless(script)
+    crawl(tmp_path / "c", script, (FRONT,), budget=41)
+    told = refresh(tmp_path / "c", script, 1, explore=0.25)
+    kinds = Counter("look" if visit.follows else visit.kind for visit in told.visits)
+    assert 41 == kinds["look"]
+    assert 0.1 < kinds["page"] / (kinds["page"] + kinds["look"]) < 0.4
+
+
+def test_links_of_changed_pages_join(tmp_path: Path) -> None:
+    """A link that appears on a page that is watched is fetched by whoever explores."""
+    script = Script({PAGE: [Says(html()), Says(html(links=[OTHER]))], OTHER: [Says(html(BLEACHED))]})
+    crawl(tmp_path / "c", script)
+    assert [] == refresh(tmp_path / "c", script, 1).of(OTHER)
+    told = watch(tmp_path / "c", script, 3 * DAY, 2 * HOUR, explore=0.5)
+    assert ["ok"] == [visit.outcome for visit in told.of(OTHER) if not visit.follows]
+
+
+def test_moved_pages_are_watched_where_they_are(tmp_path: Path) -> None:
+    """After a redirect for good, and another, the page is fetched and watched where it is, also if in vain at first."""
+    away = [Says(b"", 301, more={"Location": url}) for url in (OTHER, "http://sea.test/coral")]
+    answers = iter([Says(fails="timeout"), Says(html())])
+    pages: dict[str, Any] = {PAGE: [Says(html()), away[0]], OTHER: [away[1]]}
+    script = Script({**pages, "http://sea.test/coral": lambda moment: next(answers)})
+    script.address = _anywhere  # type: ignore[method-assign]
+    crawl(tmp_path / "c", script)
+    told = refresh(tmp_path / "c", script, 1)
+    assert ["timeout", "ok"] == [visit.outcome for visit in told.of("http://sea.test/coral")]
+    assert {PAGE, "http://sea.test/coral"} == set(keeper_of(told).watched)
+    assert bool(keeper_of(told).histories.dropped[keeper_of(told).watched[PAGE].number])
+
+
+def test_a_target_that_is_on_its_way_is_left_alone() -> None:
+    """Where the strategy was quicker the keeper waits, and does not offer the same again and again."""
+    keeper, table = made(2)
+    table.row_of["http://new.test/"] = len(table)
+    moved = look("http://h0.test/0", 1e6, "redirect", status=301)
+    moved.links = type(moved.links).to("http://new.test/")
+    table.absorb(moved)
+    keeper.learn(moved, table)
+    task = keeper.pick(1, 1e6)
+    assert task is not None
+    assert ("http://new.test/", "moved") == (task.node, task.arm)
+    keeper.give_back(task, 1e6 + 60)
+    assert "http://new.test/" != getattr(keeper.pick(1, 1e6), "node", "")
+    assert task == keeper.pick(1, 1e6 + 61)
+
+
+# -- hints -------------------------------------------------------------------------------------------------
+
+
+def listed(pages: int, date: Callable[[int], str]) -> str:
+    """A sitemap of the pages, with dates."""
+    urls = (f"<url><loc>http://reef.test/coral-{i}</loc><lastmod>{date(i)}</lastmod></url>" for i in range(pages))
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(urls)}</urlset>'
+
+
+def day(number: int) -> str:
+    """The moment in the middle of a day, after virtual time began."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(EPOCH + (number + 0.5) * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def hinted(tmp_path: Path, dates: list[Callable[[int], str]], changed: int) -> tuple[Script, list[Told]]:
+    """Pages with a sitemap that is read again at each moment; from moment 1 on some have changed."""
+    pages: dict[str, Any] = reefs(12)
+    for i in range(changed):
+        url = f"http://reef.test/coral-{i}"
+        pages[url] = [*pages[url], Says(html(f"{BLEACHED} So on coast {i}."), etag='"2"')]
+    pages[SITEMAP] = [Says(listed(12, date), type="application/xml") for date in dates]
+    pages["http://reef.test/robots.txt"] = [Says(f"Sitemap: {SITEMAP}\n", type="text/plain")]
+    script = Script(pages)
+    crawl(tmp_path / "c", script, (FRONT,), space={"sitemaps": True})
+    given: dict[str, Any] = {"everything": False, "schedule": SELDOM, "space": {"sitemaps": True}}
+    return script, [refresh(tmp_path / "c", script, moment, **given) for moment in range(1, len(dates))]
+
+
+def test_a_truthful_sitemap_makes_pages_due(tmp_path: Path) -> None:
+    """What a sitemap says has changed since is looked at in the same refresh, long before the schedule says so."""
+    dates = [lambda i: day(-9), lambda i: day(1 if i < 3 else -9)]
+    _, (told,) = hinted(tmp_path, dates, changed=3)
+    seen = {visit.node: visit.outcome for visit in told.visits if visit.follows and visit.kind == "revisit"}
+    assert {f"http://reef.test/coral-{i}": "ok" for i in range(3)} == seen
+
+
+def test_a_lying_sitemap_loses_its_say(tmp_path: Path) -> None:
+    """Where every lastmod is the present day and nothing changes, eight pages are looked at in vain, then none."""
+    dates = [lambda i, n=n: day(2 * n - 1) for n in range(8)]  # type: ignore[misc]
+    _, told = hinted(tmp_path, dates, changed=0)
+    looks = [sum(visit.kind == "revisit" for visit in run.visits) for run in told]
+    assert looks[0] == 8
+    assert [0] * 4 == looks[-4:]
+
+
+# -- pictures ----------------------------------------------------------------------------------------------
+
+
+def test_pictures(tmp_path: Path) -> None:
+    """A picture that shows something else is a change of structure; one that was encoded anew matters to nobody."""
+    pytest.importorskip("PIL")
+    one, two = "http://reef.test/1.png", "http://reef.test/2.png"
+    shown = Says(html(foot=f'<img src="{one}"><img src="{two}">'), etag='"1"')
+    drawn = [Says(png(("a",), encoding), type="image/png") for encoding in (0, 0, 3)]
+    other = [Says(png((key,)), type="image/png", etag=f'"{key}"') for key in "bbc"]
+    script = Script({PAGE: [shown], one: drawn, two: other})
+    crawl(tmp_path / "c", script)
+    first, second = (refresh(tmp_path / "c", script, moment, detect=["default", "images"]) for moment in (1, 2))
+    assert {one, two} == {visit.node for visit in first.visits if visit.kind == "image"}
+    assert [] == [visit for visit in first.visits if change_of(visit)]
+    told = {visit.node: change for visit in second.visits if (change := change_of(visit))}
+    assert {one: ("changed", "cosmetic"), two: ("changed", "structure")} == {
+        node: (change.what, change.kind) for node, change in told.items()
+    }
+    assert [PAGE] * 2 == [visit.origin for visit in second.visits if visit.kind == "image"]
+
+
+# -- all of it is a fold over the log ----------------------------------------------------------------------
+
+
+def test_a_watch_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
+    """What a keeper and an engine have learned in days, those of the next run learn from the log; so does a crawl."""
+    web = ChangingWeb(Web(seed=7, pages=240, hosts=10, traps=()), clock, seed=1)
+    topic = web.topics[0]
+
+    def space() -> WebSpace:
+        transport = SimTransport(web, seed=1, latency=(0.01, 0.05))
+        return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=True)
+
+    def first() -> lycosa.Crawl:
+        given = {"out": tmp_path / "c", "clock": clock, "budget": 60, "sitemaps": True, "strategy": "best-first"}
+        return lycosa.crawl(web.query(topic), web.seeds(topic, 2), space=space(), **given)
+
+    run(first)
+    given: dict[str, Any] = {"clock": clock, "per_hour": 40.0, "explore": 0.1, "detect": ["default", "images"]}
+    live = run(lambda: lycosa.watch(tmp_path / "c", space=space(), max_time=DAY, **given), start=DAY)
+    assert {"ok", "unchanged"} <= {visit.outcome for visit in live.visits if visit.follows}
+
+    async def opened(crawl: Callable[[], lycosa.Crawl]) -> Engine:
+        made = crawl()
+        engine = await made._open()
+        await made._close()
+        return engine
+
+    replayed = run_virtual(opened(lambda: lycosa.watch(tmp_path / "c", space=space(), **given)), start=4 * DAY)
+    assert live.crawl.engine is not None
+    assert isinstance(replayed.keeper, Keeper)
+    assert learned(keeper_of(live)) == learned(replayed.keeper)
+    assert known(live.crawl.engine) == known(replayed)
+    pages = live.crawl.engine.tally.pages
+    resumed = run(lambda: lycosa.resume(tmp_path / "c", space=space(), clock=clock, budget=pages + 7), start=5 * DAY)
+    assert 7 == sum(visit.is_page for visit in resumed.visits)
+    assert not any(visit.follows for visit in resumed.visits)
+
+
+def known(engine: Engine) -> dict[str, Any]:
+    return {name: value for name, value in state_of(engine).items() if name != "settings"}
+
+
+def learned(keeper: Keeper) -> dict[str, Any]:
+    """All that a keeper has learned, to the last bit."""
+    n = len(keeper.histories)
+    assert keeper.gallery is not None
+    return {
+        "histories": {name: getattr(keeper.histories, name)[:n].tolist() for name in _COLUMNS},
+        "watched": {node: asdict(page) for node, page in keeper.watched.items()},
+        "honesty": {host: asdict(honesty) for host, honesty in keeper.honesty.items() if honesty.true or honesty.idle},
+        "hints": (keeper.hints._told, keeper.hints._seen, keeper.hints._open),
+        "pictures": (keeper.gallery._shown, keeper.gallery._pending, keeper.gallery._known),
+        "targets": keeper._targets,
+    }
+
+
+# -- what it costs -----------------------------------------------------------------------------------------
+
+
+def made(pages: int, **options: Any) -> tuple[Keeper, Table]:
+    """A keeper of so many pages on 20 hosts, all seen long ago, in a run that begins at a million."""
+    given: dict[str, Any] = {"behaviours": Behaviours(), "threshold": 0.1, "began": 1e6, **options}
+    schedule = make_schedule("automatic", per_second=1.0)
+    comparison = Comparison(None, (), 0.1)  # type: ignore[arg-type]
+    keeper, table = Keeper(comparison, lambda lane: (0.0, ""), lane, schedule=schedule, **given), Table(lane)
+    for i in range(pages):
+        node = f"http://h{i % 20}.test/{i}"
+        table.add(node, 1)
+        visit = Visit(node, "page", "ok", i, started=i * 0.01, ended=i * 0.01, beta=0.2 + 0.006 * (i % 100))
+        table.absorb(visit)
+        keeper.learn(visit, table)
+    return keeper, table
+
+
+def look(node: str, at: float, outcome: Any = "unchanged", **more: Any) -> Visit:
+    return Visit(node, "revisit", outcome, 1, started=at, ended=at + 0.1, data={"follows": 1.0}, **more)
+
+
+def work(pages: int, looks: int) -> tuple[int, int]:
+    """How often all pages were planned in so many looks, a second each, and how often a single one was."""
+    keeper, table = made(pages)
+    counted: Counter[bool] = Counter()
+    times = keeper._times
+
+    def count(which: int | None) -> Any:
+        counted[which is None] += 1
+        return times(which)
+
+    keeper._times = count  # type: ignore[method-assign]
+    now, done = 1e6, 0
+    while done < looks:
+        task = keeper.pick(done, now)
+        if task is None:
+            now = max(now + 1e-3, keeper.next_due(now))
+            continue
+        keeper.learn(look(task.node, now), table)
+        keeper.give_back(task)
+        done, now = done + 1, now + 1.0
+    return counted[True], counted[False]
+
+
+def test_a_look_does_not_cost_what_all_pages_do() -> None:
+    """All pages are planned once in a round, however many there are; else a look costs one page's worth."""
+    looks = 4 * ROUND
+    for pages in (700, 5_600):
+        planned, single = work(pages, looks)
+        assert planned <= looks / ROUND + looks / STALE + 1
+        assert looks == single
+
+
+def test_the_largest_claim_first() -> None:
+    """Of the pages that are due those come first that a look brings most for, one host as good as another."""
+    keeper, _ = made(200, once=True, everything=True)
+    tasks: list[Task] = []
+    while (task := keeper.pick(len(tasks), 1e6)) is not None:
+        tasks.append(task)
+    assert 200 == len({task.node for task in tasks})
+    assert sorted((task.score for task in tasks), reverse=True) == pytest.approx([task.score for task in tasks])
+    assert np.inf == keeper.next_due(1e6)
