@@ -126,8 +126,10 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     [
         (
             ["gouritten"],
-            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, scent, or all",
+            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, scent, "
+            "freshness, or all",
         ),
+        (["freshness", "--corpus", "nothing"], "freshness has a web of its own, which changes: leave out --corpus"),
         (["otie", "--corpus", "nothing"], "is no index"),
     ],
 )

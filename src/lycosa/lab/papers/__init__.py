@@ -17,10 +17,16 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
-OURS = {"scent": "Scent: our own strategy against the published ones"}
-"""No paper, and not one of `all`: it compares with them."""
+OURS = {
+    "scent": "Scent: our own strategy against the published ones",
+    "freshness": "Freshness: changes detected, and schedules under the same budget",
+}
+"""No papers, and not of `all`: the first compares with them, the second takes a web that changes."""
 
 EXPERIMENTS = PAPERS | OURS
+
+NO_CORPUS = frozenset({"freshness"})
+"""Experiments with a web of their own: no corpus is opened or made for them."""
 
 
 @dataclass
@@ -39,7 +45,8 @@ class Bench:
     large: bool = False
     """Generated graphs as large as the paper's, 2.2 million nodes: hours."""
     develop: bool = False
-    """Scent: topics and keywords of the half that it is developed on, not of the half that is reported."""
+    """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
+    that the schedules were developed on."""
 
 
 def findings(paper: str, bench: Bench) -> Findings:

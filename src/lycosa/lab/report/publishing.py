@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
-from lycosa.lab.papers import EXPERIMENTS, Bench, findings
+from lycosa.lab.papers import EXPERIMENTS, NO_CORPUS, Bench, findings
 from lycosa.lab.report.fronting import Paper
 from lycosa.lab.report.writing import write_report
 
@@ -40,7 +41,10 @@ def publish(
     for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
         if find_spec(package) is None:  # said now, not after hours of experiments
             raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
-    index = Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
+    alone = NO_CORPUS.issuperset(names)
+    if corpus and alone:
+        raise InputError(f"{', '.join(names)} has a web of its own, which changes: leave out --corpus")
+    index: Any = None if alone else Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
     made = []
     for name in names:
         paper = Paper(name, EXPERIMENTS[name])

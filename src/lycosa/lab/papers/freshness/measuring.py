@@ -1,0 +1,216 @@
+"""How fresh a collection was kept: the truth held against what a watch did. Integrals are exact, nothing is sampled."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lycosa.lab.papers.freshness.truth import Span, Timeline, common, fresh_spans, stale_spans
+
+DAY = 86_400.0
+
+
+class Look(NamedTuple):
+    """One look of a watch at a page: what came, and what was said of it."""
+
+    at: float
+    outcome: str
+    status: int
+    what: str = ""
+    """changed, vanished, moved, returned; empty if nothing was said."""
+    matters: bool = False
+
+    @property
+    def brought(self) -> bool:
+        """Whether the page itself came: a 304 only says that it would have been the same."""
+        return self.outcome in ("ok", "unchanged") and self.status != 304
+
+
+@dataclass
+class Told:
+    """Real changes, and what the watch made of them."""
+
+    changes: int = 0
+    told: int = 0
+    """Said to matter by the first look after it that brought the page."""
+    overlooked: int = 0
+    """Fetched, and taken for cosmetic."""
+    denied: int = 0
+    """Looked at, but the host said that nothing had changed (304), up to the end."""
+    unseen: int = 0
+    """Not looked at any more."""
+    folded: int = 0
+    """Of those told, how many were hidden behind a later one when the page was looked at."""
+    lag: list[float] = field(default_factory=list)
+    """Seconds from change to notice, of those told."""
+    alarms: int = 0
+    """Said to matter although no real change had happened."""
+
+
+@dataclass
+class Measured:
+    """One watch."""
+
+    freshness: float
+    """Mean over time of the share, by weight, of the pages whose copy is as the page is."""
+    unweighted: float
+    age: float
+    """Mean days since the first change that the copy lacks, 0 for fresh ones; by weight."""
+    days: list[float]
+    """Freshness day by day."""
+    looks: int
+    unmodified: int
+    """Answers 304."""
+    other: int
+    """Requests for anything else: robots.txt, sitemaps, probes, pages that others moved to."""
+    told: Told
+    pages: list[tuple[float, float, int, str]] = field(default_factory=list)
+    """For each page its true changes a day, its weight, the looks at it, and how it changes."""
+    fates: dict[str, list[int]] = field(default_factory=dict)
+    watched: int = 0
+    lied: float = 0.0
+    """Freshness lost to false 304s: the share of the weight and time that count in which a copy was out of date after
+    its host had denied it."""
+    seconds: float = 0.0
+    """What the run took: not part of the result."""
+
+    def as_data(self) -> dict[str, Any]:
+        """For a file."""
+        return asdict(self)
+
+    @classmethod
+    def of_data(cls, data: dict[str, Any]) -> Measured:
+        """From a file."""
+        pages = [(rate, weight, looks, process) for rate, weight, looks, process in data["pages"]]
+        return cls(**{**data, "told": Told(**data["told"]), "pages": pages})
+
+
+def share_over_time(
+    weights: Sequence[float], fresh: Sequence[Sequence[Span]], counts: Sequence[Sequence[Span]], start: float,
+    end: float, step: float = DAY,
+) -> tuple[float, list[float]]:  # fmt: skip
+    """The mean over time of (weight that is fresh) / (weight that counts), and its means over steps.
+
+    Both are step functions: between two events the ratio is constant, so that the integral is a sum. Where nothing
+    counts there is no share, and the time is left out.
+
+    Two pages, weights 1 and 3, from 0 to 4. The first is fresh until 2; the second all the time, and counts until 1.
+    In [0, 1) all is fresh, in [1, 2) the first alone counts and is fresh, in [2, 4) it is not: (1 + 1 + 0) / 4.
+
+    >>> share_over_time([1.0, 3.0], [[(0.0, 2.0)], [(0.0, 1.0)]], [[(0.0, 4.0)], [(0.0, 1.0)]], 0.0, 4.0, 2.0)
+    (0.5, [1.0, 0.0])
+    """
+    steps = max(1, round((end - start) / step))
+    edges = np.linspace(start, end, steps + 1)
+    events = [(float(edge), 0.0, 0.0) for edge in edges]
+    for weight, good, all_of_it in zip(weights, fresh, counts, strict=True):
+        for a, b in good:
+            events += [(a, weight, 0.0), (b, -weight, 0.0)]
+        for a, b in all_of_it:
+            events += [(a, 0.0, weight), (b, 0.0, -weight)]
+    table = np.array(sorted(events))
+    time, whole = table[:, 0], np.cumsum(table[:, 2])[:-1]
+    width = np.diff(time)
+    known = (whole > 1e-9 * max(weights, default=1.0)) & (time[:-1] >= start) & (time[1:] <= end) & (width > 0)
+    ratio = np.divide(np.cumsum(table[:, 1])[:-1], whole, out=np.zeros(len(whole)), where=known)
+    width = np.where(known, width, 0.0)
+    place = np.clip(np.searchsorted(edges, time[:-1], "right") - 1, 0, steps - 1)
+    lasted = np.bincount(place, width, steps)
+    by_step = np.bincount(place, ratio * width, steps)
+    means = np.divide(by_step, lasted, out=np.full(steps, np.nan), where=lasted > 0)
+    return float((ratio * width).sum() / width.sum()) if width.sum() > 0 else float("nan"), means.tolist()
+
+
+def mean_age(weights: Sequence[float], stale: Sequence[Sequence[Span]], counts: Sequence[Sequence[Span]]) -> float:
+    """Days for which copies have been out of date, mean over the time and weight that count.
+
+    Out of date from day 1 to day 3, counted from day 0 to 4: the age grows to 2, its integral is 2, and 2 / 4 = .5.
+
+    >>> mean_age([2.0], [[(DAY, 3 * DAY)]], [[(0.0, 4 * DAY)]])
+    0.5
+    """
+    area = whole = 0.0
+    for weight, old, all_of_it in zip(weights, stale, counts, strict=True):
+        whole += weight * sum(b - a for a, b in all_of_it)
+        for since, until in old:
+            for a, b in common([(since, until)], all_of_it):
+                area += weight * ((b - since) ** 2 - (a - since) ** 2) / 2
+    return area / whole / DAY if whole else float("nan")
+
+
+def lost_to_lies(
+    weights: Sequence[float],
+    stale: Sequence[Sequence[Span]],
+    denials: Sequence[Sequence[float]],
+    counts: Sequence[Sequence[Span]],
+) -> float:
+    """What share of the weight and time that count was stale after a host had denied the change.
+
+    Out of date from 2 to 8, denied at 5 and 6, counted from 0 to 10: from 5 to 8, that is .3.
+
+    >>> lost_to_lies([1.0], [[(2.0, 8.0)]], [[1.0, 5.0, 6.0]], [[(0.0, 10.0)]])
+    0.3
+    """
+    lost = whole = 0.0
+    for weight, old, said, all_of_it in zip(weights, stale, denials, counts, strict=True):
+        whole += weight * sum(b - a for a, b in all_of_it)
+        for since, until in old:
+            first = min((at for at in said if since <= at < until), default=until)
+            lost += weight * sum(b - a for a, b in common([(first, until)], all_of_it))
+    return lost / whole if whole else float("nan")
+
+
+def tell_changes(page: Timeline, looks: Sequence[Look], told: Told) -> None:
+    """Add what a watch made of the real changes of a page, while it counts."""
+    brought = [look for look in looks if look.brought]
+    times = [look.at for look in brought]
+    seen: set[int] = set()
+    for number, change in enumerate(page.changes):
+        if not any(a <= change < b for a, b in page.counts):
+            continue
+        told.changes += 1
+        place = bisect_left(times, change)
+        if place == len(brought):
+            asked = any(look.at > change and look.status == 304 for look in looks)
+            told.denied += asked
+            told.unseen += not asked
+        elif brought[place].matters:
+            told.told += 1
+            told.lag.append(times[place] - change)
+            later = page.changes[number + 1] if number + 1 < len(page.changes) else float("inf")
+            told.folded += later < times[place]
+        else:
+            told.overlooked += 1
+        seen.add(place)
+    for place, look in enumerate(brought):
+        before = times[place - 1] if place else page.fetched
+        real = any(before < change <= look.at for change in page.changes)
+        told.alarms += look.matters and look.what == "changed" and not real
+
+
+def measure(
+    pages: Sequence[Timeline], looks: Sequence[Sequence[Look]], start: float, end: float, other: int = 0
+) -> Measured:
+    """All that is told of a watch from `start` to `end`; looks are those at each page, in order."""
+    weights = [page.weight for page in pages]
+    counts = [page.counts for page in pages]
+    told = Told()
+    copies = []
+    for page, own in zip(pages, looks, strict=True):
+        copies.append([page.fetched, *(look.at for look in own if look.brought)])
+        tell_changes(page, own, told)
+    stale = [stale_spans(own, page.changes, end) for page, own in zip(pages, copies, strict=True)]
+    fresh = [common(fresh_spans(own, page.changes, end), page.counts) for page, own in zip(pages, copies, strict=True)]
+    mean, days = share_over_time(weights, fresh, counts, start, end)
+    plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
+    denials = [[look.at for look in own if look.status == 304] for own in looks]
+    return Measured(
+        mean, plain, mean_age(weights, stale, counts), days, sum(map(len, looks)),
+        sum(look.status == 304 for own in looks for look in own), other, told,
+        [(page.rate, page.weight, len(own), page.process) for page, own in zip(pages, looks, strict=True)],
+        watched=len(pages), lied=lost_to_lies(weights, stale, denials, counts),
+    )  # fmt: skip

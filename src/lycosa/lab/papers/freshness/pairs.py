@@ -1,0 +1,162 @@
+"""Pairs of versions of pages of the changing web, and what really happened between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from lycosa.core.types import Page, Visit
+from lycosa.refresh.detectors.images import picture
+from lycosa.refresh.snapshot import Picture, Snapshot
+from lycosa.testing.change_process import COSMETICS, KINDS, Edit
+from lycosa.testing.change_state import Subject
+from lycosa.testing.changing import ChangingWeb
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.web.html import read_body
+
+DAY, HOUR = 86_400.0, 3600.0
+COUNTER, NOTHING, PICTURE, ENCODING = "counter", "nothing", "picture", "encoding"
+SORTS = (*COSMETICS, COUNTER, ENCODING)
+"""Cosmetic changes: those of pages, counters that move with time or with each fetch, and pictures encoded anew."""
+
+EDITS = tuple(KINDS)
+"""Real ones, by what is done to the page."""
+
+_SHORTEST, _LONGEST = 1 / 24, 7.0
+"""Days between two versions drawn at any time."""
+
+_LEARNED = 200
+"""Pages whose words are counted before any is judged."""
+
+
+@dataclass
+class Pair:
+    """Two versions, and what happened: one edit by name, or at a drawn time whatever came between."""
+
+    old: Snapshot
+    new: Snapshot
+    what: str
+    real: bool
+
+    @property
+    def kind(self) -> str:
+        """text, structure, link, topic or cosmetic."""
+        return KINDS.get(self.what, "cosmetic")
+
+
+class Reader:
+    """Reads pages as a crawl does, and judges them by the words of their first topic."""
+
+    def __init__(self, web: ChangingWeb) -> None:
+        self.web = web
+        self.words = Vocabulary()
+        self.topics: dict[str, Query] = {}
+        self.pages = list(web.urls())
+        for number in range(0, len(self.pages), max(1, len(self.pages) // _LEARNED)):  # how rare words are, as a crawl
+            reading = self.words.read(self._page(number, web.start)[0])
+            self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
+
+    def subject(self, number: int) -> Subject:
+        """The page, as its history knows it."""
+        return Subject(number, 0, self.web.history.graph.topic(number))
+
+    def there(self, number: int, *times: float) -> bool:
+        """Whether the page is at its first address at all these times."""
+        return all(self.web.status(self.pages[number], t) == "there" for t in times)
+
+    def snapshot(self, number: int, t: float, fetched: int = 0) -> Snapshot:
+        """The page as it is at a time, fetched so many times before."""
+        url = self.pages[number]
+        page, body, kind = self._page(number, t, fetched)
+        about = self.web.topic(url, self.web.start) or self.web.topics[0]
+        topic = self.topics.setdefault(about, Query(self.web.query(about)))
+        reading = self.words.read(page)
+        pictures: dict[str, Picture] = {
+            address: picture(self.web.response_at(address, t).body) for address in self.web.pictures(url)
+        }
+        return Snapshot(
+            url, body, kind, page.title, page.text, page.links.urls, reading.simhash,
+            topic.judge(page, reading).beta, topic.threshold, pictures,
+        )  # fmt: skip
+
+    def _page(self, number: int, t: float, fetched: int = 0) -> tuple[Page, bytes, str]:
+        """The page read, its body and its content type."""
+        url = self.pages[number]
+        reply = self.web.response_at(url, t, version=fetched)
+        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
+        document = read_body(reply.body, url, kind)
+        return Page("ok", title=document.title, marked=document.marked, links=document.links), reply.body, kind
+
+
+def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[Pair]:
+    """Pairs with one edit between them, `each` of every sort; and as many of pages that did not change at all."""
+    reader, rng = Reader(web), Random(seed)
+    numbers = list(range(len(reader.pages)))
+    rng.shuffle(numbers)
+    found: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS, NOTHING)}
+    for number in numbers:
+        for what, before, after in _between(reader, number, web.start + days * DAY, rng):
+            if len(found[what]) < each and reader.there(number, before, after):
+                old, new = reader.snapshot(number, before), reader.snapshot(number, after, 1)
+                found[what].append(Pair(old, new, what, what in KINDS))
+        if all(len(pairs) >= each for pairs in found.values()):
+            break
+    return [pair for pairs in found.values() for pair in pairs]
+
+
+def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[tuple[str, float, float]]:
+    """What happens to a page, at most two of a sort, and a time before and one after each."""
+    web, subject = reader.web, reader.subject(number)
+    process = web.history.process(*subject.key)
+    marks: list[Edit] = list(web.history.edits(subject, end))
+    if web.pictures(reader.pages[number]):
+        marks = sorted([*marks, *web.history.edits(Subject(number, -1, -1), end)])
+    times = [web.history.when(edit.at) for edit in marks]
+    taken: Counter[str] = Counter()
+    for edit, (before, after) in zip(marks, _gaps(times), strict=True):
+        if before and taken[edit.how] < 2 and not process.moving:
+            taken[edit.how] += 1
+            yield edit.how, before, after
+    if calm := _calm(times, rng, web.start, end):
+        yield COUNTER if process.moving else NOTHING, calm, calm + HOUR
+
+
+def _gaps(times: list[float]) -> Iterator[tuple[float, float]]:
+    """For each time one before and one after it, with no other between; none (0) where others are too near."""
+    for place, at in enumerate(times):
+        before = times[place - 1] if place else at - HOUR
+        after = times[place + 1] if place + 1 < len(times) else at + HOUR
+        near = min(at - before, after - at) <= 2.0
+        yield (0.0, 0.0) if near else (at - min(at - before, HOUR) / 2, at + min(after - at, HOUR) / 2)
+
+
+def _calm(times: list[float], rng: Random, start: float, end: float) -> float:
+    """A time after which nothing happens for an hour; 0 if none was found."""
+    for _ in range(5):
+        t = start + rng.random() * (end - start - HOUR)
+        if not any(t - 1.0 < at < t + HOUR + 1.0 for at in times):
+            return t
+    return 0.0
+
+
+def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
+    """Pairs as a watch has them: any page without pictures, from an hour to a week apart, whatever came between."""
+    reader, rng = Reader(web), Random(seed + 1)
+
+    def draw() -> Iterator[Pair]:
+        while True:
+            number = rng.randrange(len(reader.pages))
+            gap = _SHORTEST * (_LONGEST / _SHORTEST) ** rng.random() * DAY
+            before = web.start + rng.random() * (days * DAY - gap)
+            after = before + gap
+            url = reader.pages[number]
+            if web.pictures(url) or not reader.there(number, before, after):
+                continue
+            real = any(change.real for change in web.changes(url, before, after))
+            yield Pair(reader.snapshot(number, before), reader.snapshot(number, after, 1), "", real)
+
+    return list(islice(draw(), count))

@@ -1,0 +1,231 @@
+"""A crawl of the changing web, then the real engine for 30 days of virtual time, with one schedule and one budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.errors import LycosaError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Space
+from lycosa.core.types import Rows
+from lycosa.crawling import Crawl, crawl
+from lycosa.lab.papers.freshness.fates import count_fates
+from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, measure
+from lycosa.lab.papers.freshness.truth import timeline
+from lycosa.refresh.change import change_of
+from lycosa.refresh.histories import Histories
+from lycosa.refresh.keeper import Keeper
+from lycosa.refresh.keeping import Keeping
+from lycosa.refresh.rates import Floats
+from lycosa.refresh.schedules.known import Known
+from lycosa.spaces.web import WebSpace
+from lycosa.store.directory import Directory
+from lycosa.store.versions import Versions
+from lycosa.testing.changing import ChangingWeb
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testing.web import Web
+from lycosa.version import SOFTWARE
+from lycosa.web.politeness import Politeness
+
+AUTOMATIC, KNOWN, ADAPTIVE, SPENDING = "automatic", "known", "adaptive", "adaptive, spending"
+SCHEDULES = ("fixed", ADAPTIVE, SPENDING, "proportional", AUTOMATIC, KNOWN)
+STRATEGY = "best-first"
+FACTS = "watched.json"
+
+
+@dataclass(frozen=True)
+class World:
+    """A changing web, and what of it is crawled: for the topic that has most pages."""
+
+    seed: int
+    pages: int = 1500
+    hosts: int = 36
+    crawled: int = 450
+    days: float = 30.0
+    sources: bool = False
+    """Whether sitemaps and feeds are read, too."""
+
+    @property
+    def key(self) -> str:
+        """Names its files."""
+        return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}" + ("-sources" * self.sources)
+
+    def grow(self) -> ChangingWeb:
+        """The web itself, on virtual time."""
+        plain = Web(seed=self.seed, pages=self.pages, hosts=self.hosts, traps=())
+        return ChangingWeb(plain, clock, seed=self.seed, days=self.days)
+
+    def space(self, web: ChangingWeb) -> Space:
+        """The way to it."""
+        transport = SimTransport(web, seed=self.seed, latency=(0.01, 0.05))
+        return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=self.sources)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One watch: `every` is the budget, the seconds between two looks at a page if all were looked at alike."""
+
+    world: World
+    schedule: str
+    every: float
+
+    @property
+    def key(self) -> str:
+        """Names its file."""
+        return f"{self.world.key}-{self.schedule.replace(', ', '-')}-{self.every:g}"
+
+    @property
+    def text(self) -> str:
+        """As `--schedule` takes it. Adaptive knows no budget: it begins where all pages have their share of it."""
+        if self.schedule in (ADAPTIVE, SPENDING):
+            return f"adaptive,start={self.every / 3600:g}h" + (",spend=true" if self.schedule == SPENDING else "")
+        return self.schedule
+
+
+@dataclass
+class Crawled:
+    """What the crawl found and a watch keeps fresh: for each page when it was fetched, and its weight."""
+
+    ended: float
+    """Virtual seconds."""
+    pages: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def crawl_world(world: World, out: Path) -> Crawled:
+    """Crawl a web once; what is there already is read."""
+    place = out / "crawls" / world.key
+    facts = place / FACTS
+    if facts.is_file():
+        told = json.loads(facts.read_text(encoding="utf-8"))
+        return Crawled(told["ended"], {url: (at, weight) for url, (at, weight) in told["pages"].items()})
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    web = world.grow()
+    topic = max(web.topics, key=lambda name: sum(1 for _ in web.relevant(name)))
+    seeds = web.seeds(topic, 3)
+    made = Crawled(0.0)
+
+    async def run() -> None:
+        going = crawl(
+            web.query(topic), seeds, out=place / "crawl", space=world.space(web), clock=clock, budget=world.crawled,
+            strategy=STRATEGY, sitemaps=world.sources,
+        )  # fmt: skip
+        async for visit in going:
+            assert going.engine is not None
+            least = going.engine.topic.threshold
+            if visit.is_page and (visit.node in seeds or visit.is_find(least)):  # as the keeper chooses and weighs
+                weight = max(visit.beta, least) if visit.node in seeds else visit.beta
+                made.pages[visit.node] = visit.started, max(weight, 1e-3)
+        made.ended = asyncio.get_running_loop().time()
+
+    run_virtual(run())
+    facts.write_text(json.dumps(asdict(made)), encoding="utf-8")
+    return made
+
+
+class TrueRates(Known):
+    """The schedule that knows: it asks the truth for the rate of each page that joins."""
+
+    def __init__(self, keeper: Keeper, rate: Callable[[str], float], per_second: float) -> None:
+        super().__init__(np.zeros(0), per_second)
+        self._keeper, self._rate = keeper, rate
+
+    def _join(self) -> None:
+        """The pages are watched in the order of their numbers, and none ever leaves."""
+        new = list(islice(self._keeper.watched, len(self.rates), None))
+        if new:
+            self.rates = np.append(self.rates, [self._rate(node) for node in new])
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """As for `known`."""
+        self._join()
+        return super().intervals(histories, rows, everything)
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """As for `known`."""
+        self._join()
+        return super().claim(histories, which, now)
+
+
+@dataclass
+class KeepingKnown(Keeping):
+    """A watch whose schedule is told the true rates, a second, of the pages by address."""
+
+    rate: Callable[[str], float] = lambda url: 0.0
+
+    def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
+        """The usual one with another schedule."""
+        made = super().keeper(options, versions, space, threshold, now)
+        made.schedule = TrueRates(made, self.rate, made.schedule.per_second)
+        return made
+
+
+def watch_world(trial: Trial, out: Path) -> Measured:
+    """Run a watch and measure it; what was measured before is read."""
+    path = out / "watches" / f"{trial.key}.json"
+    wanted = {"software": SOFTWARE, "trial": asdict(trial)}
+    if path.is_file():
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if told["of"] == wanted:
+            return Measured.of_data(told["measured"])
+    made = _watch(trial, out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"of": wanted, "measured": made.as_data()}), encoding="utf-8")
+    return made
+
+
+def _watch(trial: Trial, out: Path) -> Measured:
+    world = trial.world
+    crawled = crawl_world(world, out)
+    web = world.grow()
+    place = out / "running" / trial.key
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(out / "crawls" / world.key / "crawl", place)
+    changes: dict[str, Any] = {
+        "schedule": AUTOMATIC if trial.schedule == KNOWN else trial.text,
+        "per_hour": len(crawled.pages) * 3600.0 / trial.every,
+        "max_time": world.days * DAY,
+        "feeds": False,  # nobody reads them here, and they are half of the time
+    }
+    options = Options.from_mapping({**vars(Directory.read_options(place)), **changes}, "freshness")
+    looks: dict[str, list[Look]] = {url: [] for url in crawled.pages}
+    sent: defaultdict[str, int] = defaultdict(int)
+
+    def rate(url: str) -> float:
+        return web.rate(url) / DAY if web.version(url, clock()) >= 0 else 0.0
+
+    async def run() -> str:
+        keeping = KeepingKnown(rate=rate) if trial.schedule == KNOWN else Keeping()
+        going = Crawl(options, place, space=world.space(web), clock=clock, resuming=True, keeping=keeping)
+        async for visit in going:
+            if visit.node not in looks or visit.kind != "revisit":
+                sent["other"] += bool(visit.address)
+                continue
+            change = change_of(visit)
+            what, matters = (change.what, change.matters) if change is not None else ("", False)
+            looks[visit.node].append(Look(visit.started, visit.outcome, visit.status, what, matters))
+        return going.engine.ending if going.engine is not None else ""
+
+    began = perf_counter()
+    ending = run_virtual(run(), start=crawled.ended)
+    if "time" not in ending:
+        raise LycosaError(f"the watch {trial.key} ended before its time: {ending}")
+    start = EPOCH + crawled.ended
+    end = start + world.days * DAY
+    pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
+    found = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
+    found.fates = count_fates(web, list(looks), list(looks.values()), start, end)
+    found.seconds = perf_counter() - began
+    shutil.rmtree(place, ignore_errors=True)
+    return found

@@ -1,0 +1,301 @@
+"""The experiment on freshness: its integrals and counts on toys, and the whole of it, small."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from lycosa.core.durations import spoken
+from lycosa.core.errors import LycosaError
+from lycosa.lab.findings import Figure, Findings, Table
+from lycosa.lab.index import Index
+from lycosa.lab.papers import EXPERIMENTS, PAPERS, Bench
+from lycosa.lab.papers.freshness import Size, findings, size_of
+from lycosa.lab.papers.freshness.comparing import Runs
+from lycosa.lab.papers.freshness.detecting import Detection, Score, detect, pooled
+from lycosa.lab.papers.freshness.fates import count_fates
+from lycosa.lab.papers.freshness.jobs import spread
+from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, Told, mean_age, measure, share_over_time
+from lycosa.lab.papers.freshness.pairs import EDITS, NOTHING, SORTS, Pair, drawn, single
+from lycosa.lab.papers.freshness.truth import Timeline, common, fresh_spans, stale_spans, timeline
+from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
+from lycosa.lab.report.writing import write_report
+from lycosa.refresh.snapshot import Snapshot
+from lycosa.testing.changing import START, ChangingWeb
+from lycosa.testing.web import Web
+
+
+def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:
+    """A page of a toy."""
+    return Timeline("", weight, fetched, changes, counts)
+
+
+def got(at: float, what: str = "", matters: bool = False) -> Look:
+    """A look that brought the page."""
+    return Look(at, "ok" if what else "unchanged", 200, what, matters)
+
+
+# -- the integral ----------------------------------------------------------------------------------------------
+
+
+def test_freshness_by_hand() -> None:
+    """Weighted, unweighted and age of two pages over ten days are what can be worked out on paper."""
+    one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
+    two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
+    looks = [[got(5 * DAY, "changed", True)], [got(1 * DAY), got(7 * DAY, "changed", True)]]
+    made = measure([one, two], looks, 0.0, 10 * DAY)
+    # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8.
+    # By weight of 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
+    assert (2 * 1 + 2 * 0.75 + 0.25 + 0.75) / 10 == pytest.approx(made.freshness)
+    # Alike: 1, 1/2, 0, 1/2, 0, 1/2, and then 0.
+    assert (2 * 1 + 2 * 0.5 + 0.5 + 0.5) / 10 == pytest.approx(made.unweighted)
+    # One is old from 2 to 5 and from 6 to 10: 9/2 + 16/2; two from 4 to 7: 9/2. Weight times time: 10 + 24.
+    assert (12.5 + 3 * 4.5) / 34 == pytest.approx(made.age)
+    assert [1, 1, 0.75, 0.75, 0, 0.25, 0, 0.75, 0, 0] == pytest.approx(made.days)
+    assert (3, 0, 2) == (made.looks, made.unmodified, made.watched)
+
+
+def test_a_304_brings_nothing() -> None:
+    """A copy stays as old as it was when a host says that nothing has changed: if it lied, it stays stale."""
+    lied = Look(3 * DAY, "unchanged", 304)
+    made = measure([page(1.0, (2 * DAY,), (0.0, 4 * DAY))], [[lied]], 0.0, 4 * DAY)
+    assert 0.5 == made.freshness  # two of four days
+    assert 0.25 == made.lied  # the last of them
+    assert (1, 1, 0, 1) == (made.unmodified, made.told.changes, made.told.told, made.told.denied)
+
+
+def test_nothing_to_keep() -> None:
+    """Time in which no page counts has no share, and is left out of the mean."""
+    mean, days = share_over_time([1.0], [[(0.0, DAY)]], [[(0.0, DAY)]], 0.0, 2 * DAY)
+    assert 1.0 == mean
+    assert 1.0 == days[0]
+    assert days[1] != days[1]
+
+
+def test_spans() -> None:
+    """A change at the very moment of a fetch is in the copy, and several in a row make it stale but once."""
+    assert [(0.0, 4.0), (5.0, 9.0)] == fresh_spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
+    assert [(4.0, 5.0)] == stale_spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
+    assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
+    assert 0.0 == mean_age([1.0], [[(5.0, 9.0)]], [[(0.0, 5.0)]])  # stale only when it does not count any more
+
+
+def test_the_integral_is_what_sampling_gives() -> None:
+    """On a real web, the exact integral agrees with asking the truth at many moments."""
+    now = [START]
+    web = ChangingWeb(Web(seed=5, pages=120, hosts=5, traps=()), lambda: now[0], seed=5, days=10)
+    end = START + 10 * DAY
+    pages = [timeline(web, url, 1.0, START, START, end) for url in web.urls()]
+    looks = [[got(START + 3.3 * DAY), got(START + 7.1 * DAY)] for _ in pages]
+    moments = [START + 10 * DAY * (i + 0.5) / 500 for i in range(500)]
+    shares = []
+    for t in moments:
+        there = [one for one in pages if any(a <= t < b for a, b in one.counts)]
+        since = max(at for at in (START, START + 3.3 * DAY, START + 7.1 * DAY) if at <= t)
+        shares.append(sum(web.fresh(one.url, since, t) for one in there) / len(there))
+    assert sum(shares) / 500 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
+
+
+# -- what was told ---------------------------------------------------------------------------------------------
+
+
+def test_changes_told_and_missed() -> None:
+    """Each real change is told, told with a later one, overlooked, or not looked at; alarms are those without one."""
+    one = page(1.0, (1.0, 2.0, 5.0, 9.0), (0.0, 10.0))
+    looks = [got(3.0, "changed", True), got(4.0, "changed", True), got(6.0, "changed", False)]
+    told = measure([one], [looks], 0.0, 10.0).told
+    # 1 and 2 are told at 3, 1 together with 2; at 4 nothing had changed; 5 was taken for cosmetic; 9 not looked at.
+    assert (4, 2, 1, 1, 1, 1, 0) == (
+        told.changes, told.told, told.folded, told.overlooked, told.unseen, told.alarms, told.denied,
+    )  # fmt: skip
+    assert [2.0, 1.0] == told.lag
+
+
+def test_fates_told() -> None:
+    """Of pages that moved, vanished and came back those are counted that were looked at, and told as what they are."""
+    now = [START]
+    web = ChangingWeb(Web(seed=2, pages=400, hosts=8, traps=()), lambda: now[0], seed=2, fates=0.5)
+    end = START + 30 * DAY
+    by: dict[str, str] = {}
+    for url in web.urls():
+        fate = web.fate(url)
+        if fate.what != "returns" or (web.returns(url) or end) < end:
+            by.setdefault(fate.what, url)
+    moved, gone, back, stays = (by[what] for what in ("moved", "gone", "returns", "stays"))
+    name = web.status(back, web.fate(back).time + 1)
+    looks = [
+        [Look(web.fate(moved).time + 5, "redirect", 301, "moved", True)],
+        [Look(web.fate(gone).time + 5, "unchanged", 200)],
+        [
+            Look(web.fate(back).time + 5, "gone", 404, "vanished", True),
+            Look(cast(float, web.returns(back)) + 5, "ok", 200, "returned", True),
+        ],
+        [Look(START + DAY, "gone", 404, "vanished", True)],
+    ]
+    counts = count_fates(web, [moved, gone, back, stays], looks, START, end)
+    assert [1, 1, 1, 0, 0] == counts["moved"]
+    assert [1, 1, 1, 0, 0] == counts["returned"]
+    both = [sum(pair) for pair in zip(counts["gone"], counts["soft-404"], strict=True)]
+    assert [2, 2, 1, 0, 1] == both, name  # one was looked at and not told; a page that stays was said to have vanished
+
+
+# -- detection -------------------------------------------------------------------------------------------------
+
+
+def test_precision_and_recall_by_hand() -> None:
+    """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
+    score = Score()
+    for real, said, times in ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8)):
+        for _ in range(times):
+            score.add(real, said)
+    assert (0.75, 0.6) == (score.precision, score.recall)
+    assert 2 * 0.75 * 0.6 / (0.75 + 0.6) == pytest.approx(score.f1)
+    assert (None, None, 0.0) == (Score().precision, Score().recall, Score().f1)
+
+
+def test_detectors_on_a_toy() -> None:
+    """A new word is seen by the digest and the main text; another date only by the digest; a pair counts once."""
+    old = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>3 May 2024</footer>", "text/html")
+    date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
+    word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")
+    found = detect([Pair(old, word, "replace", True), Pair(old, date, "stamp", False)], [Pair(old, date, "", False)])
+    assert {"replace": [1, 1, 1], "stamp": [1, 1, 0]} == found["digest"].edits
+    assert {"replace": [1, 1, 1], "stamp": [1, 0, 0]} == found["main-text"].edits
+    assert (Score(alarms=1), Score(passes=1)) == (found["digest"].drawn, found["default"].drawn)
+    twice = pooled([found, found])
+    assert (Score(alarms=2), [2, 2, 2]) == (twice["digest"].drawn, twice["digest"].edits["replace"])
+
+
+def test_pairs_are_what_they_say() -> None:
+    """Between the versions of a single pair lies one edit; of drawn ones the truth says whether it was real."""
+    now = [START]
+    web = ChangingWeb(Web(seed=4, pages=400, hosts=8, traps=()), lambda: now[0], seed=4)
+    pairs = single(web, 1, seed=4)
+    assert set(EDITS + SORTS) | {NOTHING} == {pair.what for pair in pairs}
+    for pair in pairs:
+        bodies_differ, pictures_differ = pair.old.body != pair.new.body, pair.old.pictures != pair.new.pictures
+        assert (pair.what not in ("picture", "encoding", NOTHING), pair.what in ("picture", "encoding")) == (
+            bodies_differ, pictures_differ,
+        ), pair.what  # fmt: skip
+        assert pair.real == (pair.kind != "cosmetic")
+    some = drawn(web, 40, seed=4)
+    assert {True, False} == {pair.real for pair in some}
+    assert all(pair.old.body != pair.new.body for pair in some if pair.real)
+
+
+# -- the runs --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Size]:
+    """A quick run, in this process."""
+    out = tmp_path_factory.mktemp("freshness")
+    bench = Bench(cast(Index, None), out, quick=True, workers=1)
+    return findings(bench), out, size_of(bench)
+
+
+def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
+    """Schedules, changes, detection, edits, kinds, fates and times are there, with the figures for the docs."""
+    made, _, size = found
+    tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, Table)}
+    assert {"schedules", "told", "detection", "edits", "kinds", "fates", "time"} == tables
+    figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, Figure)}
+    assert {"days-24h", "visits-24h", "allocation", "detection"} == figures
+    schedules = next(part for part in made.parts if part.key == "freshness-schedules")
+    assert isinstance(schedules, Table)
+    assert [("1d", name) for name in SCHEDULES] == [tuple(row[:2]) for row in schedules.rows]
+    days = next(part for part in made.parts if part.key == "freshness-figure-days-24h")
+    assert isinstance(days, Figure)
+    assert [int(size.days)] * len(SCHEDULES) == [len(curve.y) for curve in days.curves]
+    assert {"cannot be tested here"} == {claim.verdict for claim in made.claims}
+    assert "freshness" in EXPERIMENTS
+    assert "freshness" not in PAPERS
+
+
+def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
+    """Even on two small webs automatic keeps as much fresh as fixed and proportional, and not more than is known."""
+    made, out, size = found
+    worlds = [World(**world) for world in made.configuration["webs"]]
+    trials = [Trial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
+    runs = Runs({trial: watch_world(trial, out) for trial in trials})  # read, not run again
+    mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
+    slack = 0.01
+    assert mean["automatic"] >= max(mean["fixed"], mean["proportional"]) - slack, mean
+    assert mean["known"] >= mean["automatic"] - slack, mean
+    for trial, one in runs.made.items():
+        most = one.watched * trial.world.days * DAY / trial.every
+        assert one.looks + one.other <= most + 2, trial.key  # the budget holds, robots.txt and all
+        assert one.told.alarms == 0
+        assert 0.5 < one.freshness < 1
+
+
+def test_what_was_run_is_kept(found: tuple[Findings, Path, Size], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second call reads what the first measured, and finds the same; nothing of the watches' own files stays."""
+    made, out, _ = found
+    monkeypatch.setattr("lycosa.lab.papers.freshness.watching._watch", None)
+    monkeypatch.setattr("lycosa.lab.papers.freshness.detecting.detect", None)
+    again = findings(Bench(cast(Index, None), out, quick=True, workers=1))
+    assert made == again
+    assert [] == list((out / "running").iterdir())
+
+
+def test_measured_regions_are_filled(
+    found: tuple[Findings, Path, Size], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tools/freshness.py puts tables, times and pictures between their marks, twice the same, and leaves the prose."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    tool = importlib.import_module("freshness")
+    few = {"freshness-schedules", "freshness-time", "freshness-figure-allocation"}
+    told = replace(found[0], parts=[part for part in found[0].parts if part.key in few])
+    write_report(told, tmp_path / "out" / "freshness", "lycosa lab paper freshness")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    report = tool.Report(tmp_path / "out")
+    text = "Prose.\n" + "".join(f"<!-- measured: {name} -->\nold\n<!-- end -->\nmore\n" for name in (*few, "claims"))
+    new = tool.filled(text, report, docs)
+    assert ("Prose.\n", 4, 0) == (new[:7], new.count("<!-- end -->\nmore\n"), new.count("old\n"))
+    assert "| 1d | automatic |" in new
+    assert "| main-text | " in new
+    assert "**cannot be tested here**" in new
+    assert (docs / "freshness" / "allocation.svg").is_file()
+    assert new == tool.filled(new, report, docs)
+    with pytest.raises(SystemExit, match="the report has no freshness-nothing"):
+        tool.filled("<!-- measured: freshness-nothing -->\n<!-- end -->", report, docs)
+
+
+def test_the_same_twice(tmp_path: Path) -> None:
+    """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
+    world = World(7, 120, 4, 40, 3.0)
+    trial = Trial(world, "automatic", 12 * 3600.0)
+    one, two = (watch_world(trial, tmp_path / name).as_data() for name in "ab")
+    assert {**one, "seconds": 0} == {**two, "seconds": 0}
+    assert one["watched"] == len(crawl_world(world, tmp_path / "a").pages)
+    assert Measured.of_data(one).told == Told(**one["told"])
+
+
+def test_spreading_work() -> None:
+    """Results come in the order of what was given, in one process and in several; a failure is that of the work."""
+    heard: list[tuple[str, int, int]] = []
+    for workers in (1, 2):
+        assert ["6h", "1d", "3d"] == spread(
+            spoken, [21_600.0, 86_400.0, 259_200.0], workers, "speaking", lambda *told: heard.append(told)
+        )
+    assert ("speaking", 3, 3) == heard[-1]
+    failing: Callable[[str], float] = _fail
+    with pytest.raises(LycosaError, match="no such thing"):
+        spread(failing, ["a", "b"], 1, "failing", lambda *told: None)
+
+
+def _fail(text: str) -> float:
+    raise LycosaError("no such thing")
+
+
+def test_detections_are_by_method() -> None:
+    """A detection that nothing was drawn for has no precision, and pools with others without harm."""
+    none = {name: Detection() for name in detect([], [])}
+    assert none == pooled([none])
