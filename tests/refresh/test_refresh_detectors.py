@@ -78,9 +78,9 @@ REAL = {
     "number in prose": ("text", article(first="Coral reefs are home to 4,000 kinds of fish in the sea.")),
     "title": ("text", article(title="Reefs of the north")),
     "new row": ("text", article(table="<tr><th>Harbour<td>4.31 m<tr><th>Lagoon<td>2.07 m<tr><th>Bay<td>1 m")),
-    "article link": ("text", article(more="<li><a href=/a2>Storm breaks the oldest reef in two</a>")),
+    "article link": ("link", article(more="<li><a href=/a2>Storm breaks the oldest reef in two</a>")),
     "paragraph moved": (
-        "text",
+        "structure",
         article(
             first="Warm water makes them bleach, and most of them die of it.",
             second="Coral reefs are home to a quarter of all fish in the sea.",
@@ -129,7 +129,7 @@ WATCHERS = [  # what changed, and for main-text, tree, links: changed? of which 
     ("foot", "13 views", None, "cosmetic", None),
     ("nav", "<li><a href=/c>Contact</a>", None, "cosmetic", "cosmetic"),
     ("first", "Coral reefs are gone.", "text", "text", None),
-    ("more", "<li><a href=/a2>Storm breaks the oldest reef</a>", "text", "structure", "link"),
+    ("more", "<li><a href=/a2>Storm breaks the oldest reef</a>", "link", "link", "link"),
     ("title", "Reefs of the north", "text", "text", None),
     ("head", "<meta name=a>", None, "cosmetic", None),
 ]
@@ -263,6 +263,17 @@ def test_tree_levels_by_hand() -> None:
     assert (2 / 6, 2 / 3, {4: "structure and text", 5: "structure and text"}) == levels_apart(old, new)
 
 
+def test_a_menu_built_anew_makes_nothing_of_one_word() -> None:
+    """How much of a text changed is measured in the main part, however much of the page around it is another."""
+    flat, deep = "".join(f"<a href=/{n}>Go {n}</a>" for n in "abcdefghij"), "<ul><li><b>Home</b><li><b>Fish</b></ul>"
+    text = "<main><p>Ten reefs of the coast died {} this year, and none came back.</main>"  # 13 words
+    old, new = page(f"<nav>{flat}</nav>" + text.format("early")), page(f"<nav>{deep}</nav>" + text.format("late"))
+    change = judge_change(old, new)
+    assert change is not None
+    assert ("text", ["main-text", "tree"]) == (change.kind, change.by[:2])
+    assert 1 / 13 == pytest.approx(change.magnitude)
+
+
 def test_tree_names_levels() -> None:
     """Level 4 changed in structure, the levels below in text."""
     old = page("<main><p>a</p><div><b>x<i>y</i></b></div></main>")
@@ -327,7 +338,7 @@ def test_a_directory_keeps_its_links() -> None:
     new = page(old.source.replace("</ul>", "<li><a href=/k>Fish k</a></ul>"))
     change = judge_change(old, new)
     assert change is not None
-    assert ("text", True) == (change.kind, "links" in change.by)
+    assert ("link", True) == (change.kind, "links" in change.by)
 
 
 def test_a_page_of_furniture_only() -> None:
@@ -394,3 +405,12 @@ def test_a_score_that_crosses_the_threshold_by_the_navigation_is_no_change_of_to
     change = judge_change(old, new)
     assert change is not None
     assert "cosmetic" == change.kind
+
+
+def test_detectors_of_something_else_say_nothing_of_the_text() -> None:
+    """With links or relevance alone, a page whose text changed has changed in nothing that was asked for."""
+    old, new = page("<main><p>Corals grow."), page("<main><p>Corals die.")
+    for name in ("links", "relevance", "images"):
+        change = judge_change(old, new, (name,))
+        assert change is not None
+        assert "cosmetic" == change.kind

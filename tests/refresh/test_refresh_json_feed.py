@@ -86,6 +86,27 @@ def test_feeds_hold_the_newest_two_hundred(tmp_path: Path) -> None:
     log.close()
 
 
+def test_excerpts_are_made_once(tmp_path: Path) -> None:
+    """A run takes those of earlier ones from the file: no old version is read again; a damaged file is no loss."""
+    log = make_log(tmp_path, look(text()), look(text(), at=START + HOUR))
+    made: list[int] = []
+
+    def excerpt(told: Told) -> str:
+        made.append(told.seq)
+        return f"came: {told.seq}"
+
+    assert Feeds(tmp_path, log, excerpt=excerpt).write()
+    assert not Feeds(tmp_path, log, excerpt=excerpt).write()
+    log.append(look(text(), at=START + 2 * HOUR))
+    assert Feeds(tmp_path, log, excerpt=excerpt).write()
+    assert [3, 2, 4] == made
+    whole = (tmp_path / JSON).read_bytes()
+    (tmp_path / JSON).write_bytes(whole[:-9])
+    assert Feeds(tmp_path, log, excerpt=excerpt).write()
+    assert ([3, 2, 4, 4, 3, 2], whole) == (made, (tmp_path / JSON).read_bytes())
+    log.close()
+
+
 def test_only_what_is_wanted(tmp_path: Path) -> None:
     """A feed of large changes has no small ones."""
     log = make_log(tmp_path, look(text(0.1)), look(text(0.9)))

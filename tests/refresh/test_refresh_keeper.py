@@ -17,7 +17,8 @@ from crawl.helpers import state_of
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.table import Table
-from lycosa.core.types import Task, Visit
+from lycosa.core.types import Links, Task, Visit
+from lycosa.refresh.asking import Honesty
 from lycosa.refresh.behaviours import Behaviours
 from lycosa.refresh.change import change_of
 from lycosa.refresh.comparing import Comparison
@@ -331,6 +332,31 @@ def test_a_lying_sitemap_loses_its_say(tmp_path: Path) -> None:
     assert [0] * 4 == looks[-4:]
 
 
+@pytest.mark.parametrize("outcome", ["gone", "redirect", "timeout", "refused"])
+def test_a_hint_of_what_cannot_be_had(outcome: str) -> None:
+    """A page that its sitemap says has changed, but that is gone, moved or silent, is not asked for all the time."""
+    keeper, table = made(20)
+    node, now = "http://h0.test/0", 1e6
+    keeper.learn(look(node, now), table)
+    source = Visit("http://h0.test/map", "sitemap", "ok", 1, started=now + 1_000, ended=now + 1_000)
+    source.links, source.data = Links.to(node), {"modified": [now + 900.0]}
+    keeper.learn(source, table)
+    end, looks = now + 6 * HOUR, 0
+    while now < end:
+        task = keeper.pick(1, now)
+        if task is None:
+            now = max(now + 1.0, keeper.next_due(now))
+            continue
+        seen = look(task.node, now)
+        if task.node == node and now >= source.ended:
+            looks, seen.outcome, seen.links = looks + 1, outcome, Links.to("http://h1.test/1")  # type: ignore[assignment]
+        keeper.learn(seen, table)
+        keeper.give_back(task)
+        now += 60.0
+    # at once; then after one hour, after two, after four, unless it has vanished
+    assert (1 if outcome == "gone" else 3) == looks
+
+
 # -- pictures ----------------------------------------------------------------------------------------------
 
 
@@ -397,15 +423,18 @@ def known(engine: Engine) -> dict[str, Any]:
 
 def learned(keeper: Keeper) -> dict[str, Any]:
     """All that a keeper has learned, to the last bit."""
-    n = len(keeper.histories)
-    assert keeper.gallery is not None
+    memory, n = keeper.memory, len(keeper.histories)
+    assert memory.gallery is not None
     return {
-        "histories": {name: getattr(keeper.histories, name)[:n].tolist() for name in _COLUMNS},
-        "watched": {node: asdict(page) for node, page in keeper.watched.items()},
-        "honesty": {host: asdict(honesty) for host, honesty in keeper.honesty.items() if honesty.true or honesty.idle},
-        "hints": (keeper.hints._told, keeper.hints._seen, keeper.hints._open),
-        "pictures": (keeper.gallery._shown, keeper.gallery._pending, keeper.gallery._known),
-        "targets": keeper._targets,
+        "histories": {name: getattr(memory.histories, name)[:n].tolist() for name in _COLUMNS},
+        "watched": {node: asdict(page) for node, page in memory.watched.items()},
+        "columns": (memory.behaviour[:n].tolist(), memory.is_source[:n].tolist()),
+        "honesty": {host: asdict(honesty) for host, honesty in memory.honesty.items() if honesty != Honesty()},
+        "hints": (memory.hints._told, memory.hints._seen, memory.hints._open, memory.news),
+        "hosts": {host: asdict(said) for host, said in memory.hints._hosts.items()},
+        "pictures": (memory.gallery._shown, memory.gallery._pending, memory.gallery._known),
+        "targets": memory.targets,
+        "retries": list(memory.retries),
     }
 
 

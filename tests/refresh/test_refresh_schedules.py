@@ -198,7 +198,7 @@ def test_claims_of_the_baselines_are_how_long_pages_are_overdue() -> None:
 
 @pytest.mark.parametrize("name", ["automatic", "fixed", "fixed,every=2h", "adaptive", "proportional", "known"])
 def test_pages_that_fail_or_have_vanished_are_left_alone(name: str) -> None:
-    """An hour after a failure, two after the next; a vanished page for as long as any, and a revived one as ever."""
+    """An hour after a failure, two after the next; a vanished page for a day, then two; a revived one is as ever."""
     histories = watched(30, 3)
     schedule = make_schedule(name, 1000 / DAY, **({"rates": np.full(30, 1 / DAY)} if name == "known" else {}))
     now = histories.now + DAY
@@ -207,7 +207,12 @@ def test_pages_that_fail_or_have_vanished_are_left_alone(name: str) -> None:
     histories.failed(4, now)
     histories.drop(7, now)
     assert schedule.due(histories)[4] >= now + 2 * HOUR
-    assert now + schedule.most == schedule.due(histories)[7]
+    assert now + DAY == schedule.due(histories)[7]
+    histories.drop(7, now + DAY)
+    assert now + 3 * DAY == schedule.due(histories)[7]
+    for _ in range(9):
+        histories.drop(7, now + DAY)
+    assert now + DAY + schedule.most == schedule.due(histories)[7]
     histories.revive(7, now + DAY)
     assert schedule.due(histories)[7] < now + schedule.most
 

@@ -9,7 +9,8 @@ import pytest
 
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
-from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace, check_seed, retry_after
+from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace, check_seed
+from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness
 

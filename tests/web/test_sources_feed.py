@@ -47,7 +47,7 @@ A = "https://other.example.com/coral-bleaching"
         (f"<title>R</title><link>{A}</link><guid>https://other.example.com/2</guid>", (A, "R", "", "")),
         (
             f"<title>R</title><link>{A}</link><pubDate>Sun, 01 Mar 2026 08:00:00 +0100</pubDate>",
-            (A, "R", "", "2026-03-01"),
+            (A, "R", "", "2026-03-01T07:00:00Z"),
         ),
         (f"<title>R</title><link>{A}</link><dc:date>2026-03-01T08:00Z</dc:date>", (A, "R", "", "2026-03-01T08:00Z")),
         (f"<title>R</title><atom:link rel='self' href='/x'/><link>{A}</link>", (A, "R", "", "")),

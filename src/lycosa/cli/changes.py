@@ -123,13 +123,14 @@ def _remembered(directory: Path) -> tuple[int, float]:
     """The last event that was told of, and when that was."""
     try:
         kept = jsonlib.loads(read_whole(directory / MARK, 1_000))
+        day_and_time(kept["at"])  # is it a time at all?
         return int(kept["seq"]), float(kept["at"])
     except FileNotFoundError:
         return 0, 0.0
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last begins anew") from error
     except OSError as error:
         raise StoreError(f"cannot read {directory / MARK}: {error.strerror}; delete it to begin anew") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last begins anew") from error
 
 
 def _remember(directory: Path, seq: int, at: float) -> None:
@@ -193,7 +194,9 @@ def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, ask
         tally[told.change.what] += 1
         (_show_narrow if console.width < NARROW else _show)(console, told, explain=explain)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
-    closing = [f"{counts(tally)}{f' {asked.told}' if asked.told else ''}"]
+    narrowed = replace(wanted, cosmetic=False) != Wanted()
+    found = counts(tally) if tally or not narrowed else "no change that you asked for"
+    closing = [f"{found}{f' {asked.told}' if asked.told else ''}"]
     if hidden:
         closing.append(f"{hidden:,} only in appearance (--cosmetic shows them)")
     if quiet:

@@ -333,7 +333,10 @@ def page(
     links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
     raw: Annotated[bool, typer.Option("--raw", help="Only the body, unpacked, to the output.")] = False,
     version: Annotated[
-        int, typer.Option(metavar="N", help="Which version: 1 is the first, -1 the last. Default: the last.")
+        int,
+        typer.Option(
+            metavar="N", show_default=False, help="Which version: 1 is the first, -1 the last. Default: the last."
+        ),
     ] = 0,
     at: Annotated[
         str, typer.Option(metavar="WHEN", help="The version that stood then: a day, a day and a time, or 2d ago.")

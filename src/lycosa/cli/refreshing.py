@@ -19,6 +19,7 @@ from rich.text import Text
 from lycosa.cli.hunting import until_stopped
 from lycosa.cli.manners import lively, output
 from lycosa.core.durations import spoken
+from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
@@ -50,7 +51,11 @@ def watch(directory: Path, given: dict[str, Any]) -> None:
 
 
 def _chosen(given: dict[str, Any]) -> dict[str, Any]:
-    chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
+    """What was said; an empty value takes back what an earlier run was told."""
+    chosen = {name: value for name, value in given.items() if value is not None and value != []}
+    for name, value in chosen.items():
+        if value in ("", [""]):
+            chosen[name] = [] if value == [""] else default_of(Options.__dataclass_fields__[name])
     if "max_time" in chosen:
         chosen["max_time"] = float(chosen["max_time"])
     return chosen
@@ -194,7 +199,8 @@ class Telling:
         rest += [f"{self.cosmetic} changed in nothing that matters"] if self.cosmetic else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
-        self.output.print(f"{self.looks} looks: {found}{also}. Ended: {engine.ending or 'stopped'}.", highlight=False)
+        looks = f"{self.looks:,} look{'s' * (self.looks != 1)}"
+        self.output.print(f"{looks}: {found}{also}. Ended: {engine.ending or 'stopped'}.", highlight=False)
         if not self.looks:
             due = keeper.soonest(engine.clock())
             when = _day(due) if due < NEVER else "never"

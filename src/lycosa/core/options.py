@@ -359,6 +359,8 @@ class Options:
             raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:
             raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
+        if self.feed_url and not self.feed_url.startswith(("http://", "https://")):
+            raise InputError(f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:

@@ -1,8 +1,9 @@
 """What to ask a host so that an unchanged page costs nothing, and when not to believe the answer.
 
 An ETag or a Last-Modified from the last time makes a request conditional: `304 Not Modified` has no body. Some hosts
-lie. So one look in eight at a page is unconditional: a page that changed while its validators stayed the same is a
-lie, and from then on the host's validators are not used. So at most seven looks in a row at a page can be lied to. A
+lie. So one look in eight at a page is unconditional, and one in three until a validator of the host was seen to change
+with a page: a page that changed while its validators stayed the same is a lie, and from then on the host's validators
+are not used. So at most seven looks in a row at a page can be lied to. A
 Last-Modified that moved while the page stayed the same says nothing of when pages of that host change: conditions with
 it cost nothing, but its times aren't believed.
 """
@@ -10,15 +11,17 @@ it cost nothing, but its times aren't believed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 import xxhash
 
 from lycosa.core.types import Visit
+from lycosa.web.dates import http_time
 
 PROOF = 8
 """One look in so many at a page is unconditional."""
+
+DOUBT = 3
+"""The same for pages of a host whose validators have not yet been seen to change with a page."""
 
 SLACK = 60.0
 """Seconds that a host's clock may be ahead of ours."""
@@ -34,6 +37,8 @@ class Honesty:
     """Pages that did not change while their Last-Modified did, or that will have changed tomorrow."""
     true: int = 0
     """Times that a Last-Modified moved and the page had changed."""
+    proved: int = 0
+    """Times that a validator was another and the page had changed."""
 
     @property
     def trusted(self) -> bool:
@@ -60,20 +65,21 @@ class Validators:
         asked = []
         if self.etag:
             asked.append(("If-None-Match", self.etag))
-        if seconds(self.modified):  # no use to send what is no date
+        if http_time(self.modified):  # no use to send what is no date
             asked.append(("If-Modified-Since", self.modified))
         return tuple(asked)
 
 
-def proves(node: str, looks: int) -> bool:
-    """Whether this look at a page is the one in eight that sends no conditions.
+def proves(node: str, looks: int, honesty: Honesty) -> bool:
+    """Whether this look at a page sends no conditions: one in eight, or in three where nothing is known of the host.
 
     Which one it is differs from page to page: of a host's pages some are proved in each round, and each in its turn.
 
-    >>> [looks for looks in range(24) if proves("http://a.test/", looks)]
-    [2, 10, 18]
+    >>> known, unknown = Honesty(proved=1), Honesty()
+    >>> [[n for n in range(20) if proves("http://a.test/", n, host)] for host in (known, unknown)]
+    [[2, 10, 18], [2, 5, 8, 11, 14, 17]]
     """
-    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % PROOF == 0
+    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % (PROOF if honesty.proved else DOUBT) == 0
 
 
 NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))
@@ -94,7 +100,7 @@ def remark(before: Validators, visit: Visit, changed: bool) -> str:
             found.append("other ETag, same content" if visit.etag else "no ETag any more, same content")
         if before.modified and visit.modified and before.modified != visit.modified:
             found.append("other Last-Modified, same content")
-    if seconds(visit.modified) > visit.ended + SLACK:
+    if http_time(visit.modified) > visit.ended + SLACK:
         found.append("Last-Modified lies in the future")
     return "; ".join(found)
 
@@ -105,23 +111,12 @@ def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> 
         return
     if changed and _same(before, visit):
         honesty.lies += 1
+    elif changed and (visit.etag or visit.modified) and (before.etag or before.modified):
+        honesty.proved += 1
     if visit.modified and before.modified:
         moved = visit.modified != before.modified
         honesty.true += moved and changed
-        honesty.idle += (moved and not changed) or seconds(visit.modified) > visit.ended + SLACK
-
-
-def seconds(date: str) -> float:
-    """A date of HTTP as seconds since the epoch; 0 if it is none.
-
-    >>> seconds("Thu, 01 Jan 1970 00:01:00 GMT"), seconds("yesterday")
-    (60.0, 0.0)
-    """
-    try:
-        moment = parsedate_to_datetime(date)
-        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+        honesty.idle += (moved and not changed) or http_time(visit.modified) > visit.ended + SLACK
 
 
 def _strong(etag: str) -> str:

@@ -26,6 +26,9 @@ Kind: TypeAlias = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The gravest first: a change is of the first kind that any detector sees in it."""
 
+PERMANENT = frozenset({301, 308})
+"""Statuses of a redirect for good; others are for now."""
+
 
 @dataclass(slots=True, frozen=True)
 class Verdict:

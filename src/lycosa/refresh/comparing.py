@@ -16,7 +16,6 @@ from lycosa.web.tree import decode
 INFLATED = 10_000_000
 """Bytes of a body that are compared: as many as are read while crawling."""
 
-
 CUT = frozenset({"truncated:disconnect", "truncated:time"})
 """What is said of an answer that broke off."""
 
@@ -37,9 +36,9 @@ class Comparison:
         if visit.digest != before.digest:
             if kept is None or not (_coding(kept) or _coding(page.exchange)):
                 return False
-            if _inflated(kept) != _inflated(page.exchange):
+            if inflated(kept) != inflated(page.exchange):
                 return False
-        return kept is None or _reads_the_same(_inflated(kept), _kind(kept), _kind(page.exchange))
+        return kept is None or _reads_the_same(inflated(kept), _kind(kept), _kind(page.exchange))
 
     def change(self, before: Visit, visit: Visit, page: Page) -> Change | None:
         """In what way a version differs from the one before it; None if in none that any detector could see."""
@@ -61,7 +60,7 @@ class Comparison:
 
     def _kept(self, before: Visit) -> Snapshot:
         exchange = self.versions.exchange(before)
-        body = _inflated(exchange) if exchange is not None else b""
+        body = inflated(exchange) if exchange is not None else b""
         kind = _kind(exchange) if exchange is not None else ""
         document = read_body(body, before.node, kind) if body else None
         return Snapshot(
@@ -69,7 +68,7 @@ class Comparison:
             body,
             kind,
             before.title if document is None else document.title,
-            "" if document is None else _plain(document.marked),
+            "" if document is None else document.text,
             before.links.urls if document is None else document.links.urls,
             before.simhash,
             before.beta,
@@ -80,7 +79,7 @@ class Comparison:
         exchange = page.exchange
         return Snapshot(
             visit.node,
-            _inflated(exchange) if exchange is not None else b"",
+            inflated(exchange) if exchange is not None else b"",
             _kind(exchange) if exchange is not None else "",
             visit.title,
             page.text,
@@ -114,7 +113,8 @@ def _tell_apart(old: Snapshot, new: Snapshot) -> None:
         new.body += b"\n"
 
 
-def _inflated(exchange: Exchange) -> bytes:
+def inflated(exchange: Exchange) -> bytes:
+    """The body of an answer, unpacked; as it came if it can't be."""
     try:
         return inflate(exchange.body, exchange.header("content-encoding"), INFLATED)[0]
     except BadEncoding:
@@ -127,7 +127,3 @@ def _coding(exchange: Exchange) -> str:
 
 def _kind(exchange: Exchange) -> str:
     return exchange.header("content-type").strip().lower()
-
-
-def _plain(marked: str) -> str:
-    return marked.replace("\x01", "").replace("\x02", "")

@@ -122,8 +122,9 @@ class Histories:
         self.failures[i] += 1
 
     def drop(self, i: int, at: float = 0.0) -> None:
-        """It has vanished."""
+        """It has vanished; each time that it is still not there counts as a failure."""
         self._asked(i, at)
+        self.failures[i] = self.failures[i] + 1 if self.dropped[i] else 1
         self.dropped[i] = True
 
     def revive(self, i: int, at: float) -> None:

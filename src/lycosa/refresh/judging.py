@@ -54,7 +54,8 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     if not seen:
         if same or not old.body or not new.body or old.body == new.body:
             return None
-        if not any(name in verdicts for name in detectors if name not in _ELSEWHERE):
+        readers = [name for name in detectors if name not in _ELSEWHERE]
+        if readers and not any(name in verdicts for name in readers):
             return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
         return Change("changed")
     reading = [verdicts[name] for name in _READING if name in verdicts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space
@@ -41,6 +42,8 @@ class Keeping:
 
     def check(self, options: Options) -> None:
         """Refuse what can't work before anything is opened."""
+        if self.requests < 0:
+            raise InputError(f"--requests is {self.requests}: it has to be 0 or more; 0 means no limit")
         self.behaviours(options)
         parse_detectors(options.detect or DEFAULT)
         make_schedule(options.schedule, per_second=options.per_hour / 3600)

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from lycosa.refresh.change import Kind
 from lycosa.refresh.stamps import unstamped
 from lycosa.web.tree import Tree
 
@@ -75,6 +76,10 @@ class MainPart:
     inside: bytearray = field(default_factory=bytearray)
     """For each node of the tree, whether it belongs to the main part: its texts, what holds them, and its pictures."""
     hrefs: list[str] = field(default_factory=list)
+    unlinked: list[str] = field(default_factory=list)
+    """What its blocks say outside of links."""
+    plain: bytearray = field(default_factory=bytearray)
+    """As `inside`, but for what only links say."""
 
     @property
     def words(self) -> list[str]:
@@ -88,6 +93,8 @@ class _Block:
     state: int
     texts: list[int] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
+    unlinked: list[str] = field(default_factory=list)
+    plain: list[int] = field(default_factory=list)
     words: int = 0
     linked: int = 0
     links: int = 0
@@ -129,7 +136,7 @@ def main_part(tree: Tree) -> MainPart:
         for block in open_air:
             if block.is_menu:
                 block.state |= FURNITURE
-    part = MainPart(inside=bytearray(len(tree)))
+    part = MainPart(inside=bytearray(len(tree)), plain=bytearray(len(tree)))
     for block in blocks:
         if block.state & SKIP or not block.line:
             continue
@@ -139,7 +146,13 @@ def main_part(tree: Tree) -> MainPart:
             part.blocks.append(block.line)
             for node in block.texts:
                 part.inside[node] = 1
-    _fill(tree, states, part)
+            for node in block.plain:
+                part.plain[node] = 1
+            line = " ".join(" ".join(block.unlinked).split())
+            if line := unstamped(line, table=bool(block.state & TABLE)) if line else "":
+                part.unlinked.append(line)
+    _fill(tree, states, part.inside)
+    _fill(tree, states, part.plain)
     part.hrefs = [tree.attributes[node]["href"] for node in links if part.inside[node]]
     return part
 
@@ -176,6 +189,9 @@ def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
                 block.pieces.append(" " + unstamped(" ".join(text.split()), stamped=True) + " ")
             else:
                 block.pieces.append(text)
+            if link < 0:
+                block.plain.append(node)
+                block.unlinked.append(block.pieces[-1])
             words = sum(map(str.isalpha, (word[0] for word in text.split())))
             block.words += words
             if link >= 0:
@@ -228,9 +244,8 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
     return state
 
 
-def _fill(tree: Tree, states: list[int], part: MainPart) -> None:
+def _fill(tree: Tree, states: list[int], inside: bytearray) -> None:
     """Mark pictures, and whatever holds something that is marked."""
-    inside = part.inside
     for node in range(len(tree) - 1, 0, -1):
         if tree.names[node] in _MEDIA and not states[node] & (SKIP | FURNITURE | HEADER):
             attributes = tree.attributes[node]
@@ -248,6 +263,15 @@ class Difference:
     gained: int = 0
     moved: bool = False
     share: float = 0.0
+    reordered: bool = False
+    """The blocks are the same, in another order."""
+    linked: bool = False
+    """Whatever differs is said by links."""
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of change that is."""
+        return "structure" if self.reordered else "link" if self.linked else "text"
 
     def __bool__(self) -> bool:
         return self.share > 0
@@ -261,7 +285,7 @@ def difference(old: MainPart, new: MainPart) -> Difference:
     A block that the other has as furniture is not lost: it is the same text, and the rules judged its surroundings.
 
     >>> difference(MainPart(["one two", "three four"]), MainPart(["one two", "three five"]))
-    Difference(lost=1, gained=1, moved=False, share=0.25)
+    Difference(lost=1, gained=1, moved=False, share=0.25, reordered=False, linked=False)
     """
     before, after = old.words, new.words
     if before == after:
@@ -273,12 +297,14 @@ def difference(old: MainPart, new: MainPart) -> Difference:
         there, here = set(new.blocks), set(old.blocks)
         before = words_of(block for block in old.blocks if block in there)
         after = words_of(block for block in new.blocks if block in here)
-        return Difference(moved=True, share=share_of_others(before, after)) if before != after else Difference()
+        share = share_of_others(before, after)
+        return Difference(moved=True, share=share, reordered=True) if before != after else Difference()
     common = (lost & gained).total()
     others = max(lost.total(), gained.total()) - common
     if not others:
         return Difference(moved=True, share=max(share_of_others(before, after), 1 / most))
-    return Difference(lost.total() - common, gained.total() - common, share=others / most)
+    linked = bool(old.unlinked or new.unlinked) and words_of(old.unlinked) == words_of(new.unlinked)
+    return Difference(lost.total() - common, gained.total() - common, share=others / most, linked=linked)
 
 
 def _only(blocks: list[str], other: MainPart) -> list[str]:

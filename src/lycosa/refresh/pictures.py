@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from lycosa.core.types import Exchange, Page, Visit
 from lycosa.refresh.asking import Honesty, Validators, proves
 from lycosa.refresh.change import Change
+from lycosa.refresh.comparing import inflated
 from lycosa.refresh.detectors.images import picture
 from lycosa.refresh.judging import judge_change
 from lycosa.refresh.snapshot import Picture, Snapshot
-from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.tree import decode, images, tree_of
 
 MOST = 16
@@ -46,7 +46,7 @@ class Gallery:
     def conditions(self, node: str, honesty: Honesty) -> tuple[tuple[str, str], ...]:
         """What to ask the picture's host."""
         known = self._known.get(node)
-        return () if known is None or proves(node, known.looks) else known.validators.conditions(honesty)
+        return () if known is None or proves(node, known.looks, honesty) else known.validators.conditions(honesty)
 
     def knows(self, node: str) -> bool:
         """Whether it is known which pictures a page shows."""
@@ -54,13 +54,9 @@ class Gallery:
 
     def note(self, visit: Visit, exchange: Exchange | None) -> None:
         """Before a look at a page is recorded: say in it which pictures the page shows."""
-        if exchange is None:
-            return
-        try:
-            body, _ = inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)
-        except BadEncoding:
-            return
-        visit.data = {**visit.data, "images": images(tree_of(decode(body)), visit.node)[:MOST]}
+        if exchange is not None:
+            shown = images(tree_of(decode(inflated(exchange))), visit.node)
+            visit.data = {**visit.data, "images": shown[:MOST]}
 
     def is_same(self, visit: Visit) -> bool:
         """Whether the bytes are those that were there."""

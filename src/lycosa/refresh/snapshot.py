@@ -63,10 +63,8 @@ class Snapshot:
         ('Reefs', 'Reefs\\nOn coral', ['http://a.test/b'])
         """
         document = read_body(body, url, content_type)
-        text = document.marked.replace("\x01", "").replace("\x02", "")
-        return cls(
-            url, body, content_type, document.title, text, document.links.urls, simhash, beta, threshold, pictures or {}
-        )
+        title, text, links = document.title, document.text, document.links.urls
+        return cls(url, body, content_type, title, text, links, simhash, beta, threshold, pictures or {})
 
     @cached_property
     def is_html(self) -> bool:

@@ -19,7 +19,8 @@ from lycosa.spaces.mastodon import (
     resets_in,
 )
 from lycosa.spaces.over_web import OverWeb
-from lycosa.spaces.web import LONGEST_REST, WebSpace
+from lycosa.spaces.web import WebSpace
+from lycosa.web.dates import LONGEST_REST
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of
 from lycosa.web.inflate import BadEncoding, inflate

@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Exchange, Links, Outcome, Page, Task, Visit
+from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of, read_body
@@ -37,9 +37,6 @@ ROBOTS_HOPS = 5
 
 MOST_SITEMAPS = 20
 """Sitemaps of one robots.txt that are read."""
-
-LONGEST_REST = 24 * 3600.0
-"""What a Retry-After can ask for at most."""
 
 BACKOFF = (5.0, 30.0, 180.0)
 """Seconds before the second, third, fourth attempt at a node."""
@@ -401,23 +398,6 @@ def _fill(page: Page, source: Source) -> None:
     page.data["form"] = source.form
     if any(source.modified):
         page.data["modified"] = source.modified
-
-
-def retry_after(value: str, now: float) -> float:
-    """Seconds that a Retry-After header asks for; 0 if it says nothing sensible.
-
-    >>> retry_after("120", 0.0), retry_after("soon", 0.0)
-    (120.0, 0.0)
-    >>> retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10.0)
-    50.0
-    """
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return min(float(value), LONGEST_REST)
-    try:
-        return min(max(0.0, parsedate_to_datetime(value).timestamp() - now), LONGEST_REST)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
 
 
 def check_seed(url: str) -> str | None:

@@ -71,6 +71,11 @@ class Document:
     canonical: str = ""
     """Where the page says it really lives: a hint for display, never an identity."""
 
+    @property
+    def text(self) -> str:
+        """What is said, without the marks around links."""
+        return self.marked.replace(OPEN, "").replace(CLOSE, "")
+
 
 def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
     """Read an HTML page: any charset, any markup, never an exception for what a page contains.

@@ -1,7 +1,8 @@
 """The words of the main part: what is left without navigation, advertisements, dates and counters (mainpart.py).
 
 Texts that differ in these only are the same. Where bodies differ and this one sees nothing, the change is cosmetic.
-The magnitude is the share of words that differ: see `mainpart.difference`.
+Blocks that only changed places are a change of structure; words that only links say, one of links. The magnitude is the
+share of words that differ: see `mainpart.difference`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def compare(old: Snapshot, new: Snapshot) -> Verdict | None:
         return Verdict(False)
     most = max(len(old.main.words), len(new.main.words))
     if found.moved:
-        return Verdict(True, "text", found.share, "the same words in another order")
-    says = f"{found.lost} word{'s' * (found.lost != 1)} removed, {found.gained} added, of {most:,}"
-    return Verdict(True, "text", found.share, says)
+        told = "the same blocks" if found.reordered else "the same words"
+        return Verdict(True, found.kind, found.share, f"{told} in another order")
+    says = f"{found.lost:,} word{'s' * (found.lost != 1)} removed, {found.gained:,} added, of {most:,}"
+    return Verdict(True, found.kind, found.share, says + (", all within links" if found.linked else ""))

@@ -1,11 +1,12 @@
 """The document trees, level by level: on which levels the elements are others, on which the texts.
 
 A level has changed in structure if its sequence of tags is another, in text if the texts of its elements are. The
-magnitude is the share of elements that differ, summed over the levels; if none does, that of texts.
+magnitude is the share of elements of the main part that differ, summed over the levels; if none does, that of its words
+(`mainpart.difference`): a menu that was built anew makes nothing of one other word.
 
 Paper: Trivedi et al. 2014, II, Change Detection, 2. Ours is in what the change amounts to: where the levels of the main
 part (mainpart.py) have the same elements and its words are the same, only furniture, dates or counters differ, and the
-kind is cosmetic.
+kind is cosmetic; and where nothing but links came or went, it is a change of links.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ def compare(old: Snapshot, new: Snapshot) -> Verdict | None:
     says = _told(ways)
     main = [side.tree.by_level(inside=side.main.inside) for side in (old, new)]
     of_main = levels_apart(*main)[0]
+    found = difference(old.main, new.main)
     kind: Kind
     if of_main:
-        kind, magnitude = "structure", of_main
-    elif found := difference(old.main, new.main):
-        kind, magnitude = "text", found.share
+        apart = levels_apart(*(side.tree.by_level(inside=side.main.plain) for side in (old, new)))[0]
+        kind, magnitude = "link" if found.linked and not apart else "structure", of_main
+    elif found:
+        kind, magnitude = found.kind, found.share
     else:
         return Verdict(True, "cosmetic", structure or text, says + ", none of it in the main part")
-    return Verdict(True, kind, structure or text or magnitude, says)
+    return Verdict(True, kind, magnitude, says)
 
 
 def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict[int, str]]:

@@ -16,6 +16,8 @@ LEAST = 600.0
 """No page is looked at more often than this."""
 MOST = 60 * 86_400.0
 """Each page is looked at once in this time, as far as the budget allows, so that a wrong estimate can be noticed."""
+DAY = 86_400.0
+"""After a page has vanished, doubled each time that it is still not there, up to MOST."""
 PAUSE = 3600.0
 """After a failure, doubled with each that follows it, up to MOST."""
 CATCH_UP = 3600.0
@@ -83,12 +85,13 @@ class Schedule(ABC):
         return overdue
 
     def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
-        """What failed is left alone for a while, what has vanished for long."""
+        """What failed is left alone for a while, what has vanished for longer, and longer each time."""
         failures = histories.failures[rows]
         if failures.any() or histories.dropped[rows].any():
             pause = np.minimum(PAUSE * 2.0 ** np.minimum(failures - 1, 40), self.most)
             times = np.where(failures > 0, np.maximum(times, histories.tried[rows] + pause), times)
-            times = np.where(histories.dropped[rows], histories.tried[rows] + self.most, times)
+            gone = np.minimum(DAY * 2.0 ** np.clip(failures - 1, 0, 40), self.most)
+            times = np.where(histories.dropped[rows], histories.tried[rows] + gone, times)
         return times
 
     def share(self, histories: Histories) -> float:

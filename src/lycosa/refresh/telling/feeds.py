@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from pathlib import Path
 
 from lycosa.core.errors import StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import read_whole, replacing
 from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
 from lycosa.refresh.telling.atom import atom
 from lycosa.refresh.telling.json_feed import json_feed
@@ -35,6 +36,7 @@ class Feeds:
         self.directory, self.log, self.title, self.wanted = directory, log, title, wanted
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
+        self._excerpts: dict[str, str] = {}
         self._newest: deque[Told] = deque(maxlen=MOST)
         """The oldest of them first."""
         self._read = 0
@@ -45,6 +47,7 @@ class Feeds:
         last = end(self.log)
         if not self._read:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
+            self._excerpts = self._of_last_run()
         else:
             for told in changes(self.log, after=self._read, upto=last, wanted=self.wanted):
                 self._newest.append(told)
@@ -53,17 +56,30 @@ class Feeds:
         if not self._unwritten:
             return False
         shown = list(reversed(self._newest))
+        known = self._excerpts
+        self._excerpts = {told.id: known[told.id] if told.id in known else self.excerpt(told) for told in shown}
         crawl = identity(self.log).urn
         where = {name: self.address and self.address + name for name in (ATOM, JSON)}
         written = save(
             self.directory / ATOM,
-            atom(shown, crawl=crawl, title=self.title, address=where[ATOM], excerpt=self.excerpt),
+            atom(shown, crawl=crawl, title=self.title, address=where[ATOM], excerpt=self._known),
         ) | save(
             self.directory / JSON,
-            json_feed(shown, crawl=crawl, title=self.title, address=where[JSON], excerpt=self.excerpt),
+            json_feed(shown, crawl=crawl, title=self.title, address=where[JSON], excerpt=self._known),
         )
         self._unwritten = False
         return written
+
+    def _known(self, told: Told) -> str:
+        return self._excerpts[told.id]
+
+    def _of_last_run(self) -> dict[str, str]:
+        """The excerpts that are in the file: to make them anew, two versions of each page would have to be read."""
+        try:
+            items = json.loads(read_whole(self.directory / JSON, 10_000_000))["items"]
+            return {str(item["id"]): str(item["_lycosa"]["excerpt"]) for item in items}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return {}
 
 
 def newest(log: SqliteLog, wanted: Wanted = WHAT_MATTERS, *, upto: int | None = None, since: float = 0.0) -> list[Told]:

@@ -45,7 +45,7 @@ def _item(told: Told, excerpt: str) -> dict[str, Any]:
         "content_text": story(told, excerpt),
         "date_published": stamp(told.at),
         "tags": tags,
-        "_lycosa": facts(told),
+        "_lycosa": {**facts(told), "excerpt": excerpt},
     }
 
 

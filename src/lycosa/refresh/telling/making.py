@@ -33,10 +33,11 @@ def make_targets(
         targets[hook.key] = hook
     if mail_to and not smtp:
         raise InputError("--mail-to wants a mail server: name it with --smtp smtp://user@mail.example.org:587")
-    if mail_to:
+    every = seconds(digest_every, "--digest-every")  # also where nobody gets mail: it is kept for when somebody does
+    if smtp:
         server = Server(smtp, password_of(environment))
         for to in mail_to:
-            mail = Mail(to, mail_from or mail_to[0], server, every=seconds(digest_every, "--digest-every"))
+            mail = Mail(to, mail_from or mail_to[0], server, every=every)
             targets[mail.key] = mail
     return list(targets.values())
 

@@ -19,7 +19,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 from yarl import URL
@@ -29,15 +28,13 @@ from lycosa.refresh.telling.json_feed import facts
 from lycosa.refresh.telling.target import Answer, Delivery, key_of
 from lycosa.refresh.telling.words import plain
 from lycosa.version import SOFTWARE
+from lycosa.web.dates import retry_after
 
 SECRET = "LYCOSA_WEBHOOK_SECRET"
 """The environment variable with the secret that deliveries are signed with."""
 
 TOLERANCE = 300.0
 """Seconds that the clocks of both sides may differ by, and an attempt may take."""
-
-LONGEST_WAIT = 86_400.0
-"""What a Retry-After can ask for at most."""
 
 _READ = 2_048  # bytes of an answer: a word on why is all that anyone will read
 
@@ -170,22 +167,8 @@ def judged(status: int, headers: Mapping[str, str], said: bytes, now: float) -> 
     says = f"{status} {plain(said.decode('utf-8', 'replace'), 100)}".strip()
     if 300 <= status < 400:
         says = f"{status}: it has moved, and redirects are not followed; name its new address"
-    wait = _retry_after(headers.get("Retry-After", ""), now) if status in (429, 503) else 0.0
+    wait = retry_after(headers.get("Retry-After", ""), now) if status in (429, 503) else 0.0
     return Answer(False, says, wait, stop=status == 410)
-
-
-def _retry_after(value: str, now: float) -> float:
-    """Seconds that the header asks for; 0 if it says nothing sensible.
-
-    >>> _retry_after("120", 0.0), _retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10.0), _retry_after("soon", 0.0)
-    (120.0, 50.0, 0.0)
-    """
-    if re.fullmatch(r"[0-9]{1,9}", value.strip()):
-        return min(float(value), LONGEST_WAIT)
-    try:
-        return min(max(0.0, parsedate_to_datetime(value).timestamp() - now), LONGEST_WAIT)
-    except (ValueError, OverflowError):
-        return 0.0
 
 
 def secret_of(environment: Mapping[str, str] = os.environ) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from lycosa.core.types import Links
+from lycosa.web.dates import http_time
 from lycosa.web.sources.markup import unescape
 from lycosa.web.urls import canonical, is_http, resolve, site
 
@@ -159,15 +160,13 @@ def folders(names: list[str]) -> str:
 def _date(text: str) -> str:
     """A date as it stands if it is like 2026-03-01, turned into that form if it is like a mail's, else nothing.
 
-    >>> _date("Sun, 01 Mar 2026 12:00:00 GMT"), _date(" 2026-03-01T12:00:00Z "), _date("last week")
-    ('2026-03-01', '2026-03-01T12:00:00Z', '')
+    >>> _date("Sun, 01 Mar 2026 12:00:00 -0500"), _date(" 2026-03-01T12:00:00Z "), _date("last week")
+    ('2026-03-01T17:00:00Z', '2026-03-01T12:00:00Z', '')
     """
     text = text.strip()
     if not text or len(text) > 60:
         return ""
     if found := _ISO.match(text):
         return found[0]
-    try:
-        return parsedate_to_datetime(text).date().isoformat()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return ""
+    moment = http_time(text)
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment > 0 else ""

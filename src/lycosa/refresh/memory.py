@@ -1,0 +1,219 @@
+"""What is known of the pages that are watched: when they were looked at, what came of it, what their hosts are worth.
+
+All of it is a fold over the log: a run that goes on after another has learned the same from the log alone. What is
+watched: the finds, the seeds, and the sources of addresses (sitemaps, feeds); all pages if asked to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.columns import fit
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Kind, Visit
+from lycosa.refresh import asking
+from lycosa.refresh.asking import Honesty, Validators
+from lycosa.refresh.behaviours import Behaviours
+from lycosa.refresh.change import PERMANENT, Change, change_of
+from lycosa.refresh.comparing import CUT
+from lycosa.refresh.hints import Hints
+from lycosa.refresh.histories import Histories
+from lycosa.refresh.pictures import Gallery
+from lycosa.web.dates import http_time
+
+
+@dataclass(slots=True)
+class Watched:
+    """A page, or a source, that is looked at again and again."""
+
+    node: str
+    row: int
+    number: int
+    """Among the histories."""
+    kind: Kind
+    behaviour: int
+    follows: float
+    """When its present version was fetched."""
+    floor: float = 1e-3
+    """What it is worth at least: the user named it, or others need it."""
+    validators: Validators = field(default_factory=Validators)
+    digest: bytes = b""
+    looks: int = 0
+    """Looks that taught something."""
+    attempt: int = 0
+    """Failures in a row since the last of them."""
+    retry_at: float = 0.0
+    fate: str = ""
+    """vanished or moved, if it is."""
+    target: str = ""
+
+
+@dataclass(slots=True)
+class Target:
+    """Where a page moved to, to be fetched there."""
+
+    row: int
+    kind: Kind
+    hops: int
+    attempt: int = 1
+    until: float = 0.0
+
+
+class Memory:
+    """The pages that are watched, by address and by number, and what was learned of them and of their hosts."""
+
+    def __init__(
+        self,
+        lane: Callable[[str], str],
+        behaviours: Behaviours,
+        threshold: float,
+        *,
+        irrelevant: bool = False,
+        images: bool = False,
+        attempts: int = 3,
+    ) -> None:
+        self.lane, self.behaviours, self.threshold = lane, behaviours, threshold
+        self.irrelevant, self.attempts = irrelevant, attempts
+        self.histories = Histories()
+        self.hints = Hints()
+        self.honesty: defaultdict[str, Honesty] = defaultdict(Honesty)
+        self.gallery = Gallery() if images else None
+        self.watched: dict[str, Watched] = {}
+        self.by_number: list[Watched] = []
+        self.behaviour = np.zeros(0, np.int8)
+        """By number, as `is_source`."""
+        self.is_source = np.zeros(0, np.bool_)
+        self.retries: dict[str, Watched] = {}
+        """What failed and is to be tried again."""
+        self.targets: dict[str, Target] = {}
+        self.news = 0
+        """Hints so far that were news."""
+
+    def learn(self, visit: Visit, table: Table) -> Watched | None:
+        """See a recorded visit, live or replayed. If it was another look at something that is watched, at what."""
+        place = self.targets.pop(visit.node, None)
+        if place is not None and not visit.follows:
+            self._arrived(place, visit, table)
+        if self.gallery is not None:
+            self.gallery.learn(visit)
+        if visit.kind == "sitemap":
+            self._hear(visit)
+        if not visit.follows:
+            if visit.kind in ("page", "sitemap") and visit.outcome == "ok":
+                self._watch(visit, table)
+            return None
+        page = self.watched.get(visit.node)
+        if page is None or visit.kind == "image":
+            return None
+        self._look(page, visit, table)
+        return page
+
+    def _arrived(self, place: Target, visit: Visit, table: Table) -> None:
+        """What came of a page where it moved to: it is tried again, or moved on."""
+        if visit.retry_at:
+            place.attempt, place.until = visit.attempt + 1, visit.retry_at
+            self.targets[visit.node] = place
+        elif visit.outcome == "redirect":
+            self._follow(visit, table)
+
+    def _follow(self, visit: Visit, table: Table) -> None:
+        """Where a redirect leads; nothing has to be fetched that is known already, or out of scope."""
+        target = visit.links.urls[0]
+        row = table.row_of.get(target, -1)
+        if row >= 0 and table.state[row] == OPEN:
+            kind: Kind = "sitemap" if table.is_source[row] else "page"
+            self.targets[target] = Target(row, kind, int(table.hops[row]), int(table.attempts[row]) + 1)
+
+    def _watch(self, visit: Visit, table: Table) -> None:
+        """A page, or a source, seen for the first time: is it worth watching?"""
+        row = table.row_of.get(visit.node, -1)
+        if row < 0 or visit.node in self.watched:
+            return
+        seed, source = bool(table.is_seed[row]), visit.kind == "sitemap"
+        if not (seed or source or self.irrelevant or visit.is_find(self.threshold)):
+            return
+        if "//" not in visit.node:  # a file
+            return
+        floor = max(self.threshold, 1e-3) if seed or source else 1e-3
+        number = self.histories.add(visit.ended, host=int(table.lane[row]), weight=max(visit.beta, floor))
+        kind: Kind = "sitemap" if source else "revisit"
+        behaviour = self.behaviours.number(visit.node)
+        page = self.watched[visit.node] = Watched(visit.node, row, number, kind, behaviour, visit.started, floor)
+        self.by_number.append(page)  # it joins the next plan
+        self.behaviour, self.is_source = fit(self.behaviour, number + 1), fit(self.is_source, number + 1)
+        self.behaviour[number], self.is_source[number] = behaviour, source
+        self._remember(page, visit)
+        self.hints.learn(int(table.lane[row]), visit.node, visit.ended, changed=False)
+
+    def _remember(self, page: Watched, visit: Visit) -> None:
+        """What the answer said of itself, for the next request."""
+        cut = any(flag in CUT for flag in visit.flags)  # who has half of it must not be told that it still stands
+        page.validators = Validators() if cut else Validators(visit.etag, visit.modified)
+        if visit.digest:
+            page.digest = visit.digest
+
+    def _look(self, page: Watched, visit: Visit, table: Table) -> None:
+        """What a look again teaches."""
+        number, at, change = page.number, visit.ended, change_of(visit)
+        page.retry_at = 0.0
+        self.retries.pop(page.node, None)
+        if visit.outcome in ("ok", "unchanged"):
+            self._seen_again(page, visit, change)
+        elif visit.outcome in ("gone", "unwanted"):
+            page.fate, page.target, page.attempt = "vanished", "", 0
+            self.histories.drop(number, at)
+            self._answered(page, at, change is not None)
+        elif visit.outcome == "redirect":
+            page.fate, page.target, page.attempt = "moved", visit.links.urls[0], 0
+            if visit.status in PERMANENT:
+                self.histories.drop(number, at)
+            else:  # elsewhere for now: that is no look at the page
+                self.histories.failed(number, at)
+            self._answered(page, at, change is not None)
+            self._follow(visit, table)
+        else:  # nobody knows what has become of it: no answer, or nobody may ask
+            self.histories.failed(number, at)
+            page.attempt += 1
+            if visit.retry_at and page.attempt < self.attempts:
+                page.retry_at = visit.retry_at
+                self.retries[page.node] = page
+            else:
+                page.attempt = 0
+
+    def _seen_again(self, page: Watched, visit: Visit, change: Change | None) -> None:
+        number, at, matters = page.number, visit.ended, change is not None and change.matters
+        honesty = self.honesty[self.lane(page.node)]
+        changed = matters or (page.kind == "sitemap" and visit.outcome == "ok")
+        if page.fate:
+            self.histories.revive(number, at)
+        else:
+            asking.learn(honesty, page.validators, visit, changed)
+            modified = http_time(visit.modified) if honesty.dates else 0.0
+            self.histories.look(number, at, changed, modified)
+        self._answered(page, at, matters)
+        page.fate = page.target = ""
+        page.attempt = 0
+        page.looks += 1
+        if visit.status != 304:
+            self._remember(page, visit)
+        if visit.outcome == "ok":
+            page.follows = visit.started
+            if page.kind == "revisit":
+                self.histories.weight[number] = max(visit.beta, page.floor)
+
+    def _answered(self, page: Watched, at: float, changed: bool) -> None:
+        """Whatever was said of the page before is answered now; only a page that could not be had leaves it open."""
+        self.hints.learn(int(self.histories.host[page.number]), page.node, at, changed)
+
+    def _hear(self, visit: Visit) -> None:
+        """What a source says of when pages changed."""
+        dates: list[Any] = visit.data.get("modified", [])
+        for url, date in zip(visit.links.urls, dates, strict=False):
+            page = self.watched.get(url)
+            if date and page is not None:
+                self.news += self.hints.heard(int(self.histories.host[page.number]), url, date, visit.ended)
