@@ -246,7 +246,7 @@ def test_of_a_page_visited_again_only_new_links_join() -> None:
 
 
 def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
-    """A redirect where a page was inherits to its target; one that is found again, or leads to a known page, doesn't."""
+    """A redirect where a page was inherits to its target; found again, or leading to a known page, it does not."""
     table = Table()
     table.add_seed("s")
     table.absorb(page("s", {"a": 0.5}, beta=1.0))

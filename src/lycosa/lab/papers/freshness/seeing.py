@@ -70,8 +70,8 @@ def table_kinds(found: Mapping[str, Detection]) -> Table:
     return Table(
         "freshness-kinds", "Is the kind right? The default", ("kind", "pairs", "taken for real", "named as its kind"),
         rows,
-        note="A change has the gravest kind that any method sees: a new link has words, and so is text; where "
-        "paragraphs change places, the text reads otherwise.",
+        note="A change has the gravest kind that any method sees. Of structure, replaced pictures are half, and only "
+        "images sees them. Topic is named where the score crosses the threshold; else it is text.",
     )  # fmt: skip
 
 
