@@ -163,6 +163,22 @@ def test_since_last_with_trouble(crawl: Path, capsys: pytest.CaptureFixture[str]
         run(crawl, since="last")
 
 
+@pytest.mark.parametrize(
+    "mark",
+    ['{"seq": 1e400, "at": 3}', '{"seq": 3, "at": 1e300}', '{"seq": 3, "at": NaN}', '{"seq": 3, "at": -1e18}', "[]"],
+)
+def test_a_mark_that_no_clock_made(crawl: Path, mark: str) -> None:
+    """Numbers out of all range are damage, not a crash."""
+    (crawl / MARK).write_text(mark)
+    with pytest.raises(StoreError, match="delete it"):
+        run(crawl, since="last", clock=lambda: NOW)
+
+
+def test_nothing_of_that_kind_is_not_nothing(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who asks for what there is not, is not told that nothing changed."""
+    assert said(capsys, crawl, host="other.example").startswith("No change that you asked for; ")
+
+
 def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says when the pages were last looked at, and how to look again."""
     assert (

@@ -1,5 +1,6 @@
 """The log on disk: order, atomicity, versions, locks, and errors that say what to do."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,18 @@ def test_a_reader_can_not_write(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     with pytest.raises(StoreError):
         reader.append(Seed("x"))
+    reader.close()
+
+
+def test_a_log_is_read_where_nothing_may_be_written(
+    log: SqliteLog, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crawl on a medium that can't be written is read without SQLite's own files beside it."""
+    log.close()
+    (path.parent / f"{path.name}-shm").unlink(missing_ok=True)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    reader = SqliteLog(path, readonly=True)
+    assert (len(EVENTS), [path.name]) == (len(list(reader)), sorted(file.name for file in path.parent.glob("*sqlite*")))
     reader.close()
 
 

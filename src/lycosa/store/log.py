@@ -53,7 +53,8 @@ class Lock:
             self._file = open(self.path, "r" if peek else "a+")  # noqa: SIM115 - held open for as long as the lock is held
         except OSError as error:
             raise StoreError(
-                f"cannot write in {directory}: {error.strerror}; make it writable, or choose another directory with --out"
+                f"cannot write in {directory}: {error.strerror}; make it writable, or "
+                "choose another directory with --out"
             ) from error
         if not self._acquire(fcntl.LOCK_SH if peek else fcntl.LOCK_EX):
             self._file.seek(0)
@@ -99,7 +100,9 @@ class SqliteLog:
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         address = path.absolute().as_uri()
         if readonly and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
-            address += "?immutable=1"  # a backup, a medium that can't be written: SQLite wants files of its own beside it
+            address += (
+                "?immutable=1"  # a backup, a medium that can't be written: SQLite wants files of its own beside it
+            )
         with self._explaining():
             self._db = sqlite3.connect(address, timeout=busy_seconds, isolation_level=None, uri=True)
         try:
