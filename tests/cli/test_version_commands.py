@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from lycosa.cli.paging import show_page
 from lycosa.core.engine import REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.core.types import Setting
+from lycosa.store.directory import Directory
 from lycosa.store.summary import summarise
 from revisited_crawl import DAY, EPOCH, html, revisited
 
@@ -156,6 +158,17 @@ def test_a_refreshed_crawl_is_refreshed_again(
     run(monkeypatch, "show", str(tmp_path / "crawl"))
     assert f"look again with: lycosa refresh {tmp_path / 'crawl'}\n" in (out := capsys.readouterr().out)
     assert "resume" not in out
+
+
+def test_pages_beyond_the_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """A watch that explores has a budget of its own: that of the crawl is not named beside its pages."""
+    path = tmp_path / "crawl"
+    with revisited(path) as made:
+        made.page(A, html("A", "Corals."))
+        made.page(B, html("B", "Newts."))
+    (path / "crawl.toml").write_text(replace(Directory.read_options(path), budget=1).to_toml())
+    run(monkeypatch, "show", str(path))
+    assert "2 pages, " in capsys.readouterr().out
 
 
 def test_search_for_what_has_changed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:

@@ -127,3 +127,12 @@ def test_deep_nesting_does_not_hang_it() -> None:
     told = compared(*texts)
     assert (1, 1) == (told.diff.removed, told.diff.added)
     assert ">slowly.<" in render(told)
+
+
+def test_a_paragraph_with_very_many_changes_is_cut() -> None:
+    """Of a block whose every other word is another, some thousand places are shown, and how many more there are."""
+    old = " ".join(f"w{number}" for number in range(40_000))
+    new = " ".join(f"w{number}" if number % 2 else f"x{number}" for number in range(40_000))
+    page = render(compare("http://a.test/", Version(1, 0.0, text=old), Version(2, 9.0, text=new)))
+    assert "places more" in page
+    assert page.count("<del>") < 10_000

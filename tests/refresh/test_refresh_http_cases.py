@@ -19,6 +19,7 @@ from lycosa.web.inflate import inflate
 from scripted_web import BLEACHED, GONE, OTHER, PAGE, REEF, ROBOTS, Says, Script, crawl, html, refresh
 
 A, B = html(), html(BLEACHED)
+SORRY = "Of pages about a coral reef that are not found there are two kinds."
 COSMETIC = html(foot="Seen 12 times")
 CAFE = html(f"{REEF} Caf\u00e9 and atoll, na\u00efve and caf\u00e9.")
 MON, TUE, WED = (f"{day} 2023 10:00:00 GMT" for day in ("Mon, 13 Nov", "Tue, 14 Nov", "Wed, 15 Nov"))
@@ -345,6 +346,14 @@ CASES = [
         "soft 404, on a host that was caught at it",
         Says(html("There is no such page here any more.", title="Not found")),
         Look(ASKED, "gone", 200, "vanished", "says that there is nothing, under status 200", record=IDENTICAL),
+    ),
+    Case(
+        "a page that always sounded like a 404",
+        [
+            tagged(html(SORRY, title="Page not found")),
+            tagged(html(f"{SORRY} Or three.", title="Page not found"), '"b"'),
+        ],
+        [Look(ASKED, "ok", 200, "text")],
     ),
     Case(
         "robots.txt denies it for a while",

@@ -81,6 +81,7 @@ class Telling:
         self.unchanged = 0
         self.found: Counter[str] = Counter()
         self.cosmetic = 0
+        self.aside = 0  # new pages off the topic
         self.failed: Counter[str] = Counter()
         self._told_notes = 0
         self._shown = time.monotonic()
@@ -114,6 +115,7 @@ class Telling:
             self.unchanged += visit.outcome == "unchanged"
             if change is None and visit.outcome not in ("ok", "unchanged", "redirect"):
                 self.failed[visit.outcome] += 1
+        self.aside += visit.is_page and change is None and visit.arm != "moved"
         if change is not None:
             self.cosmetic += not change.matters
             self.found[change.what] += change.matters
@@ -162,6 +164,7 @@ class Telling:
         if engine is None:
             return "reading the log"
         told = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
+        told += f", {self.aside:,} new off the topic" if self.aside else ""
         if engine.in_flight:
             return f"{told}; {len(engine.in_flight)} under way"
         keeper, now = engine.keeper, engine.clock()
@@ -197,6 +200,7 @@ class Telling:
         found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
         rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
         rest += [f"{self.cosmetic} changed in nothing that matters"] if self.cosmetic else []
+        rest += [f"{self.aside:,} new off the topic"] if self.aside else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
         looks = f"{self.looks:,} look{'s' * (self.looks != 1)}"

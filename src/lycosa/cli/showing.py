@@ -51,8 +51,9 @@ def show(directory: Path, *, json: bool) -> None:
         f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}",
         highlight=False,
     )
+    of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
     console.print(
-        f"{summary.pages} pages of {options.budget}, {summary.relevant} relevant "
+        f"{summary.pages} pages{of}, {summary.relevant} relevant "
         f"(score {summary.asked}): harvest rate [bold]{summary.harvest:.1%}[/]",
         highlight=False,
     )

@@ -9,6 +9,11 @@ from lycosa.refresh.comparing import Comparison
 from lycosa.refresh.memory import Memory
 from lycosa.refresh.pictures import Gallery
 
+VANISHED = 0.5
+"""Share of a page that differs at least when it has become one that says that there is nothing. Some hosts answer to
+everything with much the same page, and some pages are about pages that are not found: these did not vanish.
+"""
+
 
 class Witness:
     """Holds what came against what is remembered (memory.py), and against what is archived (comparing.py)."""
@@ -58,6 +63,11 @@ class Witness:
         known = self.memory.watched.get(visit.node)
         if visit.kind != "revisit" or known is None:
             return None
+        if visit.outcome == "ok" and "soft-404" in visit.flags and not known.fate:
+            change = self._difference(visit, page)
+            if change is not None and change.magnitude < VANISHED:  # it was like that all the time
+                visit.flags.remove("soft-404")
+                return change
         if visit.outcome == "ok" and "soft-404" in visit.flags:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
@@ -76,5 +86,8 @@ class Witness:
         if known.fate:
             how = "as it was" if self._is_as_before(visit, page) else "with other content"
             return Change("returned", magnitude=1.0, says=[how])
+        return self._difference(visit, page)
+
+    def _difference(self, visit: Visit, page: Page) -> Change | None:
         before = self.comparison.versions.last(visit.node)
         return self.comparison.change(before, visit, page) if before is not None else None

@@ -45,6 +45,19 @@ def test_the_time_between_runs_is_no_pause() -> None:
     assert 0 == ledger.hosts["a.test"].pauses
 
 
+def test_runs_to_which_nothing_was_due_are_no_crawls() -> None:
+    """A refresh every hour does not add to how often and how long it was crawled."""
+    ledger = told(
+        Setting("threshold", 0.5, 100.0),
+        page("http://a.test/1", started=101.0, ended=102.0),
+        Setting("end", {"reason": "stopped"}, 103.0),
+        Setting("threshold", 0.5, 900.0),
+        Setting("end", {"reason": "nothing more is due"}, 901.0),
+    )
+    assert [[100.0, 103.0]] == ledger.crawls
+    assert [[5.0, 6.0]] == told(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
+
+
 def test_what_a_host_asked_for() -> None:
     """The Crawl-delay of robots.txt, also if the file came from another host, and rests after busy answers."""
     rules = {"body": b"User-agent: *\nCrawl-delay: 7"}

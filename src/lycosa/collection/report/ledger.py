@@ -48,7 +48,9 @@ class Ledger:
     @property
     def crawls(self) -> list[list[float]]:
         """The runs that fetched what is new; those that only looked again took their time for something else."""
-        return [run for number, run in enumerate(self.runs) if number in self._crawled or number not in self._looked]
+        crawled = [run for number, run in enumerate(self.runs) if number in self._crawled]
+        # A refresh to which nothing was due neither fetched nor looked: such runs count only where there is no other.
+        return crawled or [run for number, run in enumerate(self.runs) if number not in self._looked]
 
     def visit(self, visit: Visit, found: bool) -> int:
         """Count a visit; returns the number of its host."""

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from lycosa.refresh.diff.blocks import BREAK, joined, visible
 from lycosa.refresh.diff.comparison import Comparison, folded
-from lycosa.refresh.diff.rows import Run
+from lycosa.refresh.diff.rows import Run, cut
 from lycosa.version import __version__
 
 LONG_RUN = 60
@@ -24,6 +24,9 @@ ENDS = 20
 
 MOST_ROWS = 20_000
 """Lines of the page: with more, a browser would hardly open it."""
+
+MOST_RUNS = 4_000
+"""Stretches of words in one row."""
 
 MOST_LINKS = 500
 """Links of each kind that are listed."""
@@ -49,7 +52,7 @@ def render(comparison: Comparison) -> str:
     loader = environment.loader
     assert loader is not None
     style = Markup(loader.get_source(environment, "style.css")[0])  # the only text that goes in as it is: our own
-    rows = comparison.diff.rows[:MOST_ROWS]
+    rows = [cut(row, MOST_RUNS) for row in comparison.diff.rows[:MOST_ROWS]]
     left_out = len(comparison.diff.rows) - len(rows)
     stretches = folded(rows)
     template = environment.get_template("diff.html")

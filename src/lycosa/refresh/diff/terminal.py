@@ -12,7 +12,7 @@ from rich.text import Text
 from lycosa.refresh.diff.blocks import BREAK, joined, visible
 from lycosa.refresh.diff.comparison import Comparison, folded
 from lycosa.refresh.diff.page import many, percent, when
-from lycosa.refresh.diff.rows import Row, Run
+from lycosa.refresh.diff.rows import Row, Run, cut
 
 WIDE = 100
 """Columns from which on two texts stand side by side."""
@@ -22,6 +22,9 @@ COLUMN = 100
 
 MOST_ROWS = 500
 """Rows that a terminal shows unless all are asked for: nobody scrolls back that far."""
+
+MOST_RUNS = 400
+"""Stretches of words in one row that are shown."""
 
 LONG_RUN, ENDS = 40, 15
 """Words of a kept stretch in a changed block that are shown; and at both ends of a longer one."""
@@ -61,7 +64,7 @@ class Telling:
                 continue
             if shown or self.whole:
                 for row in rows[:left]:
-                    self._row(row)
+                    self._row(row if self.whole or self.uncut else cut(row, MOST_RUNS))
                 left -= len(rows)
             else:
                 self.line(Text(f"  ... {many(len(rows), 'unchanged line')}", "dim"))

@@ -1,0 +1,76 @@
+"""What `lycosa refresh` and `lycosa watch` make of what they are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lycosa.cli.refreshing import Telling, refresh
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.types import Visit
+from lycosa.refresh.change import Change
+from lycosa.store.directory import CONFIG, Directory
+
+GIVEN: dict[str, Any] = {"all": False, "quiet": True, "json": False}
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A crawl that was told a lot before."""
+    kept = Options(
+        topic="coral reefs",
+        frequently=["/news/"],
+        schedule="fixed",
+        smtp="smtp://127.0.0.1:1",
+        feed_url="https://me.example/",
+        digest_every="2d",
+        per_hour=30.0,
+    )
+    (tmp_path / CONFIG).write_text(kept.to_toml())
+    return tmp_path
+
+
+def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
+    """Lists are empty then, the rest is as by default; what was not named stays."""
+    given = {
+        "frequently": [""],
+        "schedule": "",
+        "smtp": "",
+        "feed_url": "",
+        "digest_every": "",
+        "always": [],
+        "detect": None,
+    }
+    refresh(crawl, {**GIVEN, **given})
+    assert Options(topic="coral reefs", per_hour=30.0) == Directory.read_options(crawl)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"requests": -1}, "--requests is -1"),
+        ({"digest_every": "nan"}, "--digest-every is 'nan'"),
+        ({"smtp": "nonsense"}, "--smtp: not a mail server"),
+        ({"feed_url": "nonsense"}, "--feed-url is 'nonsense'"),
+    ],
+)
+def test_what_can_not_work_is_not_kept(crawl: Path, given: dict[str, Any], why: str) -> None:
+    """Not even where nothing needs it yet: the next run would stumble over it."""
+    before = (crawl / CONFIG).read_bytes()
+    with pytest.raises(InputError, match=why):
+        refresh(crawl, {**GIVEN, **given})
+    assert (before, [CONFIG]) == ((crawl / CONFIG).read_bytes(), [file.name for file in crawl.iterdir()])
+
+
+def test_new_pages_off_the_topic_are_counted() -> None:
+    """Who gave a share to exploring sees what came of it; where a page moved to is not explored."""
+    crawl: Any = SimpleNamespace(engine=SimpleNamespace(in_flight=[1]), notes=[])
+    told = Telling(crawl, quiet=True, json=False)
+    new = {"change": Change("new").as_data()}
+    for arm, data in (("", {}), ("", new), ("moved", {}), ("", {})):
+        told.update(Visit("http://a.test/", "page", "ok", pick=1, arm=arm, data=data))
+    assert "0 looks, 0 unchanged, 1 with news, 2 new off the topic; 1 under way" == told._headline()
