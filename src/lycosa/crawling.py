@@ -318,7 +318,7 @@ class Crawl:
             clock=self._clock,
             budget=self._budget(),
             keeper=keeper,
-            pace=Pace(options.per_hour) if keeper is not None and not keeper.once else None,
+            pace=self._paces()[0] if keeper is not None else None,
             archive=archive,
             reader=Vocabulary(options.languages[0] if options.languages else "en"),
             concurrency=options.concurrency,
@@ -331,12 +331,18 @@ class Crawl:
         )
         if self.resuming:
             engine.replay(self._remembered(log, archive))
+            if keeper is not None and not engine.tally.settings.get(
+                "watched"
+            ):  # the crawl's requests are not the watch's
+                engine.pace, keeper.pace = self._paces()
             if self._judged_by not in ("", judge_name):
                 self.notes.append("the pages so far were judged by another topic, judge, model or ontology")
         now = self._clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         seeds: list[Event] = [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
         news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
+        if engine.pace is not None:
+            news.append(Setting("watched", True, now))
         with log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 log.append(event)
@@ -352,6 +358,13 @@ class Crawl:
             return Budget(seconds=self.options.max_time, requests=self._keeping.requests)
         return Budget(self.options.budget, self.options.max_bytes, self.options.max_time)
 
+    def _paces(self) -> tuple[Pace | None, Pace | None]:
+        """Of a watch: how many requests an hour, and how many of them for new pages."""
+        per_hour, explore = self.options.per_hour, self.options.explore
+        if self._keeping is None or self._keeping.once:
+            return None, None
+        return Pace(per_hour), Pace(explore * per_hour) if explore else None
+
     def _keeper(self, space: Space, log: Log, threshold: float) -> Keeper | None:
         """Who says what is due; and who tells people of it."""
         if self._keeping is None:
@@ -362,7 +375,9 @@ class Crawl:
         herald = Herald(self.path, log, self.options, self._clock, excerpt=Excerpts(versions))
         self._crier = Crier(herald, self._clock, self.notes.append)
         self._crier.start()
-        return self._keeping.keeper(self.options, versions, space, threshold, self._clock())
+        keeper = self._keeping.keeper(self.options, versions, space, threshold, self._clock())
+        keeper.pace = self._paces()[1]
+        return keeper
 
     def _located(self) -> Options:
         """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""

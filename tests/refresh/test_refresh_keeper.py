@@ -501,3 +501,11 @@ def test_the_largest_claim_first() -> None:
     assert 200 == len({task.node for task in tasks})
     assert sorted((task.score for task in tasks), reverse=True) == pytest.approx([task.score for task in tasks])
     assert np.inf == keeper.next_due(1e6)
+
+
+def test_a_first_watch_does_not_pay_for_the_crawl(tmp_path: Path) -> None:
+    """Requests of the crawl are not those of the watch: at ten an hour its first look is not an hour away."""
+    script = Script(reefs(60))
+    crawl(tmp_path / "c", script, (FRONT,))
+    told = watch(tmp_path / "c", script, HOUR, 1_800, per_hour=10.0, schedule="fixed,every=1m")
+    assert 4 <= len([visit for visit in told.visits if visit.follows]) <= 7

@@ -70,11 +70,10 @@ class Keeper:
         images: bool = False,
         attempts: int = 3,
         began: float = 0.0,
-        pace: Pace | None = None,
     ) -> None:
         self.ready, self.lane, self.schedule, self.behaviours = ready, lane, schedule, behaviours
         self.explore, self.once, self.everything, self.began = explore, once, everything, began
-        self.pace = pace
+        self.pace: Pace | None = None
         """Of new pages, where time counts: what keeping fresh does not use of its share is not for exploring."""
         self.memory = Memory(lane, behaviours, threshold, irrelevant=irrelevant, images=images, attempts=attempts)
         self.witness = Witness(self.memory, comparison)

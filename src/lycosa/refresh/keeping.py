@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space
 from lycosa.refresh.behaviours import Behaviours
 from lycosa.refresh.comparing import Comparison
@@ -66,5 +65,4 @@ class Keeping:
             images="images" in detectors,
             attempts=options.attempts,
             began=now,
-            pace=Pace(options.explore * options.per_hour) if options.explore and not self.once else None,
         )
