@@ -331,9 +331,7 @@ class Crawl:
         )
         if self.resuming:
             engine.replay(self._remembered(log, archive))
-            if keeper is not None and not engine.tally.settings.get(
-                "watched"
-            ):  # the crawl's requests are not the watch's
+            if keeper is not None and "watched" not in engine.tally.settings:  # a crawl's requests are not the watch's
                 engine.pace, keeper.pace = self._paces()
             if self._judged_by not in ("", judge_name):
                 self.notes.append("the pages so far were judged by another topic, judge, model or ontology")
