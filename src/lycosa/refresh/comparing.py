@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lycosa.core.types import Exchange, Page, Visit
 from lycosa.refresh.change import Change
 from lycosa.refresh.judging import judge_change
+from lycosa.refresh.mainpart import difference
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.store.versions import Versions
 from lycosa.web.html import charset_of, read_body
@@ -57,6 +58,10 @@ class Comparison:
             change = change or Change("changed")
             change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(told)]
         return change
+
+    def share(self, before: Visit, visit: Visit, page: Page) -> float:
+        """The share of words that differ between the main parts of two versions."""
+        return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:
         exchange = self.versions.exchange(before)

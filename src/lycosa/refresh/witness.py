@@ -10,8 +10,8 @@ from lycosa.refresh.memory import Memory
 from lycosa.refresh.pictures import Gallery
 
 VANISHED = 0.5
-"""Share of a page that differs at least when it has become one that says that there is nothing. Some hosts answer to
-everything with much the same page, and some pages are about pages that are not found: these did not vanish.
+"""Share of a page's words that are others at least, when it has become one that says that there is nothing. Some hosts
+answer to everything with much the same page, and some pages are about pages that are not found: these did not vanish.
 """
 
 
@@ -64,10 +64,10 @@ class Witness:
         if visit.kind != "revisit" or known is None:
             return None
         if visit.outcome == "ok" and "soft-404" in visit.flags and not known.fate:
-            change = self._difference(visit, page)
-            if change is not None and change.magnitude < VANISHED:  # it was like that all the time
+            before = self.comparison.versions.last(visit.node)
+            if before is not None and self.comparison.share(before, visit, page) < VANISHED:  # it was always like that
                 visit.flags.remove("soft-404")
-                return change
+                visit.beta = before.beta
         if visit.outcome == "ok" and "soft-404" in visit.flags:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)

@@ -1,0 +1,52 @@
+"""What becomes of pages on a web that changes is told as what it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import lycosa
+from lycosa.core.types import Visit
+from lycosa.refresh.change import change_of
+from lycosa.spaces.web import WebSpace
+from lycosa.testing.changing import ChangingWeb
+from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testing.web import Web
+from lycosa.web.politeness import Politeness
+
+DAYS = 86_400.0
+
+
+def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
+    """Of all pages that moved, are gone, or answer as the host does to nonsense, each is told so; and no other page."""
+    web = ChangingWeb(Web(seed=3, pages=500, hosts=12, traps=()), clock, seed=5, days=20, fates=0.5)
+
+    def space() -> WebSpace:
+        transport = SimTransport(web, seed=1, latency=(0.01, 0.02))
+        return WebSpace(transport, Politeness(clock, delay=0.1), clock, probe_after=1)
+
+    topic = web.topics[0]
+
+    async def crawled() -> None:
+        seeds = web.seeds(topic, 3)
+        async for _ in lycosa.crawl(
+            web.query(topic), seeds, out=tmp_path / "c", space=space(), clock=clock, budget=250
+        ):
+            pass
+
+    async def looked() -> list[Visit]:
+        crawl = lycosa.revisit(tmp_path / "c", everything=True, watch_all=True, space=space(), clock=clock)
+        return [visit async for visit in crawl]
+
+    run_virtual(crawled())
+    visits = run_virtual(looked(), start=25 * DAYS)
+    told = {visit.node: change.what for visit in visits if (change := change_of(visit)) is not None}
+    found: dict[str, list[str]] = {}
+    again = [visit for visit in visits if visit.kind == "revisit"]
+    for visit in again:
+        what, at = web.fate(visit.node)
+        if what in ("moved", "gone", "soft-404") and at <= EPOCH + 24 * DAYS:
+            found.setdefault(what, []).append(told.get(visit.node, "nothing"))
+    assert {"moved": {"moved"}, "gone": {"vanished"}, "soft-404": {"vanished"}} == {w: set(f) for w, f in found.items()}
+    assert min(map(len, found.values())) >= 3
+    stays = {visit.node for visit in again if web.fate(visit.node)[0] == "stays"}
+    assert not {node for node in stays if told.get(node) in ("moved", "vanished")}
