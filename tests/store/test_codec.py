@@ -1,6 +1,7 @@
 """Events to bytes and back: equal to the last bit, because live and resumed crawls must learn the same."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,18 @@ def test_numbers_may_be_keys() -> None:
     """A topic may key what it remembers by a number: what was written can be read again."""
     visit = Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}})
     assert visit.data == decode_visit(encode_visit(visit), Place()).data
+
+
+def test_several_threads_may_read_at_once() -> None:
+    """A server reads logs in many threads: none gets another's bytes."""
+    visits = [
+        Visit(f"http://a.example/{number}", "page", "ok", number, title="x" * 5_000 * number) for number in range(8)
+    ]
+    blobs = [encode_visit(visit) for visit in visits]
+
+    def read(number: int) -> list[str]:
+        return [decode_visit(blobs[number], Place()).node for _ in range(300)]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(read, range(8)))
+    assert [[visit.node] * 300 for visit in visits] == found

@@ -4,6 +4,7 @@ from decoded events and a running one from the originals. Columnar msgpack, zstd
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import msgpack
@@ -18,8 +19,16 @@ VERSION = 2
 ERRORS = (ValueError, TypeError, KeyError, msgpack.UnpackException, zstandard.ZstdError)
 """What decoding raises for bytes that are no event."""
 
-_compress = zstandard.ZstdCompressor(level=1).compress
-_decompress = zstandard.ZstdDecompressor().decompress
+
+class _Zstd(threading.local):
+    """One of each for every thread: they let others run while they work, and must not be shared."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=1).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_zstd = _Zstd()
 _LARGEST = 256 * 2**20
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
@@ -69,12 +78,12 @@ def encode_visit(visit: Visit) -> bytes:
         ),
         unicode_errors="surrogatepass",
     )
-    return _compress(packed)
+    return _zstd.compress(packed)
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    fields: list[Any] = msgpack.unpackb(_decompress(blob, max_output_size=_LARGEST), **_STRICT)
+    fields: list[Any] = msgpack.unpackb(_zstd.decompress(blob, max_output_size=_LARGEST), **_STRICT)
     ids, counts, new = fields[27:30]
     urls, anchors, contexts, rels, positions, alphas = fields[30:36]
     facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:] or [{}])[0].items()}

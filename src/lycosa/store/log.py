@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,8 @@ class SqliteLog:
         self._busy = busy_seconds
         if readonly and not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
+        if not path.exists():
+            self._create()
         address = path.absolute().as_uri()
         if readonly and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
             address += (
@@ -110,6 +112,15 @@ class SqliteLog:
         except BaseException:
             self._db.close()
             raise
+
+    def _create(self) -> None:
+        """An empty log, which nobody sees before it is whole: others may look for it at any moment."""
+        made = self.path.with_name(f"{self.path.name}.new")
+        with self._explaining():
+            made.unlink(missing_ok=True)
+            with closing(sqlite3.connect(made, isolation_level=None)) as db:
+                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
+            made.rename(self.path)
 
     def _set_up(self, readonly: bool) -> None:
         with self._explaining():
@@ -226,7 +237,7 @@ class SqliteLog:
         """What SQLite complains of, told as something a person can act upon."""
         try:
             yield
-        except (sqlite3.Error, UnicodeEncodeError) as error:
+        except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:

@@ -1,0 +1,30 @@
+"""A person's word on pages, as a crawl's log keeps it: events that are only ever added, of which the last counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lycosa.core.types import Label
+from lycosa.store.log import SqliteLog
+
+
+def labels_in(log: SqliteLog) -> dict[str, bool]:
+    """The labels that stand, by page, in the order in which they were given."""
+    labels: dict[str, bool] = {}
+    for event in log.events("kind = 'label'"):
+        assert isinstance(event, Label)
+        labels.pop(event.node, None)
+        if event.relevant is not None:
+            labels[event.node] = event.relevant
+    return labels
+
+
+def set_labels(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> int:
+    """Make these the labels that stand: what is new, other or taken back is added to the log. How many that were."""
+    had = labels_in(log)
+    news: list[Label] = [Label(node, None, now, by) for node in had if node not in wanted]
+    news += [Label(node, relevant, now, by) for node, relevant in wanted.items() if had.get(node) is not relevant]
+    with log.together():
+        for label in news:
+            log.append(label)
+    return len(news)
