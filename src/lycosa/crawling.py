@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,23 +37,30 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, check_seed, source_page
 from lycosa.store.directory import Directory
+from lycosa.store.labels import labels_in
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
+from lycosa.text.languages import code_of
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
 from lycosa.topics.examples import centroid
 from lycosa.topics.language import InLanguage
 from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.topics.query import Query
+from lycosa.topics.taught import Taught, Teacher
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
+from lycosa.web.authority import Authority
 from lycosa.web.html import extract, plain
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import is_http
+
+AT_ONCE = 10
+"""Events of a log that are folded before others get a turn."""
 
 
 def crawl(
@@ -64,13 +72,14 @@ def crawl(
     space: str | Space | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
+    authority: Authority | None = None,
     **options: Any,
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
     `topic`, `strategy` and `space` may be objects of your own; the strategy is scent unless you or the `config`
-    file say otherwise. Without `out` nothing is written to disk. The other options are those of
-    `lycosa crawl --help`, with underscores.
+    file say otherwise. Without `out` nothing is written to disk. Crawls in one process that share an `authority`
+    are polite together. The other options are those of `lycosa crawl --help`, with underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
     >>> from lycosa.topics.given import Given
@@ -93,6 +102,7 @@ def crawl(
         guide=None if isinstance(strategy, str) else strategy,
         space=None if isinstance(space, str) else space,
         clock=clock,
+        authority=authority,
     )
 
 
@@ -103,6 +113,7 @@ def resume(
     strategy: Estimator | Strategy | None = None,
     space: Space | None = None,
     clock: Clock | None = None,
+    authority: Authority | None = None,
     **changes: Any,
 ) -> Crawl:
     """Go on with the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
@@ -111,7 +122,9 @@ def resume(
     """
     path = Path(out)
     options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, "resume()")
-    return Crawl(options, path, topic=topic, guide=strategy, space=space, clock=clock, resuming=True)
+    return Crawl(
+        options, path, topic=topic, guide=strategy, space=space, clock=clock, resuming=True, authority=authority
+    )
 
 
 def revisit(
@@ -120,18 +133,21 @@ def revisit(
     everything: bool = False,
     now: Iterable[str] = (),
     requests: int = 0,
+    began: float = 0.0,
     topic: Topic | None = None,
     space: Space | None = None,
     clock: Clock | None = None,
+    authority: Authority | None = None,
     **changes: Any,
 ) -> Crawl:
     """Look again at the pages of a directory that are due, or at `everything`; ends when nothing more is.
 
     Each turn gives a `Visit`; `lycosa.refresh.change.change_of(visit)` says what has become of its page. `now`:
-    patterns of addresses to look at first, due or not. `changes` to the crawl's options are kept.
+    patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.
+    `changes` to the crawl's options are kept.
     """
-    keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests)
-    return _kept(Path(out), keeping, topic, space, clock, changes)
+    keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests, began=began)
+    return _kept(Path(out), keeping, topic, space, clock, changes, authority)
 
 
 def watch(
@@ -149,10 +165,18 @@ def watch(
 
 
 def _kept(
-    path: Path, keeping: Keeping, topic: Topic | None, space: Space | None, clock: Clock | None, changes: dict[str, Any]
+    path: Path,
+    keeping: Keeping,
+    topic: Topic | None,
+    space: Space | None,
+    clock: Clock | None,
+    changes: dict[str, Any],
+    authority: Authority | None = None,
 ) -> Crawl:
     options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, "revisit()")
-    return Crawl(options, path, topic=topic, space=space, clock=clock, resuming=True, keeping=keeping)
+    return Crawl(
+        options, path, topic=topic, space=space, clock=clock, resuming=True, keeping=keeping, authority=authority
+    )
 
 
 class Crawl:
@@ -172,6 +196,7 @@ class Crawl:
         clock: Clock | None = None,
         resuming: bool = False,
         keeping: Keeping | None = None,
+        authority: Authority | None = None,
     ) -> None:
         self.options = options
         self.path = path
@@ -179,6 +204,8 @@ class Crawl:
         self.engine: Engine | None = None
         self.notes: list[str] = []
         """What a person should know: what was moved aside, seeds that lie out of scope."""
+        self.lessons = 0
+        """Labels that the judge has learned from."""
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone."""
         self._clock = clock or wall_clock()
@@ -188,6 +215,8 @@ class Crawl:
         self._crier: Crier | None = None
         self._judged_by = ""
         """The judge of the last page of an earlier run."""
+        self._authority = authority
+        self._opened: Engine | None = None
         self._stopping = False
         self._running: AsyncGenerator[Visit, None] | None = None
         # What can be wrong with the request is found here, before anything is written or sent.
@@ -202,7 +231,7 @@ class Crawl:
         self._seeds: dict[str, Kind] = {}
         self._sources: list[tuple[str, Source]] = []
         if space is None and parse(options.space)[0] != "web":
-            space = make_space(options, self._clock, self._lost, words=keywords)
+            space = make_space(options, self._clock, self._lost, authority, words=keywords)
         self._space = space
         if not resuming:
             self._seeds = self._read_seeds() if space is None else self._nodes(space)
@@ -235,7 +264,7 @@ class Crawl:
 
     async def _run(self) -> AsyncGenerator[Visit, None]:
         try:
-            engine = await self._open()
+            engine = self._opened or await self._open()
             if self._stopping:
                 engine.stop()
             async with aclosing(engine.run()) as visits:
@@ -244,6 +273,15 @@ class Crawl:
                     yield visit
         finally:
             await self._close()
+
+    async def open(self) -> Engine:
+        """Get everything in place without fetching a page yet: what else happens at the first turn."""
+        try:
+            self._opened = await self._open()
+        except BaseException:
+            await self._close()
+            raise
+        return self._opened
 
     def _tell(self, visit: Visit) -> None:
         """Whoever wants to hear of changes does."""
@@ -290,7 +328,9 @@ class Crawl:
     async def _open(self) -> Engine:
         """Everything in place for a run: files, topic, engine, and the engine where the log ends."""
         options = self.options
-        space = self._space = self._space or make_space(options, self._clock, self._lost, words=keywords)
+        space = self._space = self._space or make_space(
+            options, self._clock, self._lost, self._authority, words=keywords
+        )
         news: list[Event] = []
         learned: dict[str, Any] = {}
         if not self.resuming:  # before anything is written: an example may not be readable
@@ -307,6 +347,9 @@ class Crawl:
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
         judge_name = _fingerprint(options, topic)
+        taught = await self._taught(log, topic)
+        if taught is not None:
+            topic, self.lessons = taught, taught.correction.lessons
         if options.languages:
             topic = InLanguage(topic)
         keeper = self._keeper(space, log, topic.threshold)
@@ -330,7 +373,8 @@ class Crawl:
             judge_name=judge_name,
         )
         if self.resuming:
-            engine.replay(self._remembered(log, archive))
+            events = self._remembered(log, archive)
+            await self._replay(engine, events if taught is None else taught.again(events))
             if keeper is not None and "watched" not in engine.tally.settings:  # a crawl's requests are not the watch's
                 engine.pace, keeper.pace = self._paces()
             if self._judged_by not in ("", judge_name):
@@ -349,6 +393,13 @@ class Crawl:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
         self._sources.clear()
         return engine
+
+    async def _replay(self, engine: Engine, events: Iterator[Event]) -> None:
+        """A few at a time: others that run in the same loop want their turns."""
+        engine.replay(())
+        while some := list(islice(events, AT_ONCE)):
+            engine.replay(some)
+            await asyncio.sleep(0)
 
     def _budget(self) -> Budget:
         """A crawl's is one of pages; a refresh has requests, as it fetches few new ones."""
@@ -488,6 +539,20 @@ class Crawl:
             archive.command = self.command
             self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         return log, archive
+
+    async def _taught(self, log: Log, topic: Topic) -> Taught | None:
+        """The topic as the log's labels have taught it; None where nobody wants that."""
+        if not self.options.learn_labels:
+            return None
+        teacher = Teacher(labels_in(log) if isinstance(log, SqliteLog) and self.resuming else {})
+        events = iter(log if teacher.labels else ())
+        while some := list(islice(events, AT_ONCE)):
+            for event in some:
+                teacher.see(event)
+            await asyncio.sleep(0)
+        taught = teacher.teach(topic)
+        taught.language = code_of(self.options.languages[0] if self.options.languages else "", taught.language)
+        return taught
 
     def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
         """The log's events; in passing it is noted who judged, and which payloads the archive holds."""

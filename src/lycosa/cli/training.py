@@ -23,6 +23,7 @@ from lycosa.core.options import Options
 from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory
+from lycosa.store.labels import labels_in
 from lycosa.store.log import NAME
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import Trained, train
@@ -207,7 +208,7 @@ def label(directory: Path, urls: Sequence[str], *, relevant: bool) -> None:
             with log.together():
                 for node in nodes:
                     log.append(Label(node, relevant, now))
-            given = {event.node: event.relevant for event in log.events("kind = 'label'") if isinstance(event, Label)}
+            given = labels_in(log)
         finally:
             log.close()
     finally:

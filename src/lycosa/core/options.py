@@ -88,6 +88,12 @@ class Options:
         "models .5; for others see 'lycosa topics NAME').",
         group="Topic",
     )
+    learn_labels: bool = option(
+        False,
+        "Learn from the yes and no of 'lycosa label': when the crawl is resumed, its judge is corrected by them, and "
+        "what was fetched so far is judged and ranked again.",
+        group="Topic",
+    )
     space: str = option(
         "web",
         "Where to hunt: web, or social, search-form, graph with parameters, as in social,server=URL (see 'lycosa "

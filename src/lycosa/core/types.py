@@ -282,10 +282,10 @@ class Seed:
 
 @dataclass(slots=True)
 class Label:
-    """A person's word on a node."""
+    """A person's word on a node; None takes back what was said."""
 
     node: str
-    relevant: bool
+    relevant: bool | None
     at: float = 0.0
     by: str = ""
 

@@ -27,6 +27,8 @@ class Keeping:
     """Addresses that match one of these patterns are due, and come first."""
     requests: int = 0
     """Requests at most, in this run; 0: no limit."""
+    began: float = 0.0
+    """When the run began that is gone on with: what was looked at since then is not looked at twice. 0: now."""
 
     def behaviours(self, options: Options) -> Behaviours:
         """How often what is looked at, as far as the user said."""
@@ -64,5 +66,5 @@ class Keeping:
             irrelevant=options.watch_all,
             images="images" in detectors,
             attempts=options.attempts,
-            began=now,
+            began=self.began or now,
         )

@@ -15,6 +15,7 @@ from lycosa.core.spec import build, check_parts, parse, spell
 from lycosa.spaces import SPACES, maker
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
+from lycosa.web.authority import Authority
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
@@ -26,16 +27,22 @@ PROBE_AFTER = 3
 """Pages of a host after which it is asked for one that can't exist."""
 
 
-def make_space(options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None, **known: Any) -> Space:
+def make_space(
+    options: Options,
+    clock: Clock,
+    lost: Callable[[str], None] = lambda why: None,
+    authority: Authority | None = None,
+    **known: Any,
+) -> Space:
     """The space that the options name; `lost` hears of it when the proxy is gone, `known` is for spaces that ask."""
     name, given = parse(options.space)
     made = maker(name)
     if made is WebSpace:
         if given:
             raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
-        return web_space(options, clock, lost)
+        return web_space(options, clock, lost, authority=authority)
     entry = SPACES.get(name)
-    known |= {"web": web_space(options, clock, lost, entry.accept if entry else ()), "clock": clock}
+    known |= {"web": web_space(options, clock, lost, entry.accept if entry else (), authority), "clock": clock}
     if entry is not None:
         space: Space = build(made, given, name, **known)
         return space
@@ -61,20 +68,28 @@ def with_whole_paths(space: str) -> str:
 
 
 def web_space(
-    options: Options, clock: Clock, lost: Callable[[str], None] = lambda why: None, accept: Iterable[str] = ()
+    options: Options,
+    clock: Clock,
+    lost: Callable[[str], None] = lambda why: None,
+    accept: Iterable[str] = (),
+    authority: Authority | None = None,
 ) -> WebSpace:
-    """The web as the options want it; `lost` hears of it when the proxy is gone, `accept` are more content types."""
+    """The web as the options want it; `lost` hears of it when the proxy is gone, `accept` are more content types.
+
+    Crawls that share an `authority` keep their pauses together, and send a host one request at a time.
+    """
     guard, names, proxy = guard_of(options), Names(clock), None
     if options.proxy or options.proxy_ca:
         proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
         proxy.check()
-    politeness = Politeness(
-        clock,
-        delay=options.delay,
-        at_once=options.per_host,
-        address_delay=0.0 if proxy else options.address_delay,  # all would share the proxy's
-        free=guard.in_allowed_network,
-    )
+    address_delay = 0.0 if proxy else options.address_delay  # all would share the proxy's
+    free = guard.in_allowed_network
+    if authority is not None:
+        politeness: Politeness = authority.view(clock, delay=options.delay, address_delay=address_delay, free=free)
+    else:
+        politeness = Politeness(
+            clock, delay=options.delay, at_once=options.per_host, address_delay=address_delay, free=free
+        )
     limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
     return WebSpace(
         HttpTransport(clock, guard, names, politeness, limits, proxy, lost),

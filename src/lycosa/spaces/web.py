@@ -159,6 +159,9 @@ class WebSpace(Space):
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
         lane = self.lane(task.node)
+        if task.kind == "robots" and (heard := self.politeness.heard(task.node)) is not None:
+            self._asking.add(self.lane(task.origin))
+            return self._heard(*heard)
         address = self.names.peek(_name(lane)) if self.names is not None else ""
         self.politeness.begin(lane, task.node, address)
         if task.kind == "robots":
@@ -192,6 +195,12 @@ class WebSpace(Space):
         page.title, page.note = _clean(page.title), _clean(page.note)
         if task.kind == "robots":
             self._finish_robots(task, page)
+        return page
+
+    async def _heard(self, body: bytes, at: float) -> Page:
+        """Rules that another crawl has read: recorded like our own, but nothing was sent."""
+        page = Page("ok", started=at, ended=at, size=len(body), note="known from another crawl")
+        self._rule(page, body)
         return page
 
     def _page(self, task: Task, response: Response) -> Page:
@@ -335,10 +344,16 @@ class WebSpace(Space):
             attempt = max(task.attempt, 3) if page.outcome == "unknown-host" else task.attempt
             page.retry_at = max(page.data.get("rest", 0.0), self.clock() + _step(ROBOTS_BACKOFF, attempt))
         else:
-            page.data = {"body": body}
-            if self.sitemaps:
-                named = (canonical(url) for url in Rules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
-                page.data["sources"] = [url for url in named if url is not None]
+            self._rule(page, body)
+            if not hops and task.node == f"{origin(task.origin)}/robots.txt":
+                self.politeness.pass_on(task.node, body, page.ended)
+
+    def _rule(self, page: Page, body: bytes) -> None:
+        """What a robots.txt says, for the log."""
+        page.data = {"body": body}
+        if self.sitemaps:
+            named = (canonical(url) for url in Rules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
+            page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:
         """Robots rules, Retry-After and failures, live and replayed alike."""
@@ -377,7 +392,10 @@ class WebSpace(Space):
 
     async def close(self) -> None:
         """Close all connections."""
-        await self.transport.close()
+        try:
+            await self.transport.close()
+        finally:
+            self.politeness.close()
 
 
 def source_page(source: Source, now: float) -> Page:

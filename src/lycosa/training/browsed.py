@@ -33,7 +33,9 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
     try:
         for number, event in enumerate(log, 1):
             if isinstance(event, Label):
-                labels[event.node] = event.relevant
+                labels.pop(event.node, None)
+                if event.relevant is not None:
+                    labels[event.node] = event.relevant
             elif isinstance(event, Setting) and event.key == "threshold":
                 threshold = float(event.value)
             if not isinstance(event, Visit):

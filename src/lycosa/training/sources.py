@@ -11,8 +11,9 @@ from typing import Protocol, TypeAlias
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.telling import Tell
-from lycosa.core.types import Label, Page, Visit
+from lycosa.core.types import Page, Visit
 from lycosa.store.directory import CONFIG
+from lycosa.store.labels import labels_in
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
@@ -235,7 +236,7 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
         raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
     log = SqliteLog(path / NAME, readonly=True)
     try:
-        labels = {event.node: event.relevant for event in log.events("kind = 'label'") if isinstance(event, Label)}
+        labels = labels_in(log)
         if not labels:
             raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
         stems: list[str] = []

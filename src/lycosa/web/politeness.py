@@ -23,8 +23,10 @@ AGAIN = 0.02
 """Seconds until a host is looked at again whose request is still on its way out."""
 
 
-class _Host:
-    __slots__ = ("crawl_delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
+class Host:
+    """What is known of a host."""
+
+    __slots__ = ("crawl_delay", "delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
 
     def __init__(self) -> None:
         self.in_flight = 0
@@ -35,6 +37,7 @@ class _Host:
         self.why_held = ""
         self.latency = 0.0
         self.crawl_delay = 0.0
+        self.delay = 0.0  # what the others want who ask it, see authority.py
 
 
 class Politeness:
@@ -57,7 +60,7 @@ class Politeness:
         """Whether an address lies in a network the user has allowed by name."""
         self.resumed_at = 0.0
         """A resumed crawl does not know what was in flight: every host rests once from this moment."""
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, Host] = {}
         self._addresses: dict[str, float] = {}
         self._turns: dict[str, float] = {}
 
@@ -118,7 +121,8 @@ class Politeness:
         """The next free moment of an address, taken."""
         now = self.clock()
         if len(self._addresses) > 100_000:
-            self._addresses = {known: at for known, at in self._addresses.items() if at > now}
+            for known in [known for known, at in self._addresses.items() if at <= now]:
+                del self._addresses[known]  # others may look at the same ones
         turn = max(now, self._addresses.get(address, 0.0))
         self._addresses[address] = turn + self.address_delay
         return turn
@@ -132,22 +136,35 @@ class Politeness:
     def obey(self, host: str, crawl_delay: float) -> None:
         """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
         known = self._host(host)
-        known.crawl_delay = max(known.crawl_delay, crawl_delay)
+        if crawl_delay <= known.crawl_delay:
+            return
+        known.crawl_delay = crawl_delay
         if known.ready_at:  # its robots.txt was only just received
             known.ready_at = max(known.ready_at, self.clock() + self._pause(known))
 
-    def _host(self, host: str) -> _Host:
+    def heard(self, robots: str) -> tuple[bytes, float] | None:
+        """What another crawl was told by this robots.txt, and when; None: ask it."""
+        return None
+
+    def pass_on(self, robots: str, body: bytes, at: float) -> None:
+        """The rules were read: whoever else wants them need not ask."""
+
+    def close(self) -> None:
+        """The crawl is over."""
+
+    def _host(self, host: str) -> Host:
         known = self._hosts.get(host)
         if known is None:
-            known = self._hosts[host] = _Host()
+            known = self._hosts[host] = Host()
         return known
 
-    def _pause(self, known: _Host) -> float:
-        slow = min(SLOWNESS * known.latency / self.at_once, LONGEST_PAUSE) if self.delay else 0.0
-        return max(self.delay, known.crawl_delay, slow)
+    def _pause(self, known: Host) -> float:
+        delay = max(self.delay, known.delay)
+        slow = min(SLOWNESS * known.latency / self.at_once, LONGEST_PAUSE) if delay else 0.0
+        return max(delay, known.crawl_delay, slow)
 
-    def _reason(self, known: _Host) -> str:
+    def _reason(self, known: Host) -> str:
         pause = self._pause(known)
-        if pause > self.delay:
+        if pause > max(self.delay, known.delay):
             return "crawl-delay" if pause == known.crawl_delay else "slow host"
         return "delay"

@@ -10,15 +10,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.words import Excerpt, label, name, nothing, plain, reasons, stamp, story
+from lycosa.refresh.telling.words import Excerpt, Where, label, name, nothing, plain, reasons, stamp, story
 
 VERSION = "https://jsonfeed.org/version/1.1"
 
 
 def json_feed(
-    changes: Sequence[Told], *, crawl: str, title: str, address: str = "", excerpt: Excerpt = nothing
+    changes: Sequence[Told],
+    *,
+    crawl: str,
+    title: str,
+    address: str = "",
+    excerpt: Excerpt = nothing,
+    where: Where = nothing,
 ) -> bytes:
-    """The feed of some changes, the newest first; `address` is where it will be found.
+    """The feed of some changes, the newest first; `address` is where it will be found, `where` a change is shown, if
+    not by the page itself.
 
     >>> json.loads(json_feed([], crawl="urn:uuid:1", title="coral reefs"))["title"]
     'Changes: coral reefs'
@@ -30,17 +37,18 @@ def json_feed(
         **({"feed_url": address} if address else {}),
         "authors": [{"name": "Lycosa"}],
         "_lycosa": {"about": "What Lycosa knows of each change", "crawl": crawl},
-        "items": [_item(told, excerpt(told)) for told in changes],
+        "items": [_item(told, excerpt(told), where(told)) for told in changes],
     }
     return (json.dumps(feed, indent=1) + "\n").encode()
 
 
-def _item(told: Told, excerpt: str) -> dict[str, Any]:
+def _item(told: Told, excerpt: str, shown: str) -> dict[str, Any]:
     tags = [told.change.what, told.change.kind] if told.change.what == "changed" else [told.change.what]
     on_the_web = told.url.startswith(("http://", "https://"))
     return {
         "id": told.id,
-        **({"url": plain(told.url, 10_000)} if on_the_web else {}),
+        **({"url": shown} if shown else {}),
+        **({"external_url" if shown else "url": plain(told.url, 10_000)} if on_the_web else {}),
         "title": f"{name(told)} ({label(told.change)})",
         "content_text": story(told, excerpt),
         "date_published": stamp(told.at),

@@ -14,6 +14,9 @@ from lycosa.refresh.ledger import WHATS, Told
 Excerpt: TypeAlias = Callable[[Told], str]
 """Told of a change, says a few of the words that came and went; empty where it can't."""
 
+Where: TypeAlias = Callable[[Told], str]
+"""Told of a change, says at which address it can be seen; empty: at the page's own."""
+
 LONGEST = 300
 """Characters of a title, or of anything else that a page had a say in."""
 

@@ -20,7 +20,12 @@ def read_seed_file(path: Path) -> Source:
     A plain list (one URL a line, `#` for comments) is given back as written, in `lines`: a person may have typed bare
     host names, and a line that is no address is worth an error.
     """
-    source = _read(path, _body(path))
+    return read_seeds(_body(path), path)
+
+
+def read_seeds(body: bytes, path: Path | str) -> Source:
+    """The same of the bytes of a file; its name is for messages."""
+    source = _read(path, body)
     if not (source.lines or source.nested or len(source.links)):
         left = f" ({source.skipped} entries are {', '.join(source.left_out)})" if source.skipped else ""
         told = f", but is {source.note}" if source.note else ""
@@ -44,7 +49,7 @@ def _body(path: Path) -> bytes:
         raise InputError(f"cannot read the seeds in {path}: {error.strerror}") from error
 
 
-def _read(path: Path, body: bytes) -> Source:
+def _read(path: Path | str, body: bytes) -> Source:
     body, note = unpack(body)
     text = decode(body)
     head = text.lstrip()[:1]
@@ -61,7 +66,7 @@ def _read(path: Path, body: bytes) -> Source:
     return source
 
 
-def _plain(path: Path, body: bytes) -> list[str]:
+def _plain(path: Path | str, body: bytes) -> list[str]:
     try:
         text = body.decode("utf-16" if body[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,0 +1,85 @@
+"""Crawls of a small written-down web in the directories of a site: for feedback and suggestions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import lycosa
+from lycosa.core.protocols import Space
+from lycosa.core.types import Links, Page, Task
+from lycosa.people.database import new_id
+from site_maker import API, SiteUnderTest
+
+REEF = "coral polyps colony lagoon"
+TRAIN = "coral timetable platform engine"
+FILLER = "weather harbour market street garden window letter bridge"
+
+
+class Written(Space):
+    """Pages by address: text and links."""
+
+    def __init__(self, pages: dict[str, tuple[str, list[str]]]) -> None:
+        self.pages = pages
+
+    async def visit(self, task: Task) -> Page:
+        """What is written down; its title is the end of its address."""
+        if task.node not in self.pages:
+            return Page("gone", status=404)
+        text, links = self.pages[task.node]
+        title = task.node.rsplit("/", 1)[-1]
+        return Page("ok", status=200, title=title, marked=text, links=Links.to(*links), language="en")
+
+
+def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
+    """Four pages of reefs on one host, four of trains on another, a hub for each, and eight pages of this and that."""
+    words = FILLER.split()
+    reefs = [f"http://reefs.example/reef{n}" for n in range(4)]
+    trains = [f"http://rails.example/train{n}" for n in range(4)]
+    others = [f"http://town.example/{n}" for n in range(8)]
+    pages = {
+        "http://start.example/": (
+            FILLER,
+            ["http://start.example/reefs", "http://start.example/trains", *others],
+        ),
+        "http://start.example/reefs": (f"{FILLER} list", reefs),
+        "http://start.example/trains": (f"{FILLER} list", trains),
+    }
+    pages |= {url: (f"{REEF} {words[n]}", []) for n, url in enumerate(reefs)}
+    pages |= {url: (f"{TRAIN} {words[n]}", []) for n, url in enumerate(trains)}
+    pages |= {url: (" ".join(["coral", *(words[(n + m) % 8] for m in range(5))]), []) for n, url in enumerate(others)}
+    return pages
+
+
+def make_interest(client: Any, name: str = "Reefs", words: str = "coral", **wishes: Any) -> str:
+    """The id of a new interest."""
+    wished = {"words": words, "seeds": ["http://start.example/"], "budget": 100, **wishes}
+    made = client.post(f"{API}/interests", json={"name": name, "wishes": wished, "look_again": ""})
+    assert 201 == made.status_code, made.text
+    return str(made.json()["id"])
+
+
+def crawled(
+    site: SiteUnderTest,
+    interest: str,
+    pages: dict[str, tuple[str, list[str]]],
+    *,
+    seed: str = "http://start.example/",
+    words: str = "coral",
+    number: int = 1,
+) -> Path:
+    """The directory of a finished crawl of an interest."""
+    crawl = new_id()
+    now = site.clock()
+    site.database.insert(
+        "crawl",
+        {
+            "id": crawl, "interest": interest, "number": number, "task": "crawl", "wanted": "run", "state": "finished",
+            "budget": 100, "pages": len(pages), "created": now, "queued": now,
+        },
+    )  # fmt: skip
+    path = site.settings.crawl_directory(crawl)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fetched = list(lycosa.crawl(words, [seed], space=Written(pages), out=path, strategy="breadth-first", budget=100))
+    assert len(pages) == len(fetched)
+    return path

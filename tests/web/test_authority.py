@@ -1,0 +1,277 @@
+"""Several crawls, one politeness: pauses kept together, and turns."""
+
+import asyncio
+import math
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+import lycosa
+from lycosa.core.types import Visit
+from lycosa.spaces.making import wall_clock
+from lycosa.testing import Web, serve
+from lycosa.testing.simulation import clock as virtual
+from lycosa.testing.simulation import run_virtual
+from lycosa.web import authority as module
+from lycosa.web.authority import Authority, View
+from lycosa.web.politeness import AGAIN, Politeness
+from lycosa.web.turns import GRACE
+
+
+class Time:
+    """A clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    """The time, 100 at the start."""
+    return Time()
+
+
+def both(time: Time, **given: float) -> tuple[View, View]:
+    """Two crawls under one authority."""
+    authority = Authority(time)
+    return authority.view(**given), authority.view(**given)
+
+
+def ask(view: View, host: str, seconds: float = 0.0) -> None:
+    """One whole request."""
+    view.begin(host)
+    view.end(host, seconds)
+
+
+def test_one_crawl_is_treated_as_ever(time: Time) -> None:
+    """A single view says the same as a politeness of its own, step by step."""
+    view, alone = Authority(time).view(delay=2.0), Politeness(time, delay=2.0)
+    for at, step in enumerate(
+        (
+            lambda each: None,
+            lambda each: each.begin("a"),
+            lambda each: each.end("a", 0.3),
+            lambda each: each.obey("a", 5.0),
+            lambda each: each.hold("a", 130.0, "busy"),
+            lambda each: each.begin("b", "x", "192.0.2.1"),
+            lambda each: each.end("b", 4.0, "x"),
+        )
+    ):
+        time.now = 100.0 + at
+        step(view)
+        step(alone)
+        for host in "ab":
+            assert alone.ready(host, "192.0.2.1") == view.ready(host, "192.0.2.1"), (at, host)
+
+
+def test_a_request_of_one_keeps_the_other_waiting(time: Time) -> None:
+    """While a host answers one crawl it is not ready for another, which is told a time to look again."""
+    first, second = both(time, delay=1.0)
+    first.begin("a")
+    assert (math.inf, "answering") == first.ready("a")
+    assert (101.0, "answering another crawl") == second.ready("a")
+    assert 0.0 == second.ready("b")[0]
+
+
+def test_the_pause_is_everyones(time: Time) -> None:
+    """After an answer to one crawl the host rests for all."""
+    first, second = both(time, delay=2.0)
+    ask(first, "a")
+    assert (102.0, "delay") == second.ready("a")
+
+
+def test_the_larger_delay_counts(time: Time) -> None:
+    """A host that a more patient crawl asks as well is left alone as long as that one wants."""
+    authority = Authority(time)
+    quick, patient = authority.view(delay=1.0), authority.view(delay=3.0)
+    patient.ready("a")
+    ask(quick, "a")
+    assert 103.0 == quick.ready("a")[0]
+
+
+def test_what_one_learned_holds_for_all(time: Time) -> None:
+    """Crawl-delay and Retry-After of a host are known to every crawl, also to one that begins later."""
+    authority = Authority(time)
+    first = authority.view()
+    first.obey("a", 7.0)
+    ask(first, "a")
+    first.hold("b", 500.0, "asked to come back later")
+    second = authority.view()
+    assert (107.0, "crawl-delay") == second.ready("a")
+    assert (500.0, "asked to come back later") == second.ready("b")
+
+
+def test_addresses_are_shared(time: Time) -> None:
+    """The pause of an address is kept by all crawls together."""
+    first, second = both(time, delay=1.0, address_delay=0.25)
+    first.begin("a", "http://a/", "192.0.2.1")
+    assert (100.25, "pause of address 192.0.2.1") == second.ready("b", "192.0.2.1")
+
+
+def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
+    """Hosts rest when the process has begun; opening a crawl again costs them and others nothing."""
+    authority = Authority(time, began=100.0)
+    first = authority.view()
+    assert (101.0, "pause after resuming") == first.ready("a")
+    time.now = 150.0
+    first.resumed_at = 150.0
+    again = authority.view()
+    again.resumed_at = 150.0
+    assert again.ready("a")[0] <= 150.0 >= first.ready("b")[0]
+
+
+def test_replaying_a_crawl_delay_is_no_new_pause(time: Time) -> None:
+    """A Crawl-delay that is known already does not put the host off when another log tells of it."""
+    first, second = both(time, delay=1.0)
+    first.obey("a", 7.0)
+    ask(first, "a")
+    time.now = 106.0
+    second.obey("a", 7.0)
+    assert 107.0 == first.ready("a")[0]
+
+
+def test_turns(time: Time) -> None:
+    """Of two that wait for a host, the one that was served longest ago comes first, whoever asks first."""
+    first, second = both(time, delay=1.0)
+    ask(first, "a")
+    assert [101.0, 101.0] == [first.ready("a")[0], second.ready("a")[0]]
+    time.now = 101.0
+    assert (101.0 + AGAIN, "another crawl's turn") == first.ready("a")
+    assert second.ready("a")[0] <= 101.0
+
+
+def test_a_turn_that_is_not_taken_is_lost(time: Time) -> None:
+    """Whoever does not come within the grace loses the turn, and has it again later."""
+    first, second = both(time, delay=1.0)
+    ask(first, "a")
+    first.ready("a")
+    second.ready("a")
+    time.now = 101.0 + GRACE + 0.01
+    assert first.ready("a")[0] <= time.now
+    ask(first, "a")
+    due = first.ready("a")[0]
+    second.ready("a")
+    time.now = due
+    assert first.ready("a")[0] > due >= second.ready("a")[0]
+
+
+def test_a_crawl_that_is_over_lets_go(time: Time) -> None:
+    """What it had in flight is no request any more, its turn is the next one's, and a late end changes nothing."""
+    first, second = both(time, delay=1.0)
+    second.ready("a")
+    first.begin("a", "x")
+    second.ready("a")
+    first.ready("b")
+    first.close()
+    assert 0 == first.authority.in_flight
+    assert (101.0, "delay") == second.ready("a")
+    first.end("a", 9.0, "x")
+    assert (101.0, "delay") == second.ready("a")
+    time.now = 101.0
+    assert second.ready("a")[0] <= 101.0
+
+
+def test_requests_are_shared_out(time: Time) -> None:
+    """With a limit over all crawls, each has an equal share of it; when one has left, the rest have more."""
+    authority = Authority(time, most=4)
+    first, second = authority.view(), authority.view()
+    first.begin("a")
+    first.begin("b")
+    assert "other crawls' requests" == first.ready("c")[1]
+    assert 0.0 == second.ready("c")[0]
+    second.close()
+    assert 0.0 == first.ready("c")[0]
+
+
+def test_hosts_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When too many are known, those at rest that no crawl uses are forgotten as a crawl ends."""
+    monkeypatch.setattr(module, "MOST_HOSTS", 2)
+    first, second = both(time)
+    for host in "abc":
+        ask(first, host)
+    second.ready("c")
+    first.hold("b", 500.0, "busy")
+    time.now = 200.0
+    first.close()
+    assert {"b", "c"} == set(first.authority.hosts)
+
+
+@pytest.mark.parametrize("latency", [0.01, 0.5])
+def test_nobody_starves(latency: float) -> None:
+    """Twenty crawls with endless links to one host get about as many answers each, at its pace, one at a time."""
+    served: Counter[int] = Counter()
+    requests: list[tuple[float, float]] = []
+
+    async def crawl(view: View, number: int) -> None:
+        while True:
+            until, _ = view.ready("a")
+            if until > virtual():
+                await asyncio.sleep(until - virtual() + 1e-4)
+                continue
+            view.begin("a")
+            began = virtual()
+            await asyncio.sleep(latency)
+            view.end("a", latency)
+            requests.append((began, virtual()))
+            served[number] += 1
+
+    async def all_of_them() -> None:
+        authority = Authority(virtual)
+        crawls = [asyncio.create_task(crawl(authority.view(delay=0.5), number)) for number in range(20)]
+        await asyncio.sleep(300.0)
+        for task in crawls:
+            task.cancel()
+        await asyncio.gather(*crawls, return_exceptions=True)
+
+    run_virtual(all_of_them())
+    pause = max(0.5, 2 * latency)
+    assert all(later >= ended + pause - 1e-6 for (_, ended), (later, _) in pairwise(requests))
+    assert max(served.values()) - min(served[number] for number in range(20)) <= 1
+    assert len(requests) > 0.9 * 300 / (pause + latency)
+
+
+def test_one_reads_the_rules_for_all(time: Time) -> None:
+    """What a robots.txt said to one crawl is known to the others for an hour; what is too long is not kept."""
+    one, other = both(time)
+    assert other.heard("http://a.example/robots.txt") is None
+    one.pass_on("http://a.example/robots.txt", b"Disallow:", 100.0)
+    one.pass_on("http://b.example/robots.txt", b" " * (module.LONGEST_RULES + 1), 100.0)
+    assert (b"Disallow:", 100.0) == other.heard("http://a.example/robots.txt")
+    assert other.heard("http://b.example/robots.txt") is None
+    time.now = 100.0 + module.RULES_KEEP
+    assert other.heard("http://a.example/robots.txt") is None
+
+
+def test_the_oldest_rules_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only so many are kept; one that is read again is new."""
+    monkeypatch.setattr(module, "MOST_RULES", 2)
+    view, _ = both(time)
+    for name in "abac":
+        view.pass_on(name, b"", 100.0)
+    assert {"a", "c"} == {name for name in "abc" if view.heard(name)}
+
+
+def test_a_crawl_records_rules_that_another_has_read() -> None:
+    """The host is asked for its robots.txt once; both logs have the rules, and both obey them."""
+    with serve(Web(traps=())) as server:
+        topic = next(iter(server.web.topics))
+        authority = Authority(wall_clock(), began=0.0)
+        told: list[list[Visit]] = []
+        for _ in range(2):
+            crawl = lycosa.crawl(
+                server.web.query(topic),
+                server.web.seeds(topic)[:1],
+                budget=1,
+                delay=0.0,
+                allow_network=["127.0.0.0/8"],
+                authority=authority,
+            )
+            told.append([visit for visit in crawl if visit.kind == "robots"])
+        asked = [hit.path for hit in server.log]
+    assert 1 == asked.count("/robots.txt")
+    (first,), (second,) = told
+    assert first.data["body"] == second.data["body"] != b""
+    assert ("known from another crawl", "") == (second.note, second.address)
