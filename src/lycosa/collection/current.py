@@ -61,6 +61,8 @@ class Standing:
     """When a version came that is another in what a reader came for; 0: never."""
     target: str = ""
     """Where it moved to."""
+    came: float = 0.0
+    """When its last version came."""
 
     @classmethod
     def of(cls, visits: Iterable[Visit]) -> Standing | None:
@@ -70,26 +72,30 @@ class Standing:
         >>> Standing.of([page]).state, Standing.of([page, gone, gone]).state, Standing.of([page, gone, gone]).since
         ('stands', 'vanished', 5.0)
         """
-        state: State = "stands"
-        since = came = seen = changed = 0.0
-        versions, looks, target = 0, 0, ""
+        standing: Standing | None = None
         for visit in visits:
-            told: State | None = _TOLD.get(visit.outcome)
-            if visit.kind not in ("page", "revisit") or told is None or not (versions or visit.is_version):
-                continue
-            looks, seen = looks + (versions > 0), visit.started
-            if visit.is_version:
-                versions, came = versions + 1, visit.started
-                change = change_of(visit)
-                if visit.kind == "revisit" and (change is None or change.matters):
-                    changed = visit.started
-            if told == "stands":
-                since = came
-            elif told != state:
-                since = visit.started
-            state = told
-            target = visit.links.urls[0] if told == "moved" and visit.links.urls else ""
-        return cls(state, since, versions, looks, seen, changed, target) if versions else None
+            standing = cls.after(standing, visit)
+        return standing
+
+    @classmethod
+    def after(cls, before: Standing | None, visit: Visit) -> Standing | None:
+        """The same, visit by visit: what has become of a page, given what had before this one."""
+        told: State | None = _TOLD.get(visit.outcome)
+        if visit.kind not in ("page", "revisit") or told is None or not (before or visit.is_version):
+            return before
+        was = before or cls("stands", 0.0, versions=0, looks=-1)
+        came, changed, since = was.came, was.changed, was.since
+        if visit.is_version:
+            came = visit.started
+            change = change_of(visit)
+            if visit.kind == "revisit" and (change is None or change.matters):
+                changed = visit.started
+        if told == "stands":
+            since = came
+        elif told != was.state:
+            since = visit.started
+        target = visit.links.urls[0] if told == "moved" and visit.links.urls else ""
+        return cls(told, since, was.versions + visit.is_version, was.looks + 1, visit.started, changed, target, came)
 
 
 _TOLD: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}

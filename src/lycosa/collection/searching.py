@@ -6,7 +6,7 @@ Passages are read out of the archive, for the pages that are shown, so that no t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Self
@@ -30,6 +30,9 @@ from lycosa.web.urls import lane
 
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
 """What goes into the index at once: what a kill can cost, and what has to fit into memory."""
+
+DEEPEST = 1_000
+"""Results among which those that somebody `takes` are looked for."""
 
 AT_ONCE = 200
 """Events read from the log in one go: a crawl that runs beside us wants to tidy its log up meanwhile."""
@@ -89,22 +92,32 @@ class Search:
         copies: bool = False,
         changed: float | None = None,
         width: int = 240,
+        offset: int = 0,
+        takes: Callable[[int], bool] | None = None,
     ) -> Results:
         """The best pages for the words, at most `limit`, with passages of about `width` characters.
 
         A host stands for its subdomains, a language for its regions; the days are UTC's, and included. `changed` asks
-        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks.
+        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks. `offset`
+        leaves out the first so many, unread. `takes` is one more filter, by the number of a page's event: with it, the
+        total is of the best `DEEPEST` results.
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
         query = parse(words)
+        deep = offset + limit if takes is None else DEEPEST
         filters = Filters.of(hosts, languages, since, until, score, copies, changed)
         try:
-            answer = _ask(self.keep_up(), query, filters, limit)
+            answer = _ask(self.keep_up(), query, filters, deep)
         except IndexDamaged:  # once is an accident, and soon mended
-            answer = _ask(self.keep_up(anew=True), query, filters, limit)
-        hits = [self._hit(rank, found, answer.marks, width) for rank, found in enumerate(answer.best, 1)]
-        return Results(hits, answer.total, answer.counted, answer.loosened, answer.searched, answer.unread)
+            answer = _ask(self.keep_up(anew=True), query, filters, deep)
+        best, total = answer.best, answer.total
+        if takes is not None:
+            best = [found for found in best if takes(found.seq)]
+            total = len(best)
+        shown = best[offset : offset + limit]
+        hits = [self._hit(rank, found, answer.marks, width) for rank, found in enumerate(shown, offset + 1)]
+        return Results(hits, total, answer.counted, answer.loosened, answer.searched, answer.unread)
 
     def _hit(self, rank: int, found: Found, marks: Sequence[Mark], width: int) -> Hit:
         visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))

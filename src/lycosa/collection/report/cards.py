@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
+from lycosa.collection.report.breadth import REDIRECT, SITEMAP
 from lycosa.collection.report.figures import Branch, Card, Stop
 from lycosa.collection.report.ledger import host_of
-from lycosa.collection.report.linkgraph import REDIRECT, SITEMAP, LinkGraph
+from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.collection.snippets import Mark, Snippet, snippet
 from lycosa.collection.words import cut, prose
 from lycosa.core.errors import StoreError

@@ -14,14 +14,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.table import MAX_HOPS
+from lycosa.collection.report.breadth import PAGE, REDIRECT, SITEMAP, Breadth
 from lycosa.store.log import PAGES, SqliteLog
-
-PAGE, REDIRECT, SITEMAP = 0, 1, 2
-"""What a vertex is. Only pages count; the others are ways to them."""
-
-AT_ONCE = 20_000
-"""Vertices whose links are looked at together: more would only take memory."""
 
 _VERTICES = (
     f"(({PAGES}) OR (kind = 'redirect' AND outcome = 'redirect') OR (kind = 'sitemap' AND outcome = 'ok')) AND seq <= ?"
@@ -98,44 +92,11 @@ class LinkGraph:
 
     def landing(self) -> NDArray[np.int64]:
         """For each vertex where one ends up who follows its redirects: itself for a page, -1 if that leads nowhere."""
-        count = len(self)
-        target = np.arange(count)
-        redirect = self.kind == REDIRECT
-        edges, starts = self._edge_array(), self._starts[:-1]
-        leads = redirect & (self._starts[1:] > starts)
-        target[redirect] = -1
-        target[leads] = edges[starts[leads]]
-        for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
-            target = np.where(target >= 0, target[target], -1)
-        target[(target >= 0) & redirect[target]] = -1  # a loop
-        return target
+        return self._breadth().landing()
 
     def breadth_first(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The pages in breadth-first order from the seeds, and every vertex's distance from them (-1: unreachable).
-
-        Links are taken in page order, redirects stand for their targets, sitemaps are where one can also begin. What
-        can't be reached over recorded links comes last, in the order of the log.
-        """
-        landing, edges = self.landing(), self._edge_array()
-        depth = np.full(len(self), -1, np.int32)
-        sitemaps = np.flatnonzero(self.kind == SITEMAP)
-        level = _distinct(landing[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
-        order, distance = [np.zeros(0, np.int64)], 0
-        while len(level):
-            depth[level] = distance
-            order.append(level)
-            distance += 1
-            parts = []
-            for start in range(0, len(level), AT_ONCE):
-                children = landing[self._children(level[start : start + AT_ONCE], edges)]
-                children = _distinct(children)
-                children = children[depth[children] < 0]
-                depth[children] = distance
-                parts.append(children)
-            level = np.concatenate(parts)
-        reached = np.concatenate(order)
-        unreached = np.flatnonzero(self.is_page & (depth < 0))
-        return np.concatenate([reached[self.is_page[reached]], unreached]), depth
+        """The pages in breadth-first order from the seeds, and every vertex's distance from them (-1: unreachable)."""
+        return self._breadth().first()
 
     def most_copied(self, most: int) -> list[tuple[int, int, int]]:
         """The vertices whose content was met most often elsewhere, how often, and one of those places."""
@@ -152,20 +113,9 @@ class LinkGraph:
             found.append(int(self.parent[found[-1]]))
         return found[::-1]
 
-    def _children(self, level: NDArray[np.int64], edges: NDArray[np.int32]) -> NDArray[np.int32]:
-        starts, counts = self._starts[level], self._starts[level + 1] - self._starts[level]
-        before = np.cumsum(counts) - counts
-        children: NDArray[np.int32] = edges[np.repeat(starts - before, counts) + np.arange(counts.sum())]
-        return children
-
-    def _edge_array(self) -> NDArray[np.int32]:
-        return np.frombuffer(self._edges, np.int32) if self._edges else np.zeros(0, np.int32)
-
-
-def _distinct(vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each vertex once, where it came first; without those that are none."""
-    vertices = vertices[vertices >= 0]
-    return vertices[np.sort(np.unique(vertices, return_index=True)[1])]
+    def _breadth(self) -> Breadth:
+        edges = np.frombuffer(self._edges, np.int32) if self._edges else np.zeros(0, np.int32)
+        return Breadth(self.kind, self.seeds, edges, self._starts)
 
 
 def _hash(node: str) -> int:

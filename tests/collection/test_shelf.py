@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.collection import shelf as module
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.gathering import gather
+from lycosa.collection.rescoring import Rescoring
+from lycosa.collection.shelf import Shelf
+from lycosa.collection.tracing import origin_of
+from lycosa.core.errors import DamagedError
+from lycosa.core.types import Label, Links, Visit
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.topics.query import Query
+from lycosa.topics.taught import Teacher
+from revisited_crawl import DAY, EPOCH, THRESHOLD, Revisited, html, revisited
+
+A, B, C, D, GONE = (f"http://reef.test/{name}" for name in ("", "b", "c", "d", "gone"))
+
+
+def small(path: Path) -> None:
+    """A seed that leads to two pages, one of which leads to a third by a redirect; one page is gone."""
+    with revisited(path) as crawl:
+        crawl.seed(A)
+        crawl.page(A, html("Reefs", "coral reefs and corals"), 0.0, links=[B, C, GONE])
+        crawl.page(B, html("Trains", "rails and engines"), 0.1, links=[A, D + "-old"], beta=0.05)
+        crawl.log.append(Visit(D + "-old", "redirect", "redirect", 3, started=EPOCH, links=Links.to(D)))
+        crawl.log.append(Visit(GONE, "page", "gone", 4, started=EPOCH, status=404))
+        crawl.page(D, html("Atolls", "coral coral coral atolls"), 0.2, beta=0.9, score=0.75)
+        crawl.page(C, html("Reefs", "coral reefs and corals"), 0.3, same_as=A)
+
+
+def nodes(shelf: Shelf) -> list[str]:
+    return [page.node for page in shelf.pages()]
+
+
+def test_a_crawl_that_has_not_begun_is_an_empty_shelf(tmp_path: Path) -> None:
+    """A directory that does not exist has no pages, and that is no error."""
+    shelf = Shelf(tmp_path / "none")
+    assert 0 == shelf.catch_up()
+    assert [] == shelf.pages()
+    assert [] == shelf.harvest().pages
+    assert 0.0 == shelf.rate(EPOCH)
+
+
+def test_pages_of_a_crawl(tmp_path: Path) -> None:
+    """Pages stand in the order of the log; those that repeat another are left out unless they are asked for."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    assert 8 == shelf.catch_up()
+    assert [A, B, D] == nodes(shelf)
+    assert [A, B, D, C] == [page.node for page in shelf.pages(copies=True)]
+    assert THRESHOLD == shelf.threshold
+    assert (("coral",), [2, 0, 3]) == (shelf.topic, [page.frequency for page in shelf.pages()])
+    assert shelf.page(GONE) is None
+    assert shelf.page(D + "-old") is None
+
+
+def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> None:
+    """A shelf that looks after every event has in the end what one has that reads all at once."""
+    followed = Shelf(tmp_path / "c")
+    crawl = Revisited(tmp_path / "c")
+    crawl.seed(A)
+    for day in range(1, 4):
+        crawl.page(f"{A}{day}", html(f"Page {day}", "coral " * day), day, links=[f"{A}{day + 1}"])
+        followed.catch_up()
+    crawl.changed(f"{A}2", html("Page 2", "other words on coral"), 5.0)
+    followed.catch_up()
+    crawl.gone(f"{A}3", 6.0)
+    followed.catch_up()
+    crawl.close()
+    fresh = Shelf(tmp_path / "c")
+    fresh.catch_up()
+    assert fresh.vertices == followed.vertices
+    assert fresh.seq == followed.seq
+    assert fresh.harvest() == followed.harvest()
+    assert list(fresh.words) == list(followed.words)
+
+
+def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking in few events at a time leads to the same pages."""
+    small(tmp_path / "c")
+    monkeypatch.setattr(module, "STEP", 2)
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    assert [A, B, D] == nodes(shelf)
+
+
+def test_what_became_of_pages(tmp_path: Path) -> None:
+    """The version that stands counts; that a page changed, vanished or moved is known, as the collection has it."""
+    with revisited(tmp_path / "c") as crawl:
+        for node in (A, B, C):
+            crawl.page(node, html("Reefs", f"coral of {node}"), 0.0)
+        crawl.changed(A, html("Other reefs", "coral and sponges"), 1.0, beta=0.7)
+        crawl.unmodified(A, 2.0)
+        crawl.gone(B, 3.0)
+        crawl.moved(C, D, 4.0)
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    first, second, third = shelf.pages()
+    assert ("Other reefs", 0.7, EPOCH + DAY, EPOCH + DAY) == (first.title, first.beta, first.started, first.changed)
+    assert ["stands", "vanished", "moved"] == [first.state, second.state, third.state]
+    with Collection(tmp_path / "c") as collection:
+        assert [collection.standing(page.node) for page in shelf.pages()] == [page.standing for page in shelf.pages()]
+
+
+def test_why_a_page_was_fetched_is_what_the_trace_says(tmp_path: Path) -> None:
+    """Seed, link with its words, and redirect are told as a pass over the log tells them."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    with Collection(tmp_path / "c") as collection:
+        for node in (A, B, C, D, GONE):
+            assert origin_of(collection, node) == shelf.origin(collection.log, node)
+        assert ("redirect", D + "-old") == (lambda why: (why.kind, why.parent))(shelf.origin(collection.log, D))
+    page = shelf.page(D)
+    assert page is not None
+    assert 0.75 == page.pick
+    assert [A, B, D + "-old", D] == [vertex.node for vertex in shelf.trail(page)]
+
+
+def test_the_curve_is_the_reports(tmp_path: Path) -> None:
+    """Both curves are those of the crawl's report, which reads the whole log for it."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    with Collection(tmp_path / "c") as collection:
+        curve = gather(collection).curve
+    assert curve is not None
+    drawn = shelf.harvest()
+    assert [0, 1, 2, 3, 4] == drawn.pages
+    assert [0, 1, 1, 2, 2] == drawn.found == list(curve.found)
+    assert [0, 1, 1, 1, 2] == drawn.breadth == list(curve.breadth)
+
+
+def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None:
+    """A long crawl is drawn with few points, the last page among them."""
+    with revisited(tmp_path / "c", archive=False) as crawl:
+        for number in range(30):
+            crawl.page(f"{A}{number}", html("Page", "coral"))
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    drawn = shelf.harvest(points=10)
+    assert 10 == len(drawn.pages) == len(drawn.found) == len(drawn.breadth)
+    assert (30, 30) == (drawn.pages[-1], drawn.found[-1])
+
+
+def test_errors_and_hosts_are_counted(tmp_path: Path) -> None:
+    """What failed is known by its cause."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    assert [("gone", 1)] == [(cause.outcome, cause.count) for cause in shelf.ledger.causes.values()]
+    assert 4 == shelf.ledger.hosts["reef.test"].pages
+
+
+def test_a_directory_made_anew_is_read_anew(tmp_path: Path) -> None:
+    """Nothing of the crawl that was there before is left, and whoever held numbers of it can tell."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    shutil.rmtree(tmp_path / "c")
+    assert (0, []) == (shelf.catch_up(), shelf.pages())
+    before = shelf.generation
+    with revisited(tmp_path / "c") as crawl:
+        crawl.page(D, html("Atolls", "coral"))
+    shelf.catch_up()
+    assert [D] == nodes(shelf)
+    assert 1 == before
+
+
+def test_a_damaged_log_is_told(tmp_path: Path) -> None:
+    """An event that can't be read is an error with the file's name; what came before it stays."""
+    small(tmp_path / "c")
+    shelf = Shelf(tmp_path / "c")
+    db = sqlite3.connect(tmp_path / "c" / NAME)
+    with db:
+        db.execute("UPDATE event SET body = X'00' WHERE seq = 4")
+    db.close()
+    with pytest.raises(DamagedError, match=NAME):
+        shelf.catch_up()
+    assert 3 == shelf.seq
+    assert [A] == nodes(shelf)
+
+
+def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
+    """Threads that catch up beside a running writer see every page once, in order."""
+    shelf = Shelf(tmp_path / "c")
+    crawl = Revisited(tmp_path / "c", archive=False)
+    done = threading.Event()
+    failed: list[Exception] = []
+
+    def follow() -> None:
+        try:
+            while not done.is_set():
+                shelf.catch_up()
+                seen = nodes(shelf)
+                assert [f"{A}{number}" for number in range(len(seen))] == seen
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=follow) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(60):
+        crawl.page(f"{A}{number}", html("Page", "coral"), links=[f"{A}{number + 1}"])
+    done.set()
+    for thread in threads:
+        thread.join()
+    crawl.close()
+    shelf.catch_up()
+    assert [] == failed
+    assert 60 == len(shelf.pages())
+
+
+def test_labels_change_scores_as_the_crawl_process_would(tmp_path: Path) -> None:
+    """Every page's score is what the taught judge says of its visit; without labels it is what was logged."""
+    with revisited(tmp_path / "c") as crawl:
+        for number in range(12):
+            words = "coral polyps bleaching" if number % 2 else "coral jewellery shop"
+            crawl.page(f"{A}{number}", html(f"Page {number}", f"{words} {number}"), number, beta=0.15 + number / 100)
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    rescoring = Rescoring(shelf)
+    pages, plain = rescoring.scores({})
+    assert [page.beta for page in pages] == plain.tolist()
+    labels = {f"{A}1": True, f"{A}2": False, "http://elsewhere.test/": True}
+    log = SqliteLog(tmp_path / "c" / NAME, readonly=True)
+    teacher = Teacher(labels)
+    for event in log:
+        teacher.see(event)
+    taught = teacher.teach(Query("coral", THRESHOLD))
+    expected = [taught.rejudge(visit, list(shelf.words)).beta for visit in log.events("kind = 'page'")]
+    log.close()
+    scores = rescoring.scores(labels)[1]
+    assert np.allclose(expected, scores)
+    assert scores[3] > plain[3]
+    assert scores[4] < plain[4]
+
+
+def test_a_new_page_is_scored_with_the_others(tmp_path: Path) -> None:
+    """What was worked out before stays; a page that came since, or changed since, is judged."""
+    crawl = Revisited(tmp_path / "c")
+    crawl.page(A, html("Reefs", "coral polyps"), 0.0)
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    rescoring = Rescoring(shelf)
+    assert [0.5] == rescoring.scores({})[1].tolist()
+    crawl.page(B, html("Shop", "coral jewellery"), 1.0, beta=0.4)
+    crawl.changed(A, html("Reefs", "polyps"), 2.0, beta=0.3)
+    crawl.log.append(Label(B, True))
+    shelf.catch_up()
+    assert [0.3, 0.4] == rescoring.scores({})[1].tolist()
+    crawl.close()
+
+
+def test_what_was_judged_with_feedback_is_known_without_it(tmp_path: Path) -> None:
+    """A page that was fetched by a taught judge counts with what the judge itself said, once labels are taken back."""
+    with revisited(tmp_path / "c") as crawl:
+        crawl.page(A, html("Reefs", "coral"), beta=0.6, data={"untaught": 0.1})
+    shelf = Shelf(tmp_path / "c")
+    shelf.catch_up()
+    assert [0.1] == Rescoring(shelf).scores({})[1].tolist()
