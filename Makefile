@@ -12,8 +12,9 @@ demo: install
 
 test: install
 	@tools/chromium
+	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: install
 	$(BIN)/ruff check .
@@ -22,8 +23,9 @@ check: install
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
 	@tools/chromium
+	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 docs: install
 	$(BIN)/python tools/reference.py

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
 from html import unescape
 from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
@@ -16,6 +19,7 @@ from lycosa.testing import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
+from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",
@@ -43,6 +47,69 @@ def wordnet() -> Ontology:
             pytest.fail(told)
         pytest.skip(told)
     return ontology()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share a fixture of their module go to one worker, so that it is made once (`--dist loadgroup`)."""
+    for item in items:
+        fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        known = [fixture for several in fixtures.values() for fixture in several]
+        if any(fixture.scope == "module" and fixture.baseid.endswith(".py") for fixture in known):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+# -- databases -------------------------------------------------------------------------------------------------
+
+POSTGRES = "LYCOSA_TEST_POSTGRES"
+"""Where the one PostgreSQL of this run lies: said by whoever starts the run, known to all workers."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose a place for PostgreSQL; the first test that needs one starts it there."""
+    config.addinivalue_line("markers", "xdist_group(name): also where xdist is not used")
+    if not hasattr(config, "workerinput"):
+        os.environ[POSTGRES] = f"{tempfile.gettempdir()}/lycosa-postgres-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End it, if it was started."""
+    if not hasattr(config, "workerinput") and Path(os.environ[POSTGRES]).exists():
+        PostgresServer(Path(os.environ[POSTGRES])).stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> str:
+    """The address of the PostgreSQL server that all tests share. Without the wheel: skipped, in CI a failure."""
+    if find_spec(WHEEL) is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    server = PostgresServer(Path(os.environ[POSTGRES]))
+    first = not server.directory.exists()
+    address = server.start()
+    if first:
+        starter = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+        end_with(starter, server)
+    return address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database for one test: it runs once on either kind. What `Database.open` takes."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "lycosa.sqlite")
+        return
+    import psycopg
+
+    server = request.getfixturevalue("postgres")
+    schema = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    yield f"{server}&options=-csearch_path%3D{schema}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning; SET lock_timeout = '5s'")
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 # -- the embedded web ------------------------------------------------------------------------------------------

@@ -1,0 +1,265 @@
+"""Accounts: who there is, how one gets in, and what an admin may change.
+
+An account is made by an invitation, also the first: at the first start there is a one-time link for an admin. There is
+always an admin who is not disabled; what would leave none is refused.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from lycosa.core.errors import InputError
+from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
+from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.sessions import end_all, turn_soon
+
+DAY = 86400.0
+ROLES = ("reader", "member", "admin")
+FIRST = "the first admin"
+"""The note of the invitation that the first start makes."""
+
+
+class NoInvitation(InputError):
+    """The code is wrong, used, revoked or too old; which of them is not told."""
+
+
+class LastAdmin(InputError):
+    """It would leave nobody who can keep the accounts."""
+
+
+def fold(name: str) -> str:
+    """What two spellings of the same name have in common.
+
+    >>> fold("Ada  Lovelace") == fold(" ada lovelace ")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def check_name(name: str) -> str:
+    """A name as it is shown, if it may be one.
+
+    >>> check_name("  Ada  Lovelace ")
+    'Ada Lovelace'
+    >>> check_name("<ada>")
+    Traceback (most recent call last):
+    lycosa.core.errors.InputError: '<ada>' cannot be a name: use 2 to 40 letters, digits, spaces and . _ - @ + '
+    """
+    shown = " ".join(unicodedata.normalize("NFKC", check_text(name, "the name")).split())
+    plain = all(
+        character.isalnum() or unicodedata.combining(character) or character in "._-@+' " for character in shown
+    )
+    if not (2 <= len(shown) <= 40 and plain and shown[0].isalnum()):
+        raise InputError(f"{shown[:60]!r} cannot be a name: use 2 to 40 letters, digits, spaces and . _ - @ + '")
+    return shown
+
+
+# -- invitations -----------------------------------------------------------------------------------------------
+
+
+def first_link(database: Database, now: float, anyway: bool = False) -> str | None:
+    """The code of a new one-time link for the first admin, in place of any before; None where there is an admin, unless
+    one is wanted `anyway`: whoever keeps the machine may have lost the password.
+    """
+    with database.transaction():
+        if not anyway and database.row("SELECT id FROM person WHERE role = 'admin' AND disabled = 0"):
+            return None
+        database.run("DELETE FROM invitation WHERE used IS NULL AND note = ? AND made_by IS NULL", FIRST)
+        return invite(database, now, "admin", FIRST)[1]
+
+
+def invite(
+    database: Database, now: float, role: str, note: str = "", days: float = 7, made_by: str | None = None
+) -> tuple[Row, str]:
+    """A new invitation and its code, which is not kept."""
+    if role not in ROLES:
+        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
+    code = new_secret()
+    row: Row = {
+        "id": new_id(),
+        "digest": digest(code),
+        "role": role,
+        "note": check_text(note, "the note").strip(),
+        "made_by": made_by,
+        "created": now,
+        "expires": now + days * DAY,
+        "used": None,
+    }
+    database.run("DELETE FROM invitation WHERE expires < ?", now - 30 * DAY)
+    database.insert("invitation", row)
+    return row, code
+
+
+def invitation(database: Database, now: float, code: str) -> Row:
+    """The invitation with a code, if an account can be made with it now."""
+    row = _unused(database, now, code)
+    if row is None or row["person"]:
+        raise NoInvitation("this invitation is not known, was used, or is too old: ask for a new one")
+    return row
+
+
+def _unused(database: Database, now: float, code: str) -> Row | None:
+    return database.row(
+        "SELECT * FROM invitation WHERE digest = ? AND used IS NULL AND expires > ?", digest(code.strip()), now
+    )
+
+
+def accept(database: Database, now: float, passwords: Passwords, code: str, name: str, password: str) -> Row:
+    """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
+    found = invitation(database, now, code)
+    person = _new(passwords, now, found["role"], name, password)
+    try:
+        with database.transaction():
+            won = database.run(
+                "UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL AND expires > ?", now, found["id"], now
+            )
+            if not won:
+                raise NoInvitation("this invitation was just used: ask for a new one")
+            database.insert("person", person)
+    except Taken:
+        raise Taken(f"the name {person['name']!r} is taken: choose another") from None
+    return person
+
+
+def _new(passwords: Passwords, now: float, role: str, name: str, password: str) -> Row:
+    shown = check_name(name)
+    return {
+        "id": new_id(),
+        "name": shown,
+        "folded": fold(shown),
+        "password": passwords.hash(check_password(password, shown)),
+        "role": role,
+        "disabled": 0,
+        "preferences": "{}",
+        "created": now,
+    }
+
+
+# -- forgotten passwords ---------------------------------------------------------------------------------------
+
+
+def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tuple[Row, str]:
+    """A link by which a person chooses a new password, within a day, in place of any before; and its code."""
+    row: Row = {
+        "id": new_id(),
+        "digest": digest(code := new_secret()),
+        "role": person["role"],
+        "note": f"a new password for {person['name']}",
+        "made_by": made_by,
+        "person": person["id"],
+        "created": now,
+        "expires": now + DAY,
+        "used": None,
+    }
+    with database.transaction():
+        revoke_resets(database, person["id"])
+        database.insert("invitation", row)
+    return row, code
+
+
+def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
+    """The link with a code, and the person whose password it changes now."""
+    row = _unused(database, now, code)
+    whose = row and database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    if not row or not whose:
+        raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
+    return row, whose
+
+
+def reset(database: Database, now: float, passwords: Passwords, code: str, password: str) -> Row:
+    """Choose a new password by such a link; signs the person out everywhere. Of two who use it at once, one does."""
+    found, person = reset_for(database, now, code)
+    kept = passwords.hash(check_password(password, person["name"]))
+    with database.transaction():
+        if not database.run("UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL", now, found["id"]):
+            raise NoInvitation("this link was just used: ask for a new one")
+        database.run("UPDATE person SET password = ? WHERE id = ?", kept, person["id"])
+        end_all(database, person["id"])
+    return person
+
+
+def revoke_resets(database: Database, person: str) -> None:
+    """No link changes this person's password any more."""
+    database.run("DELETE FROM invitation WHERE person = ? AND used IS NULL", person)
+
+
+# -- people ----------------------------------------------------------------------------------------------------
+
+
+def by_name(database: Database, name: str) -> Row | None:
+    """The person of a name, however it is spelled."""
+    return database.row("SELECT * FROM person WHERE folded = ?", fold(name))
+
+
+def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:
+    """The person, if the password is theirs and they are not disabled. A hash of another cost is made anew."""
+    row = by_name(database, name)
+    if not passwords.fits(row["password"] if row else None, password) or row is None or row["disabled"]:
+        return None
+    if passwords.stale(row["password"]):
+        kept = passwords.hash(password)
+        database.run("UPDATE person SET password = ? WHERE id = ? AND password = ?", kept, row["id"], row["password"])
+    return row
+
+
+def set_password(database: Database, passwords: Passwords, person: Row, password: str) -> None:
+    """Change the password, and sign the person out everywhere."""
+    kept = passwords.hash(check_password(password, person["name"]))
+    with database.transaction():
+        database.run("UPDATE person SET password = ? WHERE id = ?", kept, person["id"])
+        revoke_resets(database, person["id"])
+        end_all(database, person["id"])
+
+
+def set_role(database: Database, person: str, role: str) -> None:
+    """Change what a person may do, from the next request on."""
+    if role not in ROLES:
+        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
+    with database.transaction():
+        if role != "admin":
+            keep_an_admin(database, person)
+            revoke_invitations_of(database, person)
+        database.run("UPDATE person SET role = ? WHERE id = ?", role, person)
+        turn_soon(database, person)
+
+
+def set_disabled(database: Database, person: str, disabled: bool) -> None:
+    """Shut a person out, or let them in again. What they have stays."""
+    with database.transaction():
+        if disabled:
+            keep_an_admin(database, person)
+            revoke_invitations_of(database, person)
+            revoke_resets(database, person)
+            end_all(database, person)
+        database.run("UPDATE person SET disabled = ? WHERE id = ?", int(disabled), person)
+
+
+def keep_an_admin(database: Database, person: str) -> None:
+    """Refuse to lose this person if no other admin is left. To be asked in the transaction that loses them."""
+    admins = [
+        row["id"]
+        for row in database.rows(
+            "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id" + database.lock
+        )
+    ]
+    if admins == [person]:
+        raise LastAdmin("this is the last admin: make someone else admin first")
+
+
+def revoke_invitations_of(database: Database, person: str) -> None:
+    """Invitations are good only as long as who made them may invite."""
+    database.run("DELETE FROM invitation WHERE made_by = ? AND used IS NULL", person)
+
+
+def names(database: Database, begins: str, limit: int = 10) -> list[str]:
+    """Names of people who are not disabled, by how they begin."""
+    start = fold(begins)
+    if len(start) < 2:
+        return []
+    found = database.rows(
+        "SELECT name FROM person WHERE disabled = 0 AND substr(folded, 1, ?) = ? ORDER BY folded LIMIT ?",
+        len(start),
+        start,
+        limit,
+    )
+    return [row["name"] for row in found]

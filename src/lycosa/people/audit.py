@@ -1,0 +1,60 @@
+"""The audit log: what of weight was done, by whom, from where. It has no secrets, and outlives the people it names."""
+
+from __future__ import annotations
+
+from lycosa.people.database import Database, Row, new_id
+
+KEPT = 365 * 86400.0
+"""Seconds after which an entry is forgotten."""
+LONGEST = 300
+"""Characters of a part of an entry."""
+
+
+def record(
+    database: Database,
+    now: float,
+    person_id: str,
+    name: str,
+    action: str,
+    subject: str = "",
+    detail: str = "",
+    address: str = "",
+) -> None:
+    """Note that something was done. `person_id` is empty where nobody was signed in."""
+    database.run("DELETE FROM audit WHERE at < ?", now - KEPT)
+    database.insert(
+        "audit",
+        {
+            "id": new_id(),
+            "at": now,
+            "person": person_id,
+            "name": _short(name),
+            "action": _short(action),
+            "subject": _short(subject),
+            "detail": _short(detail),
+            "address": _short(address),
+        },
+    )
+
+
+def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
+    """The newest entries, or those before a time, newest first. Entries of one moment are not torn apart: there may be
+    some more than `limit`, so that the next `before` leaves none out.
+    """
+    until = 1e12 if before is None else before
+    found = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
+    if len(found) == limit:
+        last = found[-1]
+        found += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
+    return found
+
+
+def of_person(database: Database, person: str) -> list[Row]:
+    """What a person did, oldest first."""
+    return database.rows("SELECT * FROM audit WHERE person = ? ORDER BY at, id", person)
+
+
+def _short(text: str) -> str:
+    """What both databases can keep, at a length that can be shown."""
+    clean = "".join(character if character.isprintable() else "�" for character in text)
+    return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"

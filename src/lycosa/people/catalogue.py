@@ -1,0 +1,125 @@
+"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from lycosa.core.errors import InputError
+from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.typed import line
+
+MOST = 5_000
+"""Entries."""
+
+_PORTAL = "https://en.wikipedia.org/wiki/Portal:"
+
+DEFAULT: dict[str, tuple[tuple[str, str], ...]] = {
+    "Climate and oceans": (
+        (f"{_PORTAL}Climate_change", "Wikipedia portal: climate change"),
+        (f"{_PORTAL}Oceans", "Wikipedia portal: oceans"),
+        ("https://www.ipcc.ch/", "Intergovernmental Panel on Climate Change"),
+        ("https://www.noaa.gov/", "National Oceanic and Atmospheric Administration"),
+    ),
+    "Computing": (
+        (f"{_PORTAL}Computer_programming", "Wikipedia portal: computer programming"),
+        ("https://www.python.org/", "Python"),
+        ("https://developer.mozilla.org/en-US/", "MDN Web Docs"),
+        ("https://www.w3.org/", "World Wide Web Consortium"),
+    ),
+    "Health and medicine": (
+        (f"{_PORTAL}Medicine", "Wikipedia portal: medicine"),
+        ("https://www.who.int/", "World Health Organization"),
+        ("https://medlineplus.gov/", "MedlinePlus"),
+    ),
+    "History and culture": (
+        (f"{_PORTAL}History", "Wikipedia portal: history"),
+        ("https://www.britishmuseum.org/", "British Museum"),
+        ("https://www.europeana.eu/en", "Europeana"),
+        ("https://www.gutenberg.org/", "Project Gutenberg"),
+    ),
+    "Music": (
+        (f"{_PORTAL}Music", "Wikipedia portal: music"),
+        ("https://musicbrainz.org/", "MusicBrainz"),
+        ("https://imslp.org/", "International Music Score Library Project"),
+    ),
+    "Science": (
+        (f"{_PORTAL}Science", "Wikipedia portal: science"),
+        (f"{_PORTAL}Astronomy", "Wikipedia portal: astronomy"),
+        ("https://www.nasa.gov/", "NASA"),
+        ("https://arxiv.org/", "arXiv"),
+    ),
+}
+"""What a new server begins with."""
+
+
+def fill(database: Database, now: float) -> None:
+    """Give a server that nobody has used yet something to choose from; what an admin emptied stays empty."""
+    used = database.row("SELECT 1 AS one FROM person LIMIT 1") or database.row("SELECT 1 AS one FROM catalogue LIMIT 1")
+    if used:
+        return
+    with suppress(Taken), database.transaction():  # taken: another process fills it in this very moment
+        for preference, places in DEFAULT.items():
+            for url, title in places:
+                database.insert("catalogue", _row(now, preference, url, title, ""))
+
+
+def entries(database: Database) -> list[Row]:
+    """All of it, by preference and title."""
+    return database.rows("SELECT * FROM catalogue ORDER BY preference, title, url")
+
+
+def preferences(database: Database) -> set[str]:
+    """The names of what can be chosen."""
+    return {row["preference"] for row in database.rows("SELECT DISTINCT preference FROM catalogue")}
+
+
+def seeds_of(database: Database, chosen: Iterable[str]) -> list[str]:
+    """The seeds of some preferences, each once; of one that is there no longer, none."""
+    found: dict[str, None] = {}
+    for preference in chosen:
+        for row in database.rows("SELECT url FROM catalogue WHERE preference = ? ORDER BY title, url", preference):
+            found.setdefault(row["url"])
+    return list(found)
+
+
+def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
+    """A new entry; its address is in canonical form already."""
+    row = _row(now, preference, url, title, note)
+    had = database.row("SELECT COUNT(*) AS n FROM catalogue")
+    if had is not None and had["n"] >= MOST:
+        raise InputError(f"the catalogue has {had['n']:,} entries, which is the most: delete some first")
+    try:
+        database.insert("catalogue", row)
+    except Taken as error:
+        raise Taken(f"{url} is among the seeds of {row['preference']} already") from error
+    return row
+
+
+def change(database: Database, entry: str, **given: str) -> Row | None:
+    """Change some fields of an entry; None if there is no such entry."""
+    limits = {"preference": 100, "url": 2_000, "title": 300, "note": 1_000}
+    changes = {key: line(value, key, limits[key], int(key in ("preference", "url"))) for key, value in given.items()}
+    if changes:
+        told = ", ".join(f"{key} = ?" for key in changes)
+        try:
+            database.run(f"UPDATE catalogue SET {told} WHERE id = ?", *changes.values(), entry)
+        except Taken as error:
+            raise Taken("the catalogue has that address under that preference already") from error
+    return database.row("SELECT * FROM catalogue WHERE id = ?", entry)
+
+
+def remove(database: Database, entry: str) -> bool:
+    """Take an entry out; whether there was one."""
+    return database.run("DELETE FROM catalogue WHERE id = ?", entry) > 0
+
+
+def _row(now: float, preference: str, url: str, title: str, note: str) -> Row:
+    return {
+        "id": new_id(),
+        "preference": line(preference, "the preference", 100, 1),
+        "url": line(url, "the address", 2_000, 1),
+        "title": line(title, "the title", 300),
+        "note": line(note, "the note", 1_000),
+        "created": now,
+    }

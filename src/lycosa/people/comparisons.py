@@ -1,0 +1,86 @@
+"""Comparisons of strategies on a recorded crawl: asked for by people, done one at a time by the crawl process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lycosa.people.database import Database, Row, Taken, new_id
+
+MOST_WAITING = 3
+"""Comparisons of one interest that are not over yet."""
+
+MOST_KEPT = 50
+"""Comparisons of one interest that are kept: older ones go."""
+
+
+def ask(database: Database, now: float, interest: str, crawl: str, strategies: list[str]) -> Row:
+    """Put one into the queue; `Taken` if there are enough already."""
+    with database.transaction():
+        database.rows(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)  # one who asks at a time
+        ids = [row for row in _of(database, interest) if row["state"] in ("queued", "running")]
+        if len(ids) >= MOST_WAITING:
+            raise Taken("there are comparisons of this interest under way: wait for one of them, or delete it")
+        for old in _of(database, interest)[MOST_KEPT - 1 :]:
+            database.run("DELETE FROM comparison WHERE id = ?", old["id"])
+        row: Row = {
+            "id": new_id(),
+            "interest": interest,
+            "crawl": crawl,
+            "strategies": json.dumps(strategies),
+            "state": "queued",
+            "reason": "",
+            "result": "{}",
+            "created": now,
+            "ended": None,
+        }
+        database.insert("comparison", row)
+    return row
+
+
+def _of(database: Database, interest: str) -> list[Row]:
+    return database.rows("SELECT id, state FROM comparison WHERE interest = ? ORDER BY created DESC, id DESC", interest)
+
+
+def of_interest(database: Database, interest: str) -> list[Row]:
+    """All of an interest, the newest first."""
+    return database.rows("SELECT * FROM comparison WHERE interest = ? ORDER BY created DESC, id DESC", interest)
+
+
+def get(database: Database, comparison: str) -> Row | None:
+    """One, if it is there."""
+    return database.row("SELECT * FROM comparison WHERE id = ?", comparison)
+
+
+def delete(database: Database, comparison: str) -> None:
+    """Forget it; if it runs, it is ended soon."""
+    database.run("DELETE FROM comparison WHERE id = ?", comparison)
+
+
+def requeue(database: Database) -> None:
+    """What ran when an earlier process died is to be done again."""
+    database.run("UPDATE comparison SET state = 'queued' WHERE state = 'running'")
+
+
+def take(database: Database) -> Row | None:
+    """The one that waited longest, now running, with the words of its interest's wishes; None if none waits."""
+    row = database.row(
+        "SELECT c.*, i.wishes FROM comparison c JOIN interest i ON i.id = c.interest WHERE c.state = 'queued' "
+        "ORDER BY c.created, c.id LIMIT 1"
+    )
+    if row is None:
+        return None
+    taken = database.run("UPDATE comparison SET state = 'running' WHERE id = ? AND state = 'queued'", row["id"])
+    return row if taken else None
+
+
+def end(database: Database, now: float, comparison: str, result: dict[str, Any] | None, reason: str = "") -> None:
+    """Keep what came of it: a result, or the reason why there is none."""
+    database.run(
+        "UPDATE comparison SET state = ?, reason = ?, result = ?, ended = ? WHERE id = ?",
+        "failed" if result is None else "finished",
+        reason.replace("\0", ""),
+        json.dumps(result or {}),
+        now,
+        comparison,
+    )

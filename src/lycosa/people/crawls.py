@@ -1,0 +1,307 @@
+"""What is wanted of crawls, and how they are.
+
+    queued ──> running ──> finished, stopped, failed
+      ^           |              |
+      |           v              |  resume, more, refresh
+      +──────── paused           |
+      +──────────────────────────+
+
+People say what they want (`wanted`: run, pause, stop), and put a crawl into the queue; the crawl process takes it from
+there (`take`) and says how it ended (`end`). Each step is one conditional statement or a short transaction with the
+row locked, so that it doesn't matter who is quicker. An interest has one crawl under way at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from lycosa.core.durations import seconds
+from lycosa.core.engine import STOPPED
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.queueing import Waiting, places
+
+UNDER_WAY = ("queued", "running", "paused")
+OVER = ("stopped", "finished", "failed")
+
+
+class Gone(LycosaError):
+    """The crawl, or its interest, was deleted meanwhile."""
+
+
+@dataclass(slots=True)
+class Ending:
+    """How a run of a crawl ended, and what it has got by then."""
+
+    reason: str
+    """In words: the engine's, or of the error."""
+    failed: bool = False
+    budget: int = 0
+    """The pages it was allowed."""
+    pages: int = 0
+    found: int = 0
+    lessons: int = 0
+    changes: int = 0
+    """Changes that this run saw."""
+
+
+# -- what people want ------------------------------------------------------------------------------------------
+
+
+def create(database: Database, now: float, interest: str, budget: int) -> Row:
+    """A new crawl of an interest, queued; `Taken` if one is under way."""
+    with database.transaction():
+        _only(database, interest)
+        last = database.row("SELECT MAX(number) AS number FROM crawl WHERE interest = ?", interest)
+        row: Row = {
+            "id": new_id(),
+            "interest": interest,
+            "number": ((last and last["number"]) or 0) + 1,
+            "task": "crawl",
+            "wanted": "run",
+            "state": "queued",
+            "budget": budget,
+            "created": now,
+            "queued": now,
+        }
+        database.insert("crawl", row)
+    return get(database, row["id"])
+
+
+def pause(database: Database, crawl: str) -> Row:
+    """Leave it for now; what it has in flight may still arrive."""
+    with database.transaction():
+        row = _locked(database, crawl)
+        if row["state"] not in UNDER_WAY:
+            raise Taken(f"this crawl is {row['state']}: there is nothing to pause")
+        state = "running" if row["state"] == "running" else "paused"
+        database.run("UPDATE crawl SET wanted = 'pause', state = ? WHERE id = ?", state, crawl)
+    return get(database, crawl)
+
+
+def resume(database: Database, now: float, crawl: str) -> Row:
+    """Go on with one that was paused, stopped, or failed."""
+    with database.transaction():
+        row = _locked(database, crawl)
+        if row["state"] == "finished":
+            raise Taken("this crawl is finished: ask for more pages, or for a new look at those it has")
+        if row["state"] in ("queued", "running"):
+            database.run("UPDATE crawl SET wanted = 'run' WHERE id = ?", crawl)
+        else:
+            _only(database, row["interest"], crawl)
+            _queue(database, now, crawl)
+    return get(database, crawl)
+
+
+def stop(database: Database, now: float, crawl: str) -> Row:
+    """Enough of it. It can be resumed."""
+    with database.transaction():
+        row = _locked(database, crawl)
+        if row["state"] in ("finished", "failed"):
+            raise Taken(f"this crawl is {row['state']}: there is nothing to stop")
+        if row["state"] == "running":
+            database.run("UPDATE crawl SET wanted = 'stop' WHERE id = ?", crawl)
+        elif row["state"] != "stopped":
+            told = "UPDATE crawl SET wanted = 'stop', state = 'stopped', reason = ?, ended = ? WHERE id = ?"
+            database.run(told, STOPPED, now, crawl)
+    return get(database, crawl)
+
+
+def more(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
+    """So many pages more than it has, or was allowed; it goes on if it was over. `most`: what one crawl may have."""
+    with database.transaction():
+        row = _locked(database, crawl)
+        if row["task"] == "refresh" and row["state"] in UNDER_WAY:
+            raise Taken(
+                "this crawl looks at its pages again just now: ask for more when that is done, or stop it first"
+            )
+        budget = row["budget"] + pages
+        if budget > most:
+            raise InputError(
+                f"{budget:,} pages would be too many: a crawl may have {most:,}, and this one has {row['budget']:,}"
+            )
+        if row["state"] in OVER:
+            _only(database, row["interest"], crawl)
+            _queue(database, now, crawl, "crawl")
+        database.run("UPDATE crawl SET budget = ? WHERE id = ?", budget, crawl)
+    return get(database, crawl)
+
+
+def refresh(database: Database, now: float, crawl: str) -> Row:
+    """Look again at the pages that it has."""
+    with database.transaction():
+        row = _locked(database, crawl)
+        if row["state"] in UNDER_WAY:
+            raise Taken(f"this crawl is {row['state']}: wait until it is over, or stop it first")
+        _only(database, row["interest"], crawl)
+        if row["task"] != "refresh" or row["state"] == "finished":  # else the one that was broken off goes on
+            database.run("UPDATE crawl SET started = NULL WHERE id = ?", crawl)
+        _queue(database, now, crawl, "refresh")
+    return get(database, crawl)
+
+
+def _queue(database: Database, now: float, crawl: str, task: str = "") -> None:
+    database.run(
+        "UPDATE crawl SET state = 'queued', wanted = 'run', reason = '', queued = ?, ended = NULL, due = NULL, "
+        "task = CASE WHEN ? = '' THEN task ELSE ? END WHERE id = ?",
+        now,
+        task,
+        task,
+        crawl,
+    )
+
+
+def _locked(database: Database, crawl: str) -> Row:
+    row = database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+    if row is None:
+        raise Gone("no such crawl: it was deleted")
+    return row
+
+
+def _only(database: Database, interest: str, crawl: str = "") -> None:
+    """One crawl of an interest at a time; its row is locked, so that two can't come in together."""
+    if database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest) is None:
+        raise Gone("no such interest: it was deleted")
+    other = database.row(
+        "SELECT state FROM crawl WHERE interest = ? AND id <> ? AND state IN ('queued', 'running', 'paused')",
+        interest,
+        crawl,
+    )
+    if other is not None:
+        raise Taken(f"a crawl of this interest is {other['state']}: stop that one first, or go on with it")
+
+
+# -- how they are ----------------------------------------------------------------------------------------------
+
+
+def get(database: Database, crawl: str) -> Row:
+    """A crawl's row; `Gone` if there is none."""
+    row = database.row("SELECT * FROM crawl WHERE id = ?", crawl)
+    if row is None:
+        raise Gone("no such crawl: it was deleted")
+    return row
+
+
+def of_interest(database: Database, interest: str) -> list[Row]:
+    """An interest's crawls, the newest first."""
+    return database.rows("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC", interest)
+
+
+def queue(database: Database) -> dict[str, int]:
+    """Each queued crawl's place in the queue, from 1."""
+    rows = under_way(database)
+    running: dict[str, int] = {}
+    for row in rows:
+        if row["state"] == "running":
+            running[row["owner"]] = running.get(row["owner"], 0) + 1
+    return places(waiting(rows), running)
+
+
+def waiting(rows: Iterable[Row]) -> list[Waiting]:
+    """Those of the rows (of `under_way`) that wait to be started."""
+    return [Waiting(row["id"], row["owner"], row["queued"]) for row in rows if row["state"] == "queued"]
+
+
+def as_data(row: Row, place: int | None = None) -> dict[str, Any]:
+    """A crawl as the API tells of it."""
+    names = ("id", "interest", "number", "task", "state", "wanted", "reason", "budget", "pages", "found", "lessons")
+    times = ("created", "started", "ended", "due")
+    return {
+        **{name: row[name] for name in (*names, *times)},
+        "harvest": row["found"] / row["pages"] if row["pages"] else 0.0,
+        "place_in_queue": place,
+    }
+
+
+# -- the crawl process's side ----------------------------------------------------------------------------------
+
+
+def under_way(database: Database) -> list[Row]:
+    """Crawls that run or wait to, each with the owner of its interest."""
+    return database.rows(
+        "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name FROM crawl c "
+        "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
+    )
+
+
+def take(database: Database, now: float, crawl: str) -> bool:
+    """Start a queued one; False if it is not queued any more."""
+    told = (
+        "UPDATE crawl SET state = 'running', started = COALESCE(started, ?) "
+        "WHERE id = ? AND state = 'queued' AND wanted = 'run'"
+    )
+    return database.run(told, now, crawl) == 1
+
+
+def give_back(database: Database, crawl: str) -> None:
+    """Put one that runs into the queue again, where it was."""
+    database.run("UPDATE crawl SET state = 'queued' WHERE id = ? AND state = 'running'", crawl)
+
+
+def progress(database: Database, crawl: str, pages: int, found: int, lessons: int) -> None:
+    """How far it is. Written while it runs, and harmless at any time."""
+    told = "UPDATE crawl SET pages = ?, found = ?, lessons = ? WHERE id = ? AND state = 'running'"
+    database.run(told, pages, found, lessons, crawl)
+
+
+def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
+    """A run has ended: what becomes of the crawl depends on what people want by now. Returns the state that it has;
+    empty if it was deleted, or had ended already.
+    """
+    with database.transaction():
+        row = database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+        if row is None or row["state"] != "running":
+            return ""
+        state, reason = _after(row, ending)
+        over = state in OVER
+        database.run(
+            "UPDATE crawl SET state = ?, reason = ?, pages = ?, found = ?, lessons = ?, ended = ?, "
+            "wanted = CASE WHEN ? = 'queued' THEN 'run' ELSE wanted END WHERE id = ?",
+            state,
+            reason,
+            ending.pages,
+            ending.found,
+            ending.lessons,
+            now if over else None,
+            state,
+            crawl,
+        )
+    return state
+
+
+def _after(row: Row, ending: Ending) -> tuple[str, str]:
+    if ending.failed:
+        return "failed", ending.reason
+    if ending.reason == STOPPED:
+        if row["wanted"] == "run":  # resumed while it was being stopped
+            return "queued", ""
+        return ("paused", "") if row["wanted"] == "pause" else ("stopped", STOPPED)
+    if row["task"] == "crawl" and ending.pages >= ending.budget > 0 and row["budget"] > ending.budget:
+        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # it was given more as it ended
+    return "finished", ending.reason
+
+
+def schedule(database: Database, now: float) -> list[str]:
+    """When finished crawls are to be looked at again, from what their interests say; queues those that are due.
+
+    Only the newest crawl of an interest is: older ones are history.
+    """
+    queued = []
+    for row in database.rows(
+        "SELECT c.id, c.ended, c.due, i.look_again FROM crawl c JOIN interest i ON i.id = c.interest "
+        "JOIN person p ON p.id = i.owner "
+        "WHERE c.state = 'finished' AND p.disabled = 0 AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
+        "(SELECT 1 FROM crawl newer WHERE newer.interest = c.interest AND newer.number > c.number)"
+    ):
+        due = (row["ended"] or now) + seconds(row["look_again"]) if row["look_again"] else None
+        if due is not None and due <= now:
+            try:
+                refresh(database, now, row["id"])
+                queued.append(row["id"])
+            except (Taken, Gone):  # somebody was quicker
+                pass
+        elif due != row["due"]:
+            database.run("UPDATE crawl SET due = ? WHERE id = ? AND state = 'finished'", due, row["id"])
+    return queued

@@ -1,0 +1,139 @@
+"""Passwords and secrets: how they are made, what is kept of them, and how they are compared.
+
+Of a password an argon2id hash is kept, of every other secret (they are random, 256 bits) its SHA-256 digest: whoever
+reads the database can sign in as nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lycosa.core.errors import InputError, LycosaError
+
+SHORTEST, LONGEST = 10, 200
+"""Characters of a password. Nothing is said about which ones: length is what makes guessing hard."""
+
+AT_ONCE = 4
+"""Hashes that are computed at once. Each takes 64 MB: many who sign in at the same time must not use up the memory."""
+PATIENCE = 10.0
+"""Seconds to wait for one's turn."""
+
+
+class Busy(LycosaError):
+    """Too many sign in at this moment."""
+
+
+class Passwords:
+    """Hashes passwords with argon2id. The cost is argon2-cffi's default unless it is told (`time_cost`, `memory_cost`,
+    `parallelism`); hashes that were made at another cost are still understood, and `stale`.
+
+    >>> cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)
+    >>> kept = cheap.hash("a long password")
+    >>> cheap.fits(kept, "a long password"), cheap.fits(kept, "another password")
+    (True, False)
+    >>> cheap.stale(kept), Passwords(time_cost=2, memory_cost=8, parallelism=1).stale(kept)
+    (False, True)
+    """
+
+    def __init__(self, **cost: int) -> None:
+        try:
+            import argon2
+        except ImportError as error:
+            raise InputError("accounts need argon2-cffi: install Lycosa with pip install 'lycosa[server]'") from error
+        self._argon2: Any = argon2
+        self._hasher: Any = self._argon2.PasswordHasher(**cost)
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+        self._nobody = self.hash(new_secret())
+
+    def hash(self, password: str) -> str:
+        """What is kept of a password."""
+        with self._turn():
+            return str(self._hasher.hash(password))
+
+    def fits(self, kept: str | None, password: str) -> bool:
+        """Whether it is the password. With None, for a name that nobody has, the same work is done for nothing: the
+        time taken does not tell whether the name exists.
+        """
+        wrong = (self._argon2.exceptions.VerificationError, self._argon2.exceptions.InvalidHashError)
+        try:
+            with self._turn():
+                self._hasher.verify(kept or self._nobody, password)
+        except wrong:
+            return False
+        return kept is not None
+
+    def stale(self, kept: str) -> bool:
+        """Whether the hash was made at another cost than is used now."""
+        return bool(self._hasher.check_needs_rehash(kept))
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._turns.acquire(timeout=PATIENCE):
+            raise Busy("too many people sign in at this moment: try again in some seconds")
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+
+def check_password(password: str, name: str) -> str:
+    """The password, if it may be one.
+
+    >>> check_password("secret", "ada")
+    Traceback (most recent call last):
+    lycosa.core.errors.InputError: the password has 6 characters: choose one of at least 10, such as four or five words
+    """
+    check_text(password, "the password")
+    if len(password) < SHORTEST:
+        raise InputError(
+            f"the password has {len(password)} characters: choose one of at least {SHORTEST}, "
+            "such as four or five words"
+        )
+    if len(password) > LONGEST:
+        raise InputError(f"the password has {len(password)} characters: {LONGEST} are the most")
+    if password.strip().casefold() == name.strip().casefold():
+        raise InputError("the password is the name: choose another")
+    return password
+
+
+def check_text(text: str, what: str) -> str:
+    """The text, if a database of either kind can keep it: no control characters, no half characters.
+
+    >>> check_text("a\\0b", "the note")
+    Traceback (most recent call last):
+    lycosa.core.errors.InputError: the note has a character that is no text ('\\x00'): leave it out
+    """
+    for character in text:
+        if ord(character) < 32 or ord(character) == 127 or 0xD800 <= ord(character) < 0xE000:
+            raise InputError(f"{what} has a character that is no text ({character!a}): leave it out")
+    return text
+
+
+def new_secret() -> str:
+    """256 random bits, in characters that a URL and a cookie can hold."""
+    return secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret.
+
+    >>> digest("a")[:16]
+    'ca978112ca1bbdca'
+    """
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def derived(secret: str, purpose: str) -> str:
+    """Another secret, made from one for a purpose: it does not give the first away."""
+    return hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), hashlib.sha256).hexdigest()
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

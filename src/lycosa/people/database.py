@@ -1,0 +1,164 @@
+"""One database, of either kind: SQLite in a file, or a PostgreSQL server. The same statements go to both.
+
+Statements are written with `?` and in what the two have in common. Times are seconds since the epoch, truth is 0 or 1,
+what has parts is JSON, and every key is a random name of our own (`new_id`). Each thread has its own connection, which
+goes when the thread has ended and another one comes.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lycosa.core.errors import InputError, LycosaError
+
+Row: TypeAlias = dict[str, Any]
+Value: TypeAlias = str | int | float | None
+
+
+class DatabaseAway(LycosaError):
+    """The database can't be reached now; the same request may succeed later."""
+
+
+class Taken(LycosaError):
+    """Something of that name is there already."""
+
+
+class Database(ABC):
+    """What a store of accounts has to do. Outside `transaction()` each statement stands for itself."""
+
+    lock = ""
+    """What makes a SELECT keep its rows from others until the transaction ends."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._all: list[tuple[threading.Thread, Any]] = []
+        self._lock = threading.Lock()
+
+    def _keep(self, made: Any) -> None:
+        """Have a new connection of this thread; close those of threads that are no more."""
+        self._local.connection = made
+        with self._lock:
+            for thread, connection in self._all:
+                if not thread.is_alive():
+                    connection.close()
+            self._all = [(thread, other) for thread, other in self._all if thread.is_alive()]
+            self._all.append((threading.current_thread(), made))
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        with self._lock:
+            for _, connection in self._all:
+                connection.close()
+            self._all.clear()
+        self._local = threading.local()
+
+    @staticmethod
+    def open(address: str | Path) -> Database:
+        """The database at an address: `postgresql://...`, or the path of a file."""
+        if str(address).startswith(("postgresql://", "postgres://")):
+            from lycosa.people.postgres import Postgres
+
+            return Postgres(str(address))
+        if "://" in str(address):
+            raise InputError(f"cannot open the database {address}: give a postgresql:// address, or a file for SQLite")
+        from lycosa.people.sqlite import Sqlite
+
+        return Sqlite(Path(address))
+
+    def rows(self, statement: str, *given: Value) -> list[Row]:
+        """All rows that a statement gives."""
+        return self._ask(statement, plain(given))[0]
+
+    def row(self, statement: str, *given: Value) -> Row | None:
+        """Its first row, or None."""
+        found = self.rows(statement, *given)
+        return found[0] if found else None
+
+    def run(self, statement: str, *given: Value) -> int:
+        """How many rows it changed."""
+        return self._ask(statement, plain(given))[1]
+
+    def insert(self, table: str, row: Row) -> None:
+        """Add a row; `Taken` if its key is there already."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        self.run(f"INSERT INTO {table} ({names}) VALUES ({marks})", *row.values())
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing. Inside another, it is part of that one. A statement that is refused (`Taken`) leaves
+        what was done before it as it is: who catches that may go on.
+        """
+        with self._together(self._begin):
+            yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read inside is all of one moment, whatever others write meanwhile."""
+        with self._together(self._look):
+            yield
+
+    @contextmanager
+    def _together(self, begin: Callable[[], None]) -> Iterator[None]:
+        if self._deep:
+            yield
+            return
+        begin()
+        self._local.deep = 1
+        try:
+            yield
+            self._commit()
+        except BaseException:
+            self._rollback()
+            raise
+        finally:
+            self._local.deep = 0
+
+    @property
+    def _deep(self) -> bool:
+        """Whether this thread is inside a transaction."""
+        return bool(getattr(self._local, "deep", 0))
+
+    @abstractmethod
+    def _ask(self, statement: str, given: Sequence[Value]) -> tuple[list[Row], int]: ...
+
+    @abstractmethod
+    def alone(self) -> None:
+        """Inside a transaction: until it ends, no other process gets past this."""
+
+    @abstractmethod
+    def _begin(self) -> None: ...
+
+    @abstractmethod
+    def _look(self) -> None: ...
+
+    @abstractmethod
+    def _commit(self) -> None: ...
+
+    @abstractmethod
+    def _rollback(self) -> None: ...
+
+    @abstractmethod
+    def tables(self) -> dict[str, list[str]]:
+        """The tables that are there, each with its columns."""
+
+
+def plain(given: Sequence[Value]) -> list[Value]:
+    """Values as both kinds of database take them: truth as a number, no NUL in text (PostgreSQL can't keep one).
+
+    >>> plain(["a", True, None])
+    ['a', 1, None]
+    """
+    if any(isinstance(value, str) and "\0" in value for value in given):
+        raise InputError("text with a NUL character in it cannot be kept: leave it out")
+    return [int(value) if isinstance(value, bool) else value for value in given]
+
+
+def new_id() -> str:
+    """A key that nobody can guess: 96 bits."""
+    return secrets.token_hex(12)

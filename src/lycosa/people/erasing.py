@@ -1,0 +1,86 @@
+"""Erasing, for real: rows at once and all together, the directories of crawls soon after.
+
+What is left of a person is the audit log, which is there to outlive them: when somebody did what, by the name they had.
+Everything else of theirs goes, also what they had shared with others. A yes or no that they said to a page of
+somebody else's interest stays, as that person's judge has learned from it, but nobody can tell any more who said it.
+
+Directories can't be part of a transaction. Their names go into the table `rubbish`, and stay there until the crawl
+process has removed them: also after a crash.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from lycosa.core.errors import LycosaError
+from lycosa.people.database import Database
+from lycosa.people.limits import forget
+from lycosa.store.log import Lock
+
+
+def erase_person(database: Database, person: str) -> list[str]:
+    """Everything of a person; returns the crawls whose directories are to be removed."""
+    with database.transaction():
+        row = database.row(f"SELECT folded FROM person WHERE id = ?{database.lock}", person)
+        if row is None:
+            return []
+        thrown: list[str] = []
+        for interest in database.rows("SELECT id FROM interest WHERE owner = ?", person):
+            thrown += erase_interest(database, interest["id"])
+        forget(database, row["folded"])
+        database.run("DELETE FROM person WHERE id = ?", person)  # and what refers to them, by the schema's rules
+    return thrown
+
+
+def erase_interest(database: Database, interest: str) -> list[str]:
+    """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
+    with database.transaction():
+        crawls = [row["id"] for row in database.rows("SELECT id FROM crawl WHERE interest = ?", interest)]
+        for crawl in crawls:
+            _throw(database, crawl)
+        database.run("DELETE FROM interest WHERE id = ?", interest)
+    return crawls
+
+
+def erase_crawl(database: Database, crawl: str) -> None:
+    """One crawl, and the comparisons that were made on it."""
+    with database.transaction():
+        if database.run("DELETE FROM crawl WHERE id = ?", crawl):
+            _throw(database, crawl)
+
+
+def rubbish(database: Database) -> list[str]:
+    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first."""
+    return [row["crawl"] for row in database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")]
+
+
+def removed(database: Database, crawl: str) -> None:
+    """The directory of a crawl is gone."""
+    database.run("DELETE FROM rubbish WHERE crawl = ?", crawl)
+
+
+def sweep(directories: list[Path]) -> list[Path]:
+    """Remove directories that nobody writes in; returns those that are gone now.
+
+    What a running crawl holds is left for the crawl process, which ends it first.
+    """
+    gone = []
+    for directory in directories:
+        if directory.is_dir():
+            try:
+                lock = Lock(directory)
+            except LycosaError:
+                continue
+            try:
+                shutil.rmtree(directory, ignore_errors=True)
+            finally:
+                lock.release()
+        if not directory.exists():
+            gone.append(directory)
+    return gone
+
+
+def _throw(database: Database, crawl: str) -> None:
+    database.run("INSERT INTO rubbish (crawl, at) VALUES (?, ?) ON CONFLICT (crawl) DO NOTHING", crawl, time.time())

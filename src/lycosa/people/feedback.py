@@ -1,0 +1,55 @@
+"""Yes and no to pages: what people say of what an interest's crawls found. One word a page, the last one counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lycosa.people.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One label, as it is shown."""
+
+    url: str
+    title: str
+    relevant: bool
+    at: float
+    by: str
+    """The name of who said it; empty once the account is gone."""
+
+
+def labels_of(database: Database, interest: str) -> dict[str, bool]:
+    """The labels of an interest by page, the oldest first."""
+    rows = database.rows("SELECT url, relevant FROM feedback WHERE interest = ? ORDER BY at, url", interest)
+    return {row["url"]: bool(row["relevant"]) for row in rows}
+
+
+def given(database: Database, interest: str) -> list[Given]:
+    """The labels with all that is known of them, the newest first."""
+    rows = database.rows(
+        "SELECT f.url, f.title, f.relevant, f.at, p.name FROM feedback f LEFT JOIN person p ON p.id = f.person "
+        "WHERE f.interest = ? ORDER BY f.at DESC, f.url",
+        interest,
+    )
+    return [Given(row["url"], row["title"], bool(row["relevant"]), row["at"], row["name"] or "") for row in rows]
+
+
+def set_label(
+    database: Database, now: float, interest: str, person: str, url: str, relevant: bool | None, title: str = ""
+) -> None:
+    """Say yes or no to a page; None takes back what was said."""
+    if relevant is None:
+        database.run("DELETE FROM feedback WHERE interest = ? AND url = ?", interest, url)
+        return
+    database.run(
+        "INSERT INTO feedback (interest, url, relevant, title, person, at) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (interest, url) DO UPDATE SET relevant = excluded.relevant, title = excluded.title, "
+        "person = excluded.person, at = excluded.at",
+        interest,
+        url,
+        int(relevant),
+        title,
+        person,
+        now,
+    )

@@ -1,0 +1,153 @@
+"""How often one may fail: at signing in, at invitations' codes, at giving the old password. Kept in the database, so
+that a restart forgives nothing.
+
+    PAIR      5 in 15 minutes    for one name from one address: somebody guesses one person's password
+    ADDRESS   20 in 15 minutes   for one address, whatever the name: somebody tries the same password on many
+    NAME      30 in an hour      for one name from all addresses that it never signed in from: many guess together
+    CODE      20 in 15 minutes   for one address, invitations' codes
+    OLD       5 in 15 minutes    for one person who is signed in and gives a wrong old password
+
+Who signed in from an address within 90 days is held up there by PAIR alone: neither others elsewhere nor the rest of
+an office behind one address can lock them out. What is kept is digests, for people type passwords where names belong.
+Of an IPv6 address the first 64 bits count.
+
+An attempt is written down before it is judged and taken back if it succeeds: of many at once, none goes uncounted.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from dataclasses import dataclass
+
+from lycosa.core.errors import LycosaError
+from lycosa.people.credentials import digest
+from lycosa.people.database import Database, new_id
+
+MINUTE, DAY = 60.0, 86400.0
+KNOWN = 90 * DAY
+"""Seconds that an address counts as usual for a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many failures in so many seconds."""
+
+    kind: str
+    most: int
+    seconds: float
+
+
+PAIR = Limit("pair", 5, 15 * MINUTE)
+ADDRESS = Limit("address", 20, 15 * MINUTE)
+NAME = Limit("name", 30, 60 * MINUTE)
+CODE = Limit("code", 20, 15 * MINUTE)
+OLD = Limit("old", 5, 15 * MINUTE)
+
+
+class TooMany(LycosaError):
+    """Too many failures; `wait` is for how many seconds."""
+
+    def __init__(self, wait: float) -> None:
+        self.wait = max(1, math.ceil(wait))
+        minutes = math.ceil(self.wait / MINUTE)
+        super().__init__(f"too many attempts: try again in {minutes} minute{'s' if minutes > 1 else ''}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What was written down of an attempt: a row for each limit."""
+
+    rows: tuple[str, ...]
+    pair: str = ""
+    known: str = ""
+
+
+def sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
+    """Write an attempt to sign in down; `TooMany` if it is one too many."""
+    place = network(address)
+    pair, known = _source("pair", folded, place), _source("known", folded, place)
+    against = [(PAIR, pair)]
+    if not database.row("SELECT id FROM attempt WHERE source = ? AND at > ?", known, now - KNOWN):
+        against += [(ADDRESS, _source("address", place)), (NAME, _source("name", folded))]
+    return Attempt(_claim(database, now, against), pair, known)
+
+
+def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
+    """The same for a limit of one kind; `who` is an address or a person."""
+    return Attempt(_claim(database, now, [(limit, _source(limit.kind, network(who)))]))
+
+
+def succeeded(database: Database, now: float, attempt: Attempt) -> None:
+    """Take an attempt back: it was none to count. At sign-in the failures before are forgiven too, and the address is
+    known from now on.
+    """
+    with database.transaction():
+        for row in attempt.rows:
+            database.run("DELETE FROM attempt WHERE id = ?", row)
+        if attempt.pair:
+            database.run("DELETE FROM attempt WHERE source = ?", attempt.pair)
+            database.run("DELETE FROM attempt WHERE source = ?", attempt.known)
+            database.insert("attempt", {"id": new_id(), "source": attempt.known, "at": now})
+
+
+def network(address: str) -> str:
+    """What counts as one place: an IPv4 address, or the 64 bits that one IPv6 subscriber has.
+
+    >>> network("2001:db8:1:2:3:4:5:6"), network("::ffff:192.0.2.1"), network("192.0.2.1")
+    ('2001:db8:1:2::/64', '192.0.2.1', '192.0.2.1')
+    """
+    try:
+        read = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(read, ipaddress.IPv6Address):
+        if read.ipv4_mapped:
+            return str(read.ipv4_mapped)
+        return str(ipaddress.ip_network((int(read) >> 64 << 64, 64)))
+    return str(read)
+
+
+def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> tuple[str, ...]:
+    _forget_old(database, now)
+    made = tuple(new_id() for _ in against)
+    with database.transaction():
+        for row, (_, source) in zip(made, against, strict=True):
+            database.insert("attempt", {"id": row, "source": source, "at": now})
+    waits = [_wait(database, now, limit, source) for limit, source in against]
+    if max(waits) > 0:  # one that is refused does not count: who waits as told gets in
+        with database.transaction():
+            for row in made:
+                database.run("DELETE FROM attempt WHERE id = ?", row)
+        raise TooMany(max(waits))
+    return made
+
+
+def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
+    """For how long there are too many; 0 if there aren't."""
+    rows = database.rows(
+        "SELECT at FROM attempt WHERE source = ? AND at > ? ORDER BY at DESC LIMIT ?",
+        source,
+        now - limit.seconds,
+        limit.most + 1,
+    )
+    return 0.0 if len(rows) <= limit.most else float(rows[-1]["at"] + limit.seconds - now)
+
+
+def forget(database: Database, folded: str) -> None:
+    """Remove what is known of a name, when its account goes."""
+    database.run("DELETE FROM attempt WHERE source LIKE ?", f"%:{_mark(folded)}%")
+
+
+def _source(kind: str, *parts: str) -> str:
+    return ":".join([kind, *map(_mark, parts)])
+
+
+def _mark(part: str) -> str:
+    return digest(part)[:32]
+
+
+def _forget_old(database: Database, now: float) -> None:
+    """No limit looks back further than a day."""
+    database.run("DELETE FROM attempt WHERE at < ? AND source NOT LIKE 'known:%'", now - DAY)
+    database.run("DELETE FROM attempt WHERE at < ?", now - KNOWN)

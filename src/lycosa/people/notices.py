@@ -1,0 +1,56 @@
+"""Notices: what a person should know of when they come back. They say nothing that the person may not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lycosa.people.database import Database, Row, new_id
+
+KINDS = ("finished", "failed", "changes", "shared", "account")
+
+MOST = 500
+"""Notices that a person has; older ones go."""
+
+LONGEST = 1_000
+
+
+def tell(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
+    """Tell a person; if it is about an interest, it goes with it."""
+    with database.transaction():
+        database.insert(
+            "notice",
+            {
+                "id": new_id(),
+                "person": person,
+                "interest": interest,
+                "kind": kind,
+                "text": text[:LONGEST],
+                "at": now,
+                "read": None,
+            },
+        )
+        database.run(
+            "DELETE FROM notice WHERE person = ? AND id NOT IN "
+            "(SELECT id FROM notice WHERE person = ? ORDER BY at DESC, id LIMIT ?)",
+            person,
+            person,
+            MOST,
+        )
+
+
+def of_person(database: Database, person: str, *, unread: bool = False, most: int = 100) -> list[Row]:
+    """A person's notices, the newest first."""
+    only = " AND read IS NULL" if unread else ""
+    return database.rows(f"SELECT * FROM notice WHERE person = ?{only} ORDER BY at DESC, id LIMIT ?", person, most)
+
+
+def unread(database: Database, person: str) -> int:
+    """How many a person has not read."""
+    row = database.row("SELECT COUNT(*) AS n FROM notice WHERE person = ? AND read IS NULL", person)
+    return int(row["n"]) if row else 0
+
+
+def read(database: Database, now: float, person: str, ids: Sequence[str] | None = None) -> None:
+    """A person has read these, or all; others' are not touched."""
+    only = "" if ids is None else f" AND id IN ({', '.join('?' * len(ids)) or 'NULL'})"
+    database.run(f"UPDATE notice SET read = ? WHERE person = ? AND read IS NULL{only}", now, person, *(ids or ()))

@@ -1,0 +1,144 @@
+"""Sessions: a browser that is signed in.
+
+The cookie is `root.turn`, both random. The turn changes every hour of use, when the role changes and when the password
+does, so that a copy of the cookie is worth little; the value before stays good for a minute, for requests that were on
+their way. The root stays for as long as the session, and the CSRF token is derived from it: pages that are open need
+not learn a new one each hour. A session is made at sign-in only, with values the browser had no say in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lycosa.people.credentials import derived, digest, new_secret, same
+from lycosa.people.database import Database, Row, new_id
+
+IDLE = 14 * 86400.0
+"""Seconds without a request after which a session is over."""
+WHOLE = 90 * 86400.0
+"""Seconds after which it is over in any case."""
+TURN = 3600.0
+"""Seconds of use after which the cookie gets a new value."""
+GRACE = 60.0
+"""Seconds that the value before is still good."""
+NOTED = 60.0
+"""Seconds between two notes of when it was last used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A session that is good, and whose it is."""
+
+    id: str
+    person: Row
+    csrf: str
+    fresh: str = ""
+    """The value that the cookie gets now, if it changes."""
+
+
+def begin(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
+    """A new session: its id, and the cookie's value."""
+    forget_old(database, now)
+    value = f"{new_secret()}.{new_secret()}"
+    session = new_id()
+    database.insert(
+        "session",
+        {
+            "id": session,
+            "digest": digest(value),
+            "person": person,
+            "created": now,
+            "rotated": now,
+            "seen": now,
+            "expires": now + WHOLE,
+            "agent": agent,
+        },
+    )
+    return session, value
+
+
+def find(database: Database, now: float, value: str, *, turn: bool = True) -> Found | None:
+    """The session with this cookie, if it is good and its person is not disabled. Where `turn` is False no new value is
+    given out: there is no way to tell it to the browser.
+    """
+    if not 80 <= len(value) <= 100:
+        return None
+    mark = digest(value)
+    row = database.row("SELECT * FROM session WHERE digest = ?", mark)
+    row = row or database.row("SELECT * FROM session WHERE previous = ?", mark)
+    if row is None or not _good(row, now):
+        return None
+    current = same(row["digest"], mark)
+    if not current and now - row["rotated"] > GRACE:
+        return None
+    person = database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    if person is None:
+        return None
+    fresh = ""
+    if current and turn and now - row["rotated"] >= TURN:
+        fresh = _turned(database, now, row["id"], value)
+    elif now - row["seen"] >= NOTED:
+        database.run("UPDATE session SET seen = ? WHERE id = ?", now, row["id"])
+    return Found(row["id"], person, csrf_of(value), fresh)
+
+
+def csrf_of(value: str) -> str:
+    """The token that a page has to send along with what it changes."""
+    return derived(value.partition(".")[0], "csrf")
+
+
+def alive(database: Database, now: float, session: str) -> bool:
+    """Whether a session is still good, by its id: for streams that last longer than a cookie's value."""
+    row = database.row(
+        "SELECT session.* FROM session JOIN person ON person.id = session.person "
+        "WHERE session.id = ? AND person.disabled = 0",
+        session,
+    )
+    return row is not None and _good(row, now)
+
+
+def end(database: Database, session: str) -> None:
+    """Sign out."""
+    database.run("DELETE FROM session WHERE id = ?", session)
+
+
+def end_all(database: Database, person: str) -> None:
+    """Sign a person out everywhere."""
+    database.run("DELETE FROM session WHERE person = ?", person)
+
+
+def turn_soon(database: Database, person: str) -> None:
+    """Give each session of a person a new value at its next use: what they may do has changed."""
+    database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = ?", person)
+
+
+def of_person(database: Database, now: float, person: str) -> list[Row]:
+    """A person's sessions, the last used first."""
+    found = database.rows(
+        "SELECT id, agent, created, seen, expires FROM session WHERE person = ? ORDER BY seen DESC, id", person
+    )
+    return [row for row in found if _good(row, now)]
+
+
+def forget_old(database: Database, now: float) -> None:
+    """Remove what is over."""
+    database.run("DELETE FROM session WHERE expires <= ? OR seen <= ?", now, now - IDLE)
+
+
+def _good(row: Row, now: float) -> bool:
+    return bool(now < row["expires"] and now - row["seen"] < IDLE)
+
+
+def _turned(database: Database, now: float, session: str, value: str) -> str:
+    """A new value; empty if another request was first, which then has told the browser."""
+    made = f"{value.partition('.')[0]}.{new_secret()}"
+    won = database.run(
+        "UPDATE session SET digest = ?, previous = ?, rotated = ?, seen = ? WHERE id = ? AND digest = ?",
+        digest(made),
+        digest(value),
+        now,
+        now,
+        session,
+        digest(value),
+    )
+    return made if won else ""

@@ -1,0 +1,80 @@
+"""Sharing an interest with named people: to read, or to edit. Only its owner shares it; who it is shared with may
+leave.
+"""
+
+from __future__ import annotations
+
+from lycosa.core.errors import InputError
+from lycosa.people import notices
+from lycosa.people.accounts import by_name
+from lycosa.people.database import Database, Row
+from lycosa.people.typed import line
+
+MODES = ("read", "edit")
+
+MOST = 200
+"""People that one interest is shared with."""
+
+
+def share(database: Database, now: float, interest: Row, by: str, name: str, mode: str) -> Row:
+    """Share an interest with the person of this name, or change how far they may go; they get a notice. `by` is the
+    name of who shares it.
+    """
+    if mode not in MODES:
+        raise InputError(f"there is no way {mode[:40]!r} of sharing: choose read or edit")
+    person = by_name(database, line(name, "the name", 100, 1))
+    if person is None or person["disabled"]:
+        raise InputError(f"there is nobody called {name.strip()[:60]!r} here: see how they spell their name")
+    if person["id"] == interest["owner"]:
+        raise InputError("it is your own: choose someone else to share it with")
+    with database.transaction():
+        held = database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest["id"])
+        if held is None:
+            raise InputError("the interest was deleted meanwhile")
+        had = database.rows("SELECT person, mode FROM share WHERE interest = ?", interest["id"])
+        before = {row["person"]: row["mode"] for row in had}.get(person["id"])
+        if before is None and len(had) >= MOST:
+            raise InputError(f"it is shared with {len(had)} people, which is the most")
+        if before is None:
+            database.insert("share", {"interest": interest["id"], "person": person["id"], "mode": mode, "created": now})
+        else:
+            database.run(
+                "UPDATE share SET mode = ? WHERE interest = ? AND person = ?", mode, interest["id"], person["id"]
+            )
+        if before != mode:
+            told = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
+            notices.tell(database, now, person["id"], "shared", told, interest["id"])
+    return person
+
+
+def stop(database: Database, interest: str, person: str) -> bool:
+    """Share it no longer; whether it was. What the person had of it goes, too: feed, notices, what they opened."""
+    with database.transaction():
+        if not database.run("DELETE FROM share WHERE interest = ? AND person = ?", interest, person):
+            return False
+        for table in ("seen", "notice", "opened", "suggestion"):
+            database.run(f"DELETE FROM {table} WHERE interest = ? AND person = ?", interest, person)
+    return True
+
+
+def people(database: Database, interest: str) -> list[Row]:
+    """With whom an interest is shared: their ids, names, modes, since when."""
+    return database.rows(
+        "SELECT s.person, p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person "
+        "WHERE s.interest = ? ORDER BY p.folded",
+        interest,
+    )
+
+
+def mode_of(database: Database, interest: str, person: str) -> str | None:
+    """How far a person may go with an interest: own, edit, read; None: not at all, or shut out."""
+    row = database.row(
+        "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
+        "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?",
+        person,
+        interest,
+    )
+    if row is None or row["disabled"]:
+        return None
+    found: str | None = "own" if row["owner"] == person else row["mode"]
+    return found

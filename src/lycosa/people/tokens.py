@@ -1,0 +1,83 @@
+"""Tokens: a program that acts for a person, as far as its scopes and the person's role allow."""
+
+from __future__ import annotations
+
+from lycosa.core.errors import InputError
+from lycosa.people.credentials import check_text, digest, new_secret
+from lycosa.people.database import Database, Row, new_id
+
+MARK = "lyc_"
+"""How every token begins, so that one can be found where it should not be."""
+NOTED = 60.0
+"""Seconds between two notes of when a token was last used."""
+MOST = 50
+"""Tokens of a person that are good at once."""
+DAY = 86400.0
+
+
+def make(
+    database: Database, now: float, person: str, name: str, scopes: frozenset[str], days: float | None
+) -> tuple[Row, str]:
+    """A new token: what is kept of it, and itself, which is not."""
+    title = check_text(name, "the token's name").strip()
+    if not title:
+        raise InputError("the token has no name: say what it is for, so that you know it when you revoke it")
+    secret = MARK + new_secret()
+    row: Row = {
+        "id": new_id(),
+        "digest": digest(secret),
+        "person": person,
+        "name": title,
+        "scopes": " ".join(sorted(scopes)),
+        "created": now,
+        "expires": None if days is None else now + days * DAY,
+        "used": None,
+        "revoked": None,
+    }
+    with database.transaction():
+        database.row("SELECT id FROM person WHERE id = ?" + database.lock, person)  # one at a time, for the count
+        if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
+            raise InputError(f"you have {MOST} tokens: revoke one that is not used any more")
+        database.insert("token", row)
+    return row, secret
+
+
+def find(database: Database, now: float, secret: str) -> Row | None:
+    """The token, with the person under `owner`, if it is good and the person not disabled."""
+    if not secret.startswith(MARK) or len(secret) > 100:
+        return None
+    row = database.row("SELECT * FROM token WHERE digest = ?", digest(secret))
+    if row is None or not _good(row, now):
+        return None
+    owner = database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    if owner is None:
+        return None
+    if row["used"] is None or now - row["used"] >= NOTED:
+        database.run("UPDATE token SET used = ? WHERE id = ?", now, row["id"])
+    return {**row, "owner": owner}
+
+
+def alive(database: Database, now: float, token: str) -> bool:
+    """Whether a token is still good, by its id."""
+    row = database.row(
+        "SELECT token.* FROM token JOIN person ON person.id = token.person WHERE token.id = ? AND person.disabled = 0",
+        token,
+    )
+    return row is not None and _good(row, now)
+
+
+def of_person(database: Database, person: str) -> list[Row]:
+    """A person's tokens, the newest first."""
+    return database.rows("SELECT * FROM token WHERE person = ? ORDER BY created DESC, id", person)
+
+
+def revoke(database: Database, now: float, person: str, token: str) -> bool:
+    """Make a token worthless; False if the person has none such."""
+    if not database.row("SELECT id FROM token WHERE id = ? AND person = ?", token, person):
+        return False
+    database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", now, token)
+    return True
+
+
+def _good(row: Row, now: float) -> bool:
+    return row["revoked"] is None and (row["expires"] is None or now < row["expires"])

@@ -1,0 +1,50 @@
+"""What people type: stripped, of a bounded length, and without characters that no database and no page can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from lycosa.core.errors import InputError
+
+
+def line(text: Any, what: str, most: int, least: int = 0) -> str:
+    """One line of text; `what` it is, for the message if it is none.
+
+    >>> line("  coral reefs ", "the name", 80)
+    'coral reefs'
+    """
+    if not isinstance(text, str):
+        raise InputError(f"{what} is {type(text).__name__}: it has to be text")
+    told = str(text).strip()
+    if not all(letter.isprintable() for letter in told):  # lone surrogates are not printable, nor is NUL
+        raise InputError(
+            f"{what} has a character that cannot be shown: write it in letters, digits and signs, one line"
+        )
+    if len(told) > most:
+        raise InputError(f"{what} has {len(told):,} characters: {most:,} are the most")
+    if len(told) < least:
+        raise InputError(f"{what} is empty: it takes at least {least} character{'s' if least != 1 else ''}")
+    return told
+
+
+def lines(texts: Any, what: str, most: int, many: int) -> list[str]:
+    """A list of such lines, each once, empty ones left out; `most` characters each, not more than `many`."""
+    if not isinstance(texts, Iterable) or isinstance(texts, str | bytes | dict):
+        raise InputError(f"{what}: it has to be a list of texts")
+    found = dict.fromkeys(filter(None, (line(text, what, most) for text in texts)))
+    if len(found) > many:
+        raise InputError(f"{what}: {len(found):,} are given, {many:,} are the most")
+    return list(found)
+
+
+def number(value: Any, what: str, least: float, most: float) -> float:
+    """A number within bounds.
+
+    >>> number(3, "the depth", 0, 10)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        told = str(value)[:40]
+        raise InputError(f"{what} is {told}: it has to be a number from {least:,} to {most:,}")
+    return value

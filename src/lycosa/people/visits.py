@@ -1,0 +1,59 @@
+"""When a person last looked at the changes of an interest, and the secret address under which a feed reader may."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from lycosa.people.database import Database, Row
+
+
+def last(database: Database, interest: str, person: str) -> float:
+    """When the person saw the changes last; 0: never."""
+    row = database.row("SELECT at FROM seen WHERE interest = ? AND person = ?", interest, person)
+    return float(row["at"]) if row else 0.0
+
+
+def all_of(database: Database, person: str) -> dict[str, float]:
+    """The same for every interest that the person has looked at."""
+    return {
+        row["interest"]: row["at"] for row in database.rows("SELECT interest, at FROM seen WHERE person = ?", person)
+    }
+
+
+def mark(database: Database, now: float, interest: str, person: str) -> None:
+    """The person has seen what changed until now."""
+    database.run(
+        "INSERT INTO seen (interest, person, at) VALUES (?, ?, ?) "
+        "ON CONFLICT (interest, person) DO UPDATE SET at = excluded.at",
+        interest,
+        person,
+        now,
+    )
+
+
+def open_feed(database: Database, interest: str, person: str) -> str:
+    """A new key for a feed of the changes; the one before is good no longer. Only a digest of it is kept."""
+    key = secrets.token_urlsafe(24)
+    database.run(
+        "INSERT INTO seen (interest, person, at, feed) VALUES (?, ?, 0, ?) "
+        "ON CONFLICT (interest, person) DO UPDATE SET feed = excluded.feed",
+        interest,
+        person,
+        _digest(key),
+    )
+    return key
+
+
+def close_feed(database: Database, interest: str, person: str) -> None:
+    """Nobody can read the feed any more."""
+    database.run("UPDATE seen SET feed = NULL WHERE interest = ? AND person = ?", interest, person)
+
+
+def by_key(database: Database, key: str) -> Row | None:
+    """Whose feed of what it is: `interest` and `person`."""
+    return database.row("SELECT interest, person FROM seen WHERE feed = ?", _digest(key))
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

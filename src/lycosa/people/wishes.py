@@ -1,0 +1,133 @@
+"""What a person may wish of a crawl, and nothing else: a list of what is allowed, not of what is forbidden.
+
+There is no field for a file, a class, a network, a proxy, a regular expression or a mail server, so nobody who can
+only sign in can name one. What a strategy or a judge may be told is checked where those are known
+(`lycosa.server.wishing`); here are the shapes and the sizes, and how wishes become the options of a crawl.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.people.typed import line, lines, number
+
+AUTOMATIC = "automatic"
+STRATEGY = "scent"
+"""What automatic means: the best of our leaderboard."""
+
+MOST_URLS = 1_000
+MOST_PIECES = 100
+LONGEST_URL = 2_000
+LONGEST = 500
+
+
+@dataclass(slots=True)
+class Wishes:
+    """What to hunt, from where, and how far. Made with `read`, which checks it."""
+
+    words: str = ""
+    examples: list[str] = field(default_factory=list)
+    """Addresses of pages like those that are wanted."""
+    seeds: list[str] = field(default_factory=list)
+    preferences: list[str] = field(default_factory=list)
+    """Parts of the admin's catalogue whose seeds are used, too."""
+    strategy: str = AUTOMATIC
+    judge: str = AUTOMATIC
+    budget: int = 500
+    threshold: float = 0.0
+    """What counts as found; 0: as the judge says."""
+    hosts: list[str] = field(default_factory=list)
+    domains: list[str] = field(default_factory=list)
+    exclude: list[str] = field(default_factory=list)
+    """Pieces of addresses that are left alone: plain text."""
+    languages: list[str] = field(default_factory=list)
+    max_depth: int = 0
+    host_budget: int = 0
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], most_pages: int = 10_000) -> Wishes:
+        """Wishes as someone sent them: of the right types and sizes, with something to hunt and somewhere to start."""
+        known = {item.name for item in fields(cls)}
+        for key in data:
+            if key not in known:
+                raise InputError(f"there is no wish {str(key)[:60]!r}: there are {', '.join(sorted(known))}")
+        given = {**asdict(cls()), **data}
+        made = cls(
+            words=line(given["words"], "the topic", LONGEST),
+            examples=lines(given["examples"], "the examples", LONGEST_URL, MOST_PIECES),
+            seeds=lines(given["seeds"], "the seeds", LONGEST_URL, MOST_URLS),
+            preferences=lines(given["preferences"], "the preferences", 100, MOST_PIECES),
+            strategy=line(given["strategy"], "the strategy", 200) or AUTOMATIC,
+            judge=line(given["judge"], "the judge", 200) or AUTOMATIC,
+            budget=int(number(given["budget"], "the budget", 1, most_pages)),
+            threshold=float(number(given["threshold"], "the threshold", 0, 1_000)),
+            hosts=lines(given["hosts"], "the hosts", 300, MOST_PIECES),
+            domains=lines(given["domains"], "the domains", 300, MOST_PIECES),
+            exclude=lines(given["exclude"], "what is left out", 300, MOST_PIECES),
+            languages=[code.lower() for code in lines(given["languages"], "the languages", 20, MOST_PIECES)],
+            max_depth=int(number(given["max_depth"], "the depth", 0, 1_000)),
+            host_budget=int(number(given["host_budget"], "the pages of one host", 0, 1_000_000)),
+        )
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Whether there is something to hunt, and somewhere to start."""
+        if not self.words and not self.examples:
+            raise InputError("nothing to hunt: say it in a few words, or give the address of a page like those wanted")
+        if not self.seeds and not self.preferences:
+            raise InputError("nowhere to start: give the address of a page, or choose a preference of the catalogue")
+        for code in self.languages:
+            if not re.fullmatch("[a-z]{2,3}", code):
+                raise InputError(f"{code!r} is no language: write its short code, such as en or de")
+
+    def as_json(self) -> str:
+        """As the database keeps it."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def of_json(cls, text: str) -> Wishes:
+        """Wishes that were checked when they were kept; a field that came later has its default."""
+        kept = json.loads(text)
+        return cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
+
+
+def options(wishes: Wishes, seeds: Iterable[str] = (), *, budget: int = 0, **settings: Any) -> dict[str, Any]:
+    """The options of a crawl, as `lycosa.crawling.crawl` takes them.
+
+    `seeds` are those of the catalogue that the preferences stand for. `budget` is another one than wished for. The
+    other arguments are options that the operator sets for everyone: delay, concurrency, allow_network, contact ...
+
+    >>> options(Wishes("reefs", seeds=["https://example.org/"], exclude=["/tag?"]), delay=2.0)["exclude"]
+    ['/tag\\\\?']
+    """
+    made: dict[str, Any] = {
+        "topic": wishes.words,
+        "examples": list(wishes.examples),
+        "seeds": list(dict.fromkeys([*wishes.seeds, *seeds])),
+        "strategy": STRATEGY if wishes.strategy == AUTOMATIC else wishes.strategy,
+        "judge": "" if wishes.judge == AUTOMATIC else wishes.judge,
+        "budget": budget or wishes.budget,
+        "threshold": wishes.threshold,
+        "hosts": list(wishes.hosts),
+        "domains": list(wishes.domains),
+        "exclude": [re.escape(piece) for piece in wishes.exclude],
+        "languages": list(wishes.languages),
+        "max_depth": wishes.max_depth,
+        "host_budget": wishes.host_budget,
+        "feeds": False,  # the server has its own
+        **settings,
+    }
+    if not made["seeds"]:
+        raise InputError(
+            "nowhere to start: the chosen preferences have no seeds any more; give the address of a page, or choose "
+            "another preference"
+        )
+    Options.from_mapping(made, "the wishes").check()
+    return made

@@ -1,0 +1,192 @@
+"""Accounts and invitations, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.people import accounts, sessions
+from lycosa.people.credentials import Passwords
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.migrating import migrate
+from site_maker import CHEAP, PASSWORD
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture
+def database(database_address: str) -> Iterator[Database]:
+    """An empty one of the newest schema."""
+    made = Database.open(database_address)
+    migrate(made)
+    yield made
+    made.close()
+
+
+def join(database: Database, name: str, role: str = "member") -> Row:
+    """A new person."""
+    _, code = accounts.invite(database, NOW, role)
+    return accounts.accept(database, NOW, CHEAP, code, name, PASSWORD)
+
+
+def test_the_first_link_makes_an_admin_and_then_there_is_none(database: Database) -> None:
+    """It is renewed at each start until it was used; the one before is worthless then."""
+    old = accounts.first_link(database, NOW)
+    new = accounts.first_link(database, NOW)
+    assert old is not None
+    assert new is not None
+    with pytest.raises(accounts.NoInvitation):
+        accounts.accept(database, NOW, CHEAP, old, "eve", PASSWORD)
+    person = accounts.accept(database, NOW, CHEAP, new, "ada", PASSWORD)
+    assert ("admin", None) == (person["role"], accounts.first_link(database, NOW))
+
+
+def test_an_invitation_is_good_once(database: Database) -> None:
+    """The second to use it gets nothing."""
+    _, code = accounts.invite(database, NOW, "member")
+    accounts.accept(database, NOW, CHEAP, code, "ada", PASSWORD)
+    with pytest.raises(accounts.NoInvitation):
+        accounts.accept(database, NOW, CHEAP, code, "eve", PASSWORD)
+
+
+def test_an_invitation_expires(database: Database) -> None:
+    """After its days nobody can use it."""
+    _, code = accounts.invite(database, NOW, "member", days=7)
+    assert "member" == accounts.invitation(database, NOW + 7 * 86400 - 1, code)["role"]
+    with pytest.raises(accounts.NoInvitation):
+        accounts.accept(database, NOW + 7 * 86400, CHEAP, code, "ada", PASSWORD)
+
+
+def test_of_two_who_accept_at_once_one_gets_in(database: Database) -> None:
+    """Both have seen that the invitation is good before either uses it."""
+    _, code = accounts.invite(database, NOW, "member")
+    together = threading.Barrier(2, timeout=10)
+    outcomes: list[str] = []
+
+    class Meeting(Passwords):
+        def hash(self, password: str) -> str:
+            if password == PASSWORD:
+                together.wait()
+            return super().hash(password)
+
+    slow = Meeting(time_cost=1, memory_cost=8, parallelism=1)
+
+    def accept(name: str) -> None:
+        try:
+            accounts.accept(database, NOW, slow, code, name, PASSWORD)
+            outcomes.append("in")
+        except accounts.NoInvitation:
+            outcomes.append("out")
+
+    threads = [threading.Thread(target=accept, args=(name,)) for name in ("ada", "eve")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (["in", "out"], 1) == (sorted(outcomes), len(database.rows("SELECT id FROM person")))
+
+
+def test_a_name_is_taken_however_it_is_spelled_and_the_invitation_stays_good(database: Database) -> None:
+    """The invited person can try another name."""
+    join(database, "Ada Lovelace")
+    _, code = accounts.invite(database, NOW, "member")
+    with pytest.raises(Taken, match="choose another"):
+        accounts.accept(database, NOW, CHEAP, code, " ADA  lovelace", PASSWORD)
+    assert "Grace" == accounts.accept(database, NOW, CHEAP, code, "Grace", PASSWORD)["name"]
+
+
+@pytest.mark.parametrize("name", ["", "a", "x" * 41, "<b>ada</b>", "ada\0", "ada\ud800", "..", "a\u202eda"])
+def test_names_that_are_refused(name: str) -> None:
+    """Too short, too long, or with what could pass for something else."""
+    with pytest.raises(InputError):
+        accounts.check_name(name)
+
+
+def test_sign_in_wants_the_password_of_someone_who_is_not_disabled(database: Database) -> None:
+    """Wrong password, unknown name and disabled account are all the same: nobody."""
+    ada = join(database, "ada")
+    tried = [("Ada", PASSWORD), ("ada", "wrong"), ("eve", PASSWORD)]
+    found = [accounts.sign_in(database, CHEAP, name, password) for name, password in tried]
+    assert [ada["id"], None, None] == [row["id"] if row else None for row in found]
+    accounts.set_disabled(database, ada["id"], True)
+    assert accounts.sign_in(database, CHEAP, "ada", PASSWORD) is None
+
+
+def test_a_hash_of_another_cost_is_made_anew_at_sign_in(database: Database) -> None:
+    """The next sign-in finds one of today's cost, and it fits."""
+    join(database, "ada")
+    dearer = Passwords(time_cost=2, memory_cost=8, parallelism=1)
+    assert accounts.sign_in(database, dearer, "ada", PASSWORD)
+    kept = accounts.by_name(database, "ada")
+    assert kept is not None
+    assert (False, True) == (dearer.stale(kept["password"]), dearer.fits(kept["password"], PASSWORD))
+
+
+def test_the_last_admin_stays(database: Database) -> None:
+    """Neither demoted nor disabled; with another admin who is not disabled, either goes."""
+    ada, bob = join(database, "ada", "admin"), join(database, "bob", "admin")
+    accounts.set_disabled(database, bob["id"], True)
+    for act in (
+        lambda: accounts.set_role(database, ada["id"], "member"),
+        lambda: accounts.set_disabled(database, ada["id"], True),
+        lambda: accounts.keep_an_admin(database, ada["id"]),
+    ):
+        with pytest.raises(accounts.LastAdmin):
+            act()
+    accounts.set_disabled(database, bob["id"], False)
+    accounts.set_role(database, ada["id"], "member")
+    assert ["bob"] == [row["name"] for row in database.rows("SELECT name FROM person WHERE role = 'admin'")]
+
+
+def test_two_admins_who_demote_each_other_at_once_leave_one(database: Database) -> None:
+    """The second waits for the first and then is the last."""
+    people = [join(database, name, "admin")["id"] for name in ("ada", "bob")]
+    outcomes: list[str] = []
+
+    def demote(person: str) -> None:
+        try:
+            accounts.set_role(database, person, "member")
+            outcomes.append("done")
+        except accounts.LastAdmin:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=demote, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ["done", "refused"] == sorted(outcomes)
+
+
+@pytest.mark.parametrize("loss", ["role", "disabled"])
+def test_invitations_end_with_the_right_to_invite(database: Database, loss: str) -> None:
+    """An admin who is none any more cannot come back by an invitation they kept."""
+    ada, _ = join(database, "ada", "admin"), join(database, "bob", "admin")
+    _, code = accounts.invite(database, NOW, "admin", made_by=ada["id"])
+    if loss == "role":
+        accounts.set_role(database, ada["id"], "member")
+    else:
+        accounts.set_disabled(database, ada["id"], True)
+    with pytest.raises(accounts.NoInvitation):
+        accounts.invitation(database, NOW, code)
+
+
+def test_a_new_password_ends_all_sessions(database: Database) -> None:
+    """And the old one is no good any more."""
+    ada = join(database, "ada")
+    _, value = sessions.begin(database, NOW, ada["id"])
+    accounts.set_password(database, CHEAP, ada, "another long password")
+    assert (None, None) == (
+        sessions.find(database, NOW, value),
+        accounts.sign_in(database, CHEAP, "ada", PASSWORD),
+    )
+
+
+def test_names_are_found_by_their_beginning(database: Database) -> None:
+    """Two letters at least, ten names at most, no wildcards, nobody who is disabled."""
+    ids = {name: join(database, name)["id"] for name in ("Ada", "Adele", "Bob")}
+    accounts.set_disabled(database, ids["Adele"], True)
+    assert [["Ada"], [], [], ["Bob"]] == [accounts.names(database, begins) for begins in ("ad", "a", "%a", "BO")]

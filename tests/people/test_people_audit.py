@@ -1,0 +1,54 @@
+"""The audit log, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lycosa.people import audit
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture
+def database(database_address: str) -> Iterator[Database]:
+    """One of the newest schema."""
+    made = Database.open(database_address)
+    migrate(made)
+    yield made
+    made.close()
+
+
+def test_entries_come_newest_first_page_by_page(database: Database) -> None:
+    """With `before` nothing is left out or told twice, also if much happened in one moment."""
+    for number in range(10):
+        audit.record(database, NOW + number // 4, "", "", f"act {number}")
+    pages, before = [], None
+    while found := audit.entries(database, before, 3):
+        pages.append(sorted(row["action"] for row in found))
+        before = found[-1]["at"]
+    assert [[f"act {number}" for number in range(4, 10)], [f"act {number}" for number in range(4)]] == pages
+
+
+def test_whatever_is_noted_can_be_kept_and_shown(database: Database) -> None:
+    """Characters that are no text are replaced, long texts cut."""
+    audit.record(database, NOW, "", "a\0b\ud800", "act", "x" * 1000)
+    row = audit.entries(database)[0]
+    assert ("a�b�", audit.LONGEST, "…") == (row["name"], len(row["subject"]), row["subject"][-1])
+
+
+def test_after_a_year_an_entry_is_forgotten(database: Database) -> None:
+    """The next one that is written removes it."""
+    audit.record(database, NOW, "", "", "old")
+    audit.record(database, NOW + audit.KEPT + 1, "", "", "new")
+    assert ["new"] == [row["action"] for row in audit.entries(database)]
+
+
+def test_a_persons_own_entries(database: Database) -> None:
+    """Theirs, oldest first."""
+    for number, person in enumerate(["ada", "bob", "ada"]):
+        audit.record(database, NOW + number, person, "", str(number))
+    assert ["0", "2"] == [row["action"] for row in audit.of_person(database, "ada")]

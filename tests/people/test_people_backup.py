@@ -1,0 +1,280 @@
+"""Backups: from either database to either, while crawls run and things are deleted, whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sqlite3
+import tarfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.types import Place, Visit
+from lycosa.people.database import Database, Row
+from lycosa.people.migrating import migrate, scripts, version
+from lycosa.server.backup import PASSING, Backup, Told
+from lycosa.server.restoring import restore
+from lycosa.server.settings import Settings
+from lycosa.store.log import SqliteLog
+from people_rows import fill
+
+CRAWL = "crawl-0"
+
+
+def make(address: str, data: Path) -> tuple[Settings, Database]:
+    """A server's data: rows everywhere, and one crawl whose archive is longer than its log knows."""
+    settings = Settings(data, address if "://" in address else "")
+    data.mkdir(exist_ok=True)
+    database = Database.open(settings.database_address)
+    migrate(database)
+    fill(database)
+    directory = settings.crawl_directory(CRAWL)
+    (directory / "archive").mkdir(parents=True)
+    (directory / "crawl.toml").write_text('topic = "reefs"\n')
+    (directory / "live.json").write_text("{}")
+    (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
+    log = SqliteLog(directory / "log.sqlite")
+    log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
+    log.close()
+    return settings, database
+
+
+def everything(database: Database) -> dict[str, list[Row]]:
+    return {
+        table: sorted(database.rows(f"SELECT * FROM {table}"), key=str)
+        for table in database.tables()
+        if table not in PASSING | {"migration"}
+    }
+
+
+def test_all_comes_back(database_address: str, tmp_path: Path) -> None:
+    """Rows, settings, log and archive are as they were; sessions and what is of the moment are not there."""
+    settings, database = make(database_address, tmp_path / "data")
+    before = everything(database)
+    told = Backup(settings, database).write(tmp_path / "b.tar")
+    assert (2, 2) == (told.people, told.crawls)
+    database.close()
+    assert Told(2, 2) == restore(tmp_path / "b.tar", tmp_path / "new")
+    again = Database.open(tmp_path / "new" / "lycosa.sqlite")
+    assert before == everything(again)
+    assert [] == again.rows("SELECT id FROM session")
+    again.close()
+    directory = tmp_path / "new" / "crawls" / CRAWL
+    assert b"x" * 100 == (directory / "archive" / "a.warc.gz").read_bytes()
+    assert {"archive", "crawl.toml", "log.sqlite"} == {path.name for path in directory.iterdir()}
+    log = SqliteLog(directory / "log.sqlite", readonly=True)
+    assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
+    log.close()
+
+
+def test_a_backup_of_sqlite_is_restored_into_either(database_address: str, tmp_path: Path) -> None:
+    """The file is of one form for both databases."""
+    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
+    before = everything(database)
+    Backup(settings, database).write(tmp_path / "b.tar")
+    database.close()
+    address = database_address if "://" in database_address else ""
+    restore(tmp_path / "b.tar", tmp_path / "new", address)
+    again = Database.open(Settings(tmp_path / "new", address).database_address)
+    assert before == everything(again)
+    assert len(scripts()) == version(again)
+    again.close()
+
+
+def test_only_into_an_empty_place(database_address: str, tmp_path: Path) -> None:
+    """Neither a directory nor a database that is in use is written over."""
+    settings, database = make(database_address, tmp_path / "data")
+    Backup(settings, database).write(tmp_path / "b.tar")
+    with pytest.raises(InputError, match="not empty"):
+        restore(tmp_path / "b.tar", tmp_path / "data")
+    if settings.database:
+        with pytest.raises(InputError, match="not empty"):
+            restore(tmp_path / "b.tar", tmp_path / "new", settings.database)
+        assert not (tmp_path / "new").exists()
+    database.close()
+
+
+def test_what_is_deleted_meanwhile_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl whose directory goes while it is copied is in neither the rows nor the files of the restored server."""
+    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
+    log = Backup._log
+
+    def delete(self: Backup, tar: tarfile.TarFile, directory: Path, into: str) -> dict[str, int]:
+        ends = log(self, tar, directory, into)
+        database.run("DELETE FROM crawl WHERE id = ?", CRAWL)
+        (directory / "archive" / "a.warc.gz").unlink()
+        return ends
+
+    monkeypatch.setattr(Backup, "_log", delete)
+    Backup(settings, database).write(tmp_path / "b.tar")
+    database.close()
+    assert Told(2, 1) == restore(tmp_path / "b.tar", tmp_path / "new")
+    again = Database.open(tmp_path / "new" / "lycosa.sqlite")
+    assert ["crawl-1"] == [row["id"] for row in again.rows("SELECT id FROM crawl")]
+    assert not (tmp_path / "new" / "crawls" / CRAWL).exists()
+    again.close()
+
+
+def test_a_missing_archive_is_told(tmp_path: Path) -> None:
+    """What is missing without being deleted makes no silent hole; nothing is left of the file."""
+    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
+    (settings.crawl_directory(CRAWL) / "archive" / "a.warc.gz").unlink()
+    with pytest.raises(InputError, match="cannot write"):
+        Backup(settings, database).write(tmp_path / "b.tar")
+    database.close()
+    assert ["data"] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> bytes:
+    """The bytes of a backup."""
+    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
+    Backup(settings, database).write(tmp_path / "b.tar")
+    database.close()
+    return (tmp_path / "b.tar").read_bytes()
+
+
+def rewritten(whole: bytes, change: Callable[[tarfile.TarInfo, bytes], tuple[tarfile.TarInfo, bytes]]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=io.BytesIO(whole)) as old, tarfile.open(fileobj=out, mode="w") as new:
+        for member in old:
+            file = old.extractfile(member)
+            assert file is not None
+            info, content = change(member, file.read())
+            info.size = len(content)
+            new.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def renamed(to: str) -> Callable[[bytes], bytes]:
+    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+        if member.name.endswith("crawl.toml"):
+            member.name = to
+        return member, content
+
+    return lambda whole: rewritten(whole, change)
+
+
+def linked(kind: bytes) -> Callable[[bytes], bytes]:
+    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+        if member.name.endswith("crawl.toml"):
+            member.type, member.linkname = kind, "/etc/passwd"
+            return member, b""
+        return member, content
+
+    return lambda whole: rewritten(whole, change)
+
+
+def resaid(**said: Any) -> Callable[[bytes], bytes]:
+    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+        if member.name == "manifest.json":
+            content = json.dumps(json.loads(content) | said).encode()
+        return member, content
+
+    return lambda whole: rewritten(whole, change)
+
+
+def changed(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+    return member, content.replace(b"reefs", b"wrecks"[:5])
+
+
+SPOILT: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: b"",
+    "no tar": lambda whole: os.urandom(5000),
+    "half": lambda whole: whole[: len(whole) // 2],
+    "without its end": lambda whole: whole[: whole.rindex(b"manifest.json")],
+    "a changed byte": lambda whole: whole.replace(b"reefs", b"roofs"),
+    "a changed file": lambda whole: rewritten(whole, changed),
+    "a name that leads out": renamed("crawls/crawl-0/../../../out"),
+    "an absolute name": renamed("/tmp/lycosa-out"),
+    "an unknown name": renamed("other/crawl.toml"),
+    "a symbolic link": linked(tarfile.SYMTYPE),
+    "a hard link": linked(tarfile.LNKTYPE),
+    "a device": linked(tarfile.CHRTYPE),
+    "nothing in the manifest": resaid(members=None),
+    "a newer form": resaid(form=2),
+    "a newer schema": resaid(schema=99),
+    "no schema": resaid(schema="x"),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
+def test_a_spoilt_backup_is_refused(whole: bytes, spoil: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    """Truncated, tampered with, or never a backup: one clear error, and nothing is written anywhere."""
+    (tmp_path / "b.tar").write_bytes(spoil(whole))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"b\.tar"):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert before == sorted(tmp_path.iterdir())
+
+
+def test_rows_that_do_not_fit_leave_nothing(database_address: str, whole: bytes, tmp_path: Path) -> None:
+    """A column that isn't one (whatever its digest says) is refused, and neither directory nor database is touched."""
+    settings, database = make(str(tmp_path / "data2" / "lycosa.sqlite"), tmp_path / "data2")
+    rows = Backup.__dict__["_tables"]
+
+    def forged(self: Backup, tar: tarfile.TarFile) -> Any:
+        told = rows(self, tar)
+        line = b'{"id) VALUES (1); --": 1}\n'
+        self._add(tar, "database/later.jsonl", io.BytesIO(line), len(line))
+        return told
+
+    address = database_address if "://" in database_address else ""
+    maker = Backup(settings, database)
+    maker._tables = forged.__get__(maker)  # type: ignore[method-assign]
+    maker.write(tmp_path / "odd.tar")
+    database.close()
+    content = rewritten_table((tmp_path / "odd.tar").read_bytes())
+    (tmp_path / "odd.tar").write_bytes(content)
+    with pytest.raises(InputError, match="fit"):
+        restore(tmp_path / "odd.tar", tmp_path / "new", address)
+    assert not (tmp_path / "new").exists()
+    assert [] == [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    if address:
+        left = Database.open(address)
+        assert {} == left.tables()
+        left.close()
+
+
+def rewritten_table(whole: bytes) -> bytes:
+    """The same, with `later` as the rows of `notice`, and a manifest that agrees."""
+    with tarfile.open(fileobj=io.BytesIO(whole)) as tar:
+        said = json.loads((tar.extractfile("manifest.json") or io.BytesIO()).read())
+    said["members"]["database/notice.jsonl"] = said["members"].pop("database/later.jsonl")
+
+    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+        if member.name == "database/notice.jsonl":
+            member.name = "database/nothing.jsonl"
+            said["members"]["database/nothing.jsonl"] = {"size": len(content), "sha256": _digest(content)}
+        elif member.name == "database/later.jsonl":
+            member.name = "database/notice.jsonl"
+        elif member.name == "manifest.json":
+            content = json.dumps(said).encode()
+        return member, content
+
+    return rewritten(whole, change)
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def test_a_log_that_is_being_written_is_copied_whole(tmp_path: Path) -> None:
+    """While a crawl appends, the copy ends between two events."""
+    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
+    log = SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")
+    log.append(Visit("https://a.example/2", "page", "ok", 1, place=Place("a.warc.gz", 100, 50)))
+    Backup(settings, database).write(tmp_path / "b.tar")
+    log.close()
+    database.close()
+    restore(tmp_path / "b.tar", tmp_path / "new")
+    copied = sqlite3.connect(tmp_path / "new" / "crawls" / CRAWL / "log.sqlite")
+    assert (2,) == copied.execute("SELECT COUNT(*) FROM event").fetchone()
+    copied.close()
+    assert 150 == (tmp_path / "new" / "crawls" / CRAWL / "archive" / "a.warc.gz").stat().st_size

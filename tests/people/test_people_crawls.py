@@ -1,0 +1,253 @@
+"""The state machine of crawls: what people ask for, what the crawl process does, both at once; on either database."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
+from lycosa.core.errors import InputError
+from lycosa.people import crawls
+from lycosa.people.crawls import Ending, Gone
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.migrating import migrate
+
+NOW = 1000.0
+
+
+@pytest.fixture
+def database(database_address: str) -> Iterator[Database]:
+    """A database with Ann, Bob and an interest of each."""
+    made = Database.open(database_address)
+    migrate(made)
+    for name in ("Ann", "Bob"):
+        person = {"id": name, "name": name, "folded": name.lower(), "password": "", "role": "member", "created": NOW}
+        made.insert("person", person)
+        interest = {"id": f"{name}'s", "owner": name, "name": "reefs", "wishes": "{}", "created": NOW, "changed": NOW}
+        made.insert("interest", interest)
+    yield made
+    made.close()
+
+
+def new(database: Database, interest: str = "Ann's", budget: int = 100) -> str:
+    """A queued crawl."""
+    return str(crawls.create(database, NOW, interest, budget)["id"])
+
+
+def running(database: Database, **given: Any) -> str:
+    """A crawl that runs."""
+    crawl = new(database, **given)
+    assert crawls.take(database, NOW + 1, crawl)
+    return crawl
+
+
+def ended(database: Database, reason: str = EXHAUSTED, **given: Any) -> str:
+    """A crawl that ran and ended so."""
+    crawl = running(database)
+    crawls.end(database, NOW + 2, crawl, Ending(reason, pages=10, found=4, **given))
+    return crawl
+
+
+def state(database: Database, crawl: str) -> tuple[str, str]:
+    """How it is, and what is wanted."""
+    row = crawls.get(database, crawl)
+    return row["state"], row["wanted"]
+
+
+def test_a_crawl_is_queued_taken_and_ended(database: Database) -> None:
+    """The way of a crawl nobody interferes with."""
+    crawl = new(database)
+    assert ("queued", "run") == state(database, crawl)
+    assert crawls.take(database, NOW + 1, crawl)
+    assert not crawls.take(database, NOW + 1, crawl)
+    crawls.progress(database, crawl, 3, 1, 0)
+    assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, found=4, lessons=2))
+    row = crawls.get(database, crawl)
+    assert (10, 4, 2, NOW + 1, NOW + 9, PAGES_SPENT) == tuple(
+        row[name] for name in ("pages", "found", "lessons", "started", "ended", "reason")
+    )
+    assert "" == crawls.end(database, NOW + 10, crawl, Ending(STOPPED))
+
+
+def test_one_at_a_time(database: Database) -> None:
+    """An interest has one crawl under way, whatever its state; another interest's don't matter."""
+    crawl = new(database)
+    for _ in range(2):
+        with pytest.raises(Taken, match="stop that one first"):
+            new(database)
+        crawls.pause(database, crawl)
+    new(database, "Bob's")
+    crawls.stop(database, NOW, crawl)
+    assert 2 == crawls.get(database, new(database))["number"]
+    with pytest.raises(Taken, match="is queued"):
+        crawls.resume(database, NOW, crawl)
+
+
+def test_many_at_once_make_one(database: Database) -> None:
+    """Of eight requests for a crawl that come at the same time, one is granted."""
+
+    def ask(_: int) -> str:
+        try:
+            return str(crawls.create(database, NOW, "Ann's", 5)["state"])
+        except Taken:
+            return "taken"
+
+    with ThreadPoolExecutor(8) as people:
+        answers = sorted(people.map(ask, range(8)))
+    assert ["queued", *["taken"] * 7] == answers
+
+
+def test_pausing(database: Database) -> None:
+    """A queued crawl is paused at once, a running one when the process says so; both go on through the queue."""
+    crawl = new(database)
+    assert "paused" == crawls.pause(database, crawl)["state"]
+    assert not crawls.take(database, NOW, crawl)
+    assert (NOW + 5, "queued") == tuple(crawls.resume(database, NOW + 5, crawl)[name] for name in ("queued", "state"))
+    crawls.take(database, NOW, crawl)
+    assert ("running", "pause") == tuple(crawls.pause(database, crawl)[name] for name in ("state", "wanted"))
+    assert "paused" == crawls.end(database, NOW, crawl, Ending(STOPPED, pages=3))
+    assert None is crawls.get(database, crawl)["ended"]
+    assert "queued" == crawls.resume(database, NOW, crawl)["state"]
+
+
+def test_a_second_thought(database: Database) -> None:
+    """A crawl that is resumed while it is being paused goes on."""
+    crawl = running(database)
+    crawls.pause(database, crawl)
+    crawls.resume(database, NOW, crawl)
+    assert "queued" == crawls.end(database, NOW, crawl, Ending(STOPPED))
+    assert crawls.take(database, NOW, crawl)
+
+
+def test_stopping(database: Database) -> None:
+    """A queued or paused crawl is stopped at once, a running one by the process; it can be resumed."""
+    crawl = new(database)
+    assert (STOPPED, "stopped") == tuple(crawls.stop(database, NOW, crawl)[name] for name in ("reason", "state"))
+    assert "stopped" == crawls.stop(database, NOW, crawl)["state"]
+    crawls.resume(database, NOW, crawl)
+    crawls.pause(database, crawl)
+    assert "stopped" == crawls.stop(database, NOW, crawl)["state"]
+    crawls.resume(database, NOW, crawl)
+    crawls.take(database, NOW, crawl)
+    crawls.stop(database, NOW, crawl)
+    assert "stopped" == crawls.end(database, NOW + 3, crawl, Ending(STOPPED, pages=1))
+    assert NOW + 3 == crawls.get(database, crawl)["ended"]
+
+
+def test_an_end_of_its_own_counts_more_than_a_wish_to_pause(database: Database) -> None:
+    """A crawl that was over anyway is finished, not paused."""
+    crawl = running(database)
+    crawls.pause(database, crawl)
+    assert "finished" == crawls.end(database, NOW, crawl, Ending(EXHAUSTED))
+
+
+def test_what_is_over_is_neither_paused_nor_stopped(database: Database) -> None:
+    """Pausing, stopping and resuming a finished crawl is refused in words."""
+    crawl = ended(database)
+    for change in (
+        lambda: crawls.pause(database, crawl),
+        lambda: crawls.stop(database, NOW, crawl),
+        lambda: crawls.resume(database, NOW, crawl),
+    ):
+        with pytest.raises(Taken, match="this crawl is finished"):
+            change()
+
+
+def test_a_failed_crawl(database: Database) -> None:
+    """Its reason is the error's words; it may be tried again."""
+    crawl = ended(database, "no page could be read", failed=True)
+    assert ("failed", "no page could be read") == tuple(crawls.get(database, crawl)[n] for n in ("state", "reason"))
+    row = crawls.resume(database, NOW, crawl)
+    assert ("queued", "") == (row["state"], row["reason"])
+
+
+def test_more(database: Database) -> None:
+    """A finished crawl goes on with a larger budget; a running one has it at once, even as it ends."""
+    crawl = ended(database, PAGES_SPENT)
+    row = crawls.more(database, NOW, crawl, 50, 200)
+    assert ("queued", "crawl", 150) == (row["state"], row["task"], row["budget"])
+    with pytest.raises(InputError, match="too many"):
+        crawls.more(database, NOW, crawl, 51, 200)
+    crawls.take(database, NOW, crawl)
+    crawls.more(database, NOW, crawl, 10, 200)
+    assert "queued" == crawls.end(database, NOW, crawl, Ending(PAGES_SPENT, budget=150, pages=150))
+
+
+def test_looking_again(database: Database) -> None:
+    """A refresh is queued, runs, and ends as finished; it has a beginning of its own, which a pause does not change."""
+    crawl = ended(database)
+    row = crawls.refresh(database, NOW + 50, crawl)
+    assert ("queued", "refresh", None) == (row["state"], row["task"], row["started"])
+    with pytest.raises(Taken, match="is queued"):
+        crawls.refresh(database, NOW, crawl)
+    with pytest.raises(Taken, match="looks at its pages again"):
+        crawls.more(database, NOW, crawl, 1, 1000)
+    crawls.take(database, NOW + 60, crawl)
+    crawls.pause(database, crawl)
+    crawls.end(database, NOW + 70, crawl, Ending(STOPPED))
+    crawls.resume(database, NOW + 80, crawl)
+    crawls.take(database, NOW + 90, crawl)
+    assert "finished" == crawls.end(database, NOW + 99, crawl, Ending(REFRESHED))
+    assert NOW + 60 == crawls.get(database, crawl)["started"]
+
+
+def test_what_is_due_is_queued(database: Database) -> None:
+    """A finished crawl is due when its interest says so; a change of mind counts, also back to never."""
+    crawl = ended(database)
+
+    def again(how: str, at: float) -> tuple[list[str], float | None]:
+        database.run("UPDATE interest SET look_again = ? WHERE id = 'Ann''s'", how)
+        return crawls.schedule(database, at), crawls.get(database, crawl)["due"]
+
+    assert ([], None) == again("", NOW + 1e6)
+    assert ([], NOW + 2 + 86_400) == again("1d", NOW + 10)
+    assert ([], NOW + 2 + 3600) == again("1h", NOW + 20)
+    assert ([], None) == again("", NOW + 1e6)
+    assert ([crawl], None) == again("1h", NOW + 3602)
+    assert ("queued", "refresh") == tuple(crawls.get(database, crawl)[name] for name in ("state", "task"))
+    assert [] == again("1h", NOW + 1e6)[0]
+
+
+def test_only_the_newest_is_looked_at_again(database: Database) -> None:
+    """An older crawl of the same interest, or one of somebody whose account is disabled, is not due."""
+    ended(database)
+    newer = ended(database)
+    database.run("UPDATE interest SET look_again = '1h'")
+    database.run("UPDATE person SET disabled = 1 WHERE id = 'Ann'")
+    assert [] == crawls.schedule(database, NOW + 1e6)
+    database.run("UPDATE person SET disabled = 0")
+    assert [newer] == crawls.schedule(database, NOW + 1e6)
+
+
+def test_deleted_meanwhile(database: Database) -> None:
+    """What is asked of a crawl that is gone is refused; its end is no news."""
+    crawl = running(database)
+    database.run("DELETE FROM crawl WHERE id = ?", crawl)
+    with pytest.raises(Gone):
+        crawls.pause(database, crawl)
+    assert "" == crawls.end(database, NOW, crawl, Ending(STOPPED))
+    database.run("DELETE FROM interest WHERE id = 'Ann''s'")
+    with pytest.raises(Gone):
+        new(database)
+
+
+def test_the_queue(database: Database) -> None:
+    """Who has nothing running stands before who has, and the owner of the interest is who counts."""
+    first = running(database)
+    second_interest = {"id": "second", "owner": "Ann", "name": "", "wishes": "{}", "created": NOW, "changed": NOW}
+    database.insert("interest", second_interest)
+    second, bobs = new(database, "second"), crawls.create(database, NOW + 60, "Bob's", 1)["id"]
+    assert {bobs: 1, second: 2} == crawls.queue(database)
+    assert {first: "running", second: "queued", bobs: "queued"} == {
+        row["id"]: row["state"] for row in crawls.under_way(database)
+    }
+    crawls.give_back(database, first)
+    assert "queued" == crawls.get(database, first)["state"]
+
+
+def test_as_told(database: Database) -> None:
+    """The harvest is the share of pages that were found, none for none."""
+    row: Row = crawls.get(database, ended(database))
+    assert 0.4 == crawls.as_data(row)["harvest"]
+    assert (0.0, 3) == tuple(crawls.as_data({**row, "pages": 0}, 3)[name] for name in ("harvest", "place_in_queue"))

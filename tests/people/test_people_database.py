@@ -1,0 +1,199 @@
+"""The two kinds of database: one behaviour."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.people.database import Database, DatabaseAway, Taken
+from postgres_server import PostgresServer
+
+
+@pytest.fixture
+def database(database_address: str) -> Iterator[Database]:
+    """One with a table of two columns."""
+    opened = Database.open(database_address)
+    opened.run("CREATE TABLE thing (name TEXT PRIMARY KEY, amount INTEGER)")
+    yield opened
+    opened.close()
+
+
+def names(database: Database) -> list[str]:
+    return [row["name"] for row in database.rows("SELECT name FROM thing ORDER BY name")]
+
+
+def test_rows_come_back_as_they_were_given(database: Database) -> None:
+    """Text of any script, numbers, truth and nothing are kept."""
+    database.insert("thing", {"name": "Špinđa 蜘蛛 %s ? '", "amount": True})
+    database.insert("thing", {"name": "none", "amount": None})
+    assert {"name": "Špinđa 蜘蛛 %s ? '", "amount": 1} == database.row("SELECT * FROM thing WHERE amount = ?", 1)
+    assert None is database.rows("SELECT amount FROM thing WHERE name = ?", "none")[0]["amount"]
+
+
+def test_marks_in_quotes_are_text(database: Database) -> None:
+    """A question mark or a percent sign inside a literal is no place for a value."""
+    assert {"a": "why? 50%", "b": "x"} == database.row("SELECT 'why? 50%' AS a, CAST(? AS TEXT) AS b", "x")
+    database.insert("thing", {"name": "half", "amount": 50})
+    assert ["half"] == [row["name"] for row in database.rows("SELECT name FROM thing WHERE name LIKE 'ha%'")]
+
+
+def test_letters_have_a_size_in_patterns(database: Database) -> None:
+    """LIKE tells capitals from small letters, on both."""
+    database.insert("thing", {"name": "Half", "amount": 1})
+    assert [] == database.rows("SELECT name FROM thing WHERE name LIKE 'ha%'")
+
+
+def test_sums_are_plain_numbers(database: Database) -> None:
+    """Sums and means can be written as JSON."""
+    database.insert("thing", {"name": "a", "amount": 1})
+    database.insert("thing", {"name": "b", "amount": 2})
+    row = database.row("SELECT SUM(amount) AS total, AVG(amount) AS mean FROM thing")
+    assert {"total": 3, "mean": 1.5} == row
+    assert {int, float} >= {type(value) for value in (row or {}).values()}
+
+
+def test_a_key_can_be_used_once(database: Database) -> None:
+    """The second row of the same key is refused as taken."""
+    database.insert("thing", {"name": "a", "amount": 1})
+    with pytest.raises(Taken):
+        database.insert("thing", {"name": "a", "amount": 2})
+
+
+def test_what_cannot_be_kept_is_refused(database: Database) -> None:
+    """NUL characters, halves of characters and giant numbers are bad input, not a crash."""
+    for name, amount in (("a\0b", 1), ("a\ud800", 1), ("a", 10**30)):
+        with pytest.raises(InputError):
+            database.insert("thing", {"name": name, "amount": amount})
+    assert [] == names(database)
+
+
+def test_a_transaction_is_all_or_nothing(database: Database) -> None:
+    """What was done before the error is undone, also from an inner transaction."""
+
+    def fail() -> None:
+        with database.transaction():
+            database.insert("thing", {"name": "a", "amount": 1})
+            with database.transaction():
+                database.insert("thing", {"name": "b", "amount": 1})
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert [] == names(database)
+    with database.transaction():
+        database.insert("thing", {"name": "c", "amount": 1})
+    assert ["c"] == names(database)
+
+
+def test_a_refused_row_does_not_spoil_the_transaction(database: Database) -> None:
+    """Who catches `Taken` inside a transaction goes on with it."""
+    with database.transaction():
+        database.insert("thing", {"name": "a", "amount": 1})
+        with pytest.raises(Taken):
+            database.insert("thing", {"name": "a", "amount": 2})
+        database.insert("thing", {"name": "b", "amount": 1})
+    assert ["a", "b"] == names(database)
+
+
+def test_others_see_what_was_committed(database: Database, database_address: str) -> None:
+    """A transaction that is under way is nobody else's business."""
+    other = Database.open(database_address)
+    with database.transaction():
+        database.insert("thing", {"name": "a", "amount": 1})
+        assert [] == names(other)
+    assert ["a"] == names(other)
+    other.close()
+
+
+def test_a_snapshot_is_of_one_moment(database: Database, database_address: str) -> None:
+    """What others write while one reads is not seen before one has finished."""
+    other = Database.open(database_address)
+    with database.snapshot():
+        other.insert("thing", {"name": "a", "amount": 1})
+        assert [] == names(database)
+    assert ["a"] == names(database)
+    other.close()
+
+
+def test_threads_that_count_do_not_lose_any(database: Database) -> None:
+    """Reading and writing in one transaction, row locked, is safe from several threads."""
+    database.insert("thing", {"name": "a", "amount": 0})
+
+    def count() -> None:
+        for _ in range(5):
+            with database.transaction():
+                row = database.row(f"SELECT amount FROM thing WHERE name = 'a'{database.lock}")
+                database.run("UPDATE thing SET amount = ? WHERE name = 'a'", (row or {})["amount"] + 1)
+
+    in_threads(count, 4)
+    assert {"amount": 20} == database.row("SELECT amount FROM thing")
+
+
+def test_connections_of_threads_that_ended_are_closed(database: Database) -> None:
+    """However many threads come and go, only those of the living stay open."""
+    for _ in range(10):
+        in_threads(lambda: names(database), 1)
+    assert 2 >= len(database._all)
+
+
+def test_an_address_of_another_kind_is_explained() -> None:
+    """Only PostgreSQL and files are known."""
+    with pytest.raises(InputError, match="postgresql://"):
+        Database.open("mysql://localhost/lycosa")
+
+
+def test_a_password_is_in_no_message() -> None:
+    """An address that can't be read is not repeated, nor that of a server that isn't there."""
+    for address in ("postgresql://me:hush@127.0.0.1:x/a", "postgresql://me:hush@127.0.0.1:1/a?connect_timeout=1"):
+        with pytest.raises((InputError, DatabaseAway)) as told:
+            Database.open(address)
+        assert "hush" not in str(told.value)
+
+
+def test_a_server_that_comes_back_is_used_again() -> None:
+    """PostgreSQL is killed and started: meanwhile one is told so, then the same object works, in all threads."""
+    server = PostgresServer(Path(mkdtemp(prefix="lycosa-")) / "postgres")
+    server.directory.parent.chmod(0o755)
+    try:
+        database = Database.open(server.start())
+        database.run("CREATE TABLE thing (name TEXT PRIMARY KEY, amount INTEGER)")
+        killed, back, wrote = threading.Event(), threading.Event(), []
+
+        def write() -> None:
+            names(database)
+            killed.set()
+            back.wait(20)
+            database.insert("thing", {"name": "thread", "amount": 1})
+            wrote.append(1)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        killed.wait(20)
+        with pytest.raises(DatabaseAway), database.transaction():  # noqa: PT012 - lost in the middle
+            database.insert("thing", {"name": "lost", "amount": 1})
+            server.kill()
+            names(database)
+        with pytest.raises(DatabaseAway):
+            names(database)
+        server.start()
+        back.set()
+        database.insert("thing", {"name": "kept", "amount": 1})
+        thread.join()
+        assert ["kept", "thread"] == names(database)
+        database.close()
+    finally:
+        server.stop()
+        server.directory.parent.rmdir()
+
+
+def in_threads(work: object, count: int) -> None:
+    threads = [threading.Thread(target=work) for _ in range(count)]  # type: ignore[arg-type]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,50 @@
+"""A database with people in it, for tests of what lies below the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lycosa.people import interests
+from lycosa.people.accounts import fold
+from lycosa.people.database import Database, Row, new_id
+from lycosa.people.migrating import migrate
+from lycosa.people.wishes import Wishes
+
+NOW = 1_700_000_000.0
+REEFS = Wishes("coral reefs", seeds=["https://reefs.example/"])
+
+
+@contextmanager
+def opened(address: str) -> Iterator[Database]:
+    """A database with its schema; closed when the block is left."""
+    database = Database.open(address)
+    try:
+        migrate(database)
+        yield database
+    finally:
+        database.close()
+
+
+def person(database: Database, name: str, role: str = "member") -> str:
+    """A person's id."""
+    row: Row = {
+        "id": new_id(), "name": name, "folded": fold(name), "password": "-", "role": role, "created": NOW,
+    }  # fmt: skip
+    database.insert("person", row)
+    return str(row["id"])
+
+
+def interest(database: Database, owner: str, name: str = "Reefs", wishes: Wishes = REEFS) -> str:
+    """An interest's id."""
+    return str(interests.create(database, NOW, owner, name, wishes)["id"])
+
+
+def crawl(database: Database, of: str, number: int = 1, **more: object) -> str:
+    """A finished crawl's id."""
+    row: Row = {
+        "id": new_id(), "interest": of, "number": number, "task": "crawl", "wanted": "run", "state": "finished",
+        "budget": 50, "created": NOW, "queued": NOW, **more,
+    }  # fmt: skip
+    database.insert("crawl", row)
+    return str(row["id"])
