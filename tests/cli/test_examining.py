@@ -55,7 +55,19 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         Finding("packages", "ok", "1 of 3: rich 15.0.0"),
     ] == list(examining._packages())
     told = [(finding.state, finding.remedy) for finding in examining._extras()]
-    extras = ("parquet", "train", "lab", "lab", "lab", "lab", "images", "meaning", "meaning")
+    extras = (
+        "parquet",
+        "train",
+        "lab",
+        "lab",
+        "lab",
+        "lab",
+        "images",
+        "meaning",
+        "meaning",
+        *("server",) * 5,
+        "postgres",
+    )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told
 
 

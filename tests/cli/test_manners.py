@@ -25,6 +25,8 @@ import typer
 import tiny_wordnet
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.store.search import NAME as SEARCH_INDEX
 from lycosa.testing import Server, Web, serve
 from lycosa.testing.browsing import browse
@@ -65,10 +67,12 @@ RUN = {
     "watch": ["watch", "{mine}/crawl", "--max-time", "0.5"],
     "changes": ["changes", "{mine}/crawl"],
     "diff": ["diff", "{mine}/crawl", "{seed}"],
+    "backup": ["backup", "{data}", "{mine}/backup.tar"],
+    "restore": ["restore", "{mine}/backup.tar", "{mine}/restored"],
 }
 """What is run in every kind of terminal."""
 
-LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": ""}
+LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "serve": ""}
 """Commands that show what another one shows, or serve until they are stopped and print two lines."""
 
 RUNNER = """
@@ -138,7 +142,12 @@ def told(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "record": str(home / "record.jsonl"),
         "query": server.web.query(TOPIC),
         "seed": server.web.seeds(TOPIC)[0],
+        "data": str(home / "data"),
     }
+    (home / "data").mkdir()
+    accounts = Database.open(home / "data" / "lycosa.sqlite")
+    migrate(accounts)
+    accounts.close()
     (home / "marks.html").write_text(
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL>"
         + "".join(f"<DT><A HREF='https://a.example/{n}/{'reef' * 20}'>Reef {n} {'coral ' * 20}</A>" for n in range(9))
@@ -335,7 +344,7 @@ def _with_lycosa(**more: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("lycosa s", {"show", "search", "seeds", "spaces", "strategies"}),
+        ("lycosa s", {"show", "search", "seeds", "serve", "spaces", "strategies"}),
         ("lycosa crawl reefs --allow", {"--allow-network"}),
         ("lycosa show ", set()),
         ("lycosa crawl reefs --seeds ", set()),

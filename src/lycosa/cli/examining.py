@@ -37,6 +37,12 @@ EXTRAS = (
     ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
+    ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),
+    ("server", "fastapi", "the API and the pages for many people (lycosa serve)"),
+    ("server", "plotly", "curves in the pages (lycosa serve)"),
+    ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
+    ("server", "uvicorn", "answering many people (lycosa serve)"),
+    ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""
 

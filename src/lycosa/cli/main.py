@@ -164,13 +164,17 @@ def resume(
         typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
+    learn_labels: Annotated[
+        bool | None,
+        typer.Option(help="Learn from the yes and no of 'lycosa label', and rank everything again; or not."),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa.cli.hunting import go_on
 
-    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps}
+    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps, "learn_labels": learn_labels}
     go_on(directory, changes, quiet=quiet, json=json)
 
 
@@ -461,7 +465,10 @@ def label(
     urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages that the crawl has fetched.")],
     relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
 ) -> None:
-    """Say of pages whether they are what you want, for 'lycosa train DIR'. Of several labels the last counts."""
+    """Say of pages whether they are what you want, for 'lycosa resume DIR --learn-labels' and 'lycosa train DIR'.
+
+    Of several labels the last counts.
+    """
     from lycosa.cli.training import label as run
     from lycosa.core.errors import InputError
 
@@ -570,3 +577,107 @@ def web(
     from lycosa.cli.demo import serve_web
 
     serve_web(port, pages, hosts, random_seed, not changing if traps is None else traps, day if changing else None)
+
+
+@app.command()
+def serve(
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Where everything is kept: accounts, interests, crawls.")
+    ] = Path("lycosa-data"),
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 8000,
+    url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Where people reach it, as in https://lycosa.example.org, if that is not host and port: "
+            "links and cookies are made for it.",
+        ),
+    ] = "",
+    database: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="LYCOSA_DATABASE",
+            help="postgresql://user:password@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: "
+            "others on this machine can read command lines.",
+        ),
+    ] = "",
+    crawls: Annotated[int, typer.Option(min=1, help="Crawls that run at once; others wait their turn.")] = 8,
+    crawls_per_person: Annotated[int, typer.Option(min=1, help="Crawls that one person has running at once.")] = 2,
+    max_budget: Annotated[int, typer.Option(min=1, help="Pages that a person may ask for in one crawl.")] = 10_000,
+    delay: Delay = 1.0,
+    allow_network: AllowNetwork = None,
+    contact: Annotated[
+        str, typer.Option(help="A URL or mail address that hosts can turn to; it is sent with every request.")
+    ] = "",
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="A reverse proxy whose X-Forwarded-For is believed; repeat it for more."),
+    ] = None,
+    admin_link: Annotated[
+        bool,
+        typer.Option("--admin-link", help="Print a link that makes one more admin: when the only one forgot the password."),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
+) -> None:
+    """Serve Lycosa to many people: accounts, interests, crawls, search, all in the browser.
+
+    The first start prints a link that makes the admin's account; the admin invites the others. Ctrl-C stops it;
+    crawls go on where they were at the next start, also after a crash. Log lines (JSON) go to standard error.
+    """
+    from lycosa.cli.serving import serve as run
+
+    run(
+        data=data,
+        host=host,
+        port=port,
+        url=url,
+        database=database,
+        crawls=crawls,
+        crawls_per_person=crawls_per_person,
+        max_budget=max_budget,
+        delay=delay,
+        allow_network=tuple(allow_network or ()),
+        contact=contact,
+        trusted_proxies=tuple(trusted_proxy or ()),
+        admin_link=admin_link,
+        quiet=quiet,
+    )
+
+
+ServerDatabase = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        envvar="LYCOSA_DATABASE",
+        help="The server's PostgreSQL database, if it is not SQLite in DATA.",
+    ),
+]
+
+
+@app.command()
+def backup(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The directory that 'lycosa serve' was given.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup to write: a tar file.")],
+    database: ServerDatabase = "",
+) -> None:
+    """Copy all that a server keeps, database and crawls, into one file. Works while the server runs."""
+    from lycosa.cli.serving import back_up
+
+    back_up(data, file, database)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that 'lycosa backup' wrote.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Where to put it: a directory that is new or empty.")],
+    database: ServerDatabase = "",
+) -> None:
+    """Make a server's data from a backup, in SQLite or PostgreSQL, whichever it came from.
+
+    The whole file is checked before anything is written. Everyone has to sign in again.
+    """
+    from lycosa.cli.serving import put_back
+
+    put_back(file, data, database)

@@ -1,0 +1,260 @@
+"""Twenty people with twenty crawls at once on one server: is it quick, fair and polite?
+
+    python benchmarks/server_load.py [--people 20] [--seconds 60] [--database postgresql://...]
+
+Starts the embedded web (which remembers every request), `lycosa serve` on it, and for each person an interest, a crawl
+and a browser: one stream of live events, and a request of the usual kinds every half a second. Told are the API's
+latencies as the browsers see them, how even the pages are spread over people, and what the hosts saw: the shortest
+pause between two requests, and how many were under way at once. All of it runs on the same cores, the browsers and
+the embedded web as well: latencies are of a machine that has no time to spare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import aiohttp
+
+from lycosa.people import accounts, tokens
+from lycosa.people.credentials import Passwords
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
+from lycosa.testing import Web, serve
+from lycosa.testing.server import gaps, most_at_once
+
+SCOPES = frozenset({"read", "feedback", "write", "run", "account"})
+PAUSE = 0.5
+TOPICS = 4
+"""So that several people want the same hosts: fairness is between those, as other topics lie on other hosts."""
+
+DELAY = 1.0
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    import socket
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def enrol(address: str, people: int) -> list[str]:
+    """Accounts, and a token for each."""
+    database = Database.open(address)
+    migrate(database)
+    cheap, now, made = Passwords(time_cost=1, memory_cost=8, parallelism=1), time.time(), []
+    for number in range(people):
+        _, code = accounts.invite(database, now, "member")
+        person = accounts.accept(database, now, cheap, code, f"person {number}", "a long enough password")
+        made.append(tokens.make(database, now, person["id"], "load", SCOPES, None)[1])
+    database.close()
+    return made
+
+
+@contextmanager
+def served(data: Path, port: int, people: int, database: str) -> Iterator[None]:
+    """`lycosa serve`, until it answers."""
+    words = ["serve", str(data), "--port", str(port), "--crawls", str(people), "--crawls-per-person", "1"]
+    words += ["--delay", str(DELAY), "--allow-network", "127.0.0.0/8"]
+    environment = {**os.environ, **({"LYCOSA_DATABASE": database} if database else {})}
+    with (data / "serve.log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-m", "lycosa", *words], stdout=log, stderr=log, env=environment)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+async def until_up(session: aiohttp.ClientSession) -> None:
+    """Wait for both processes."""
+    for _ in range(300):
+        try:
+            async with session.get("/api/v1/health") as answer:
+                if answer.status == 200 and (await answer.json())["crawl_process"]:
+                    return
+        except (aiohttp.ClientError, OSError):
+            pass
+        await asyncio.sleep(0.1)
+    raise SystemExit("the server did not come up: see serve.log in its directory")
+
+
+class Browser:
+    """One person: makes an interest, starts a crawl, and looks at it."""
+
+    def __init__(self, base: str, token: str, topic: str, web: Web, number: int) -> None:
+        self.session = aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
+        self.topic, self.web, self.number = topic, web, number
+        self.taken: dict[str, list[float]] = defaultdict(list)
+        self.wrong: list[str] = []
+        self.events = 0
+        self.pages = self.found = 0
+        self.crawl = self.interest = ""
+        self.first_page = 0.0
+
+    async def ask(self, kind: str, method: str, path: str, **given: object) -> dict:
+        """One request, timed."""
+        before = time.perf_counter()
+        async with self.session.request(method, f"/api/v1{path}", **given) as answer:
+            body = await answer.read()
+        self.taken[kind].append(time.perf_counter() - before)
+        if answer.status >= 400:
+            self.wrong.append(f"{kind} {answer.status} {body[:200]!r}")
+            return {}
+        return json.loads(body) if body else {}
+
+    async def begin(self) -> None:
+        """An interest and a crawl."""
+        wishes = {"words": self.web.query(self.topic), "seeds": list(self.web.seeds(self.topic)), "budget": 2000}
+        made = await self.ask(
+            "create", "POST", "/interests", json={"name": f"{self.topic} {self.number}", "wishes": wishes}
+        )
+        self.interest = made["id"]
+        self.crawl = (await self.ask("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
+
+    def count(self, told: dict) -> None:
+        """What it has got by now."""
+        if told:
+            self.pages, self.found = told["crawl"]["pages"], told["crawl"]["found"]
+
+    async def listen(self) -> None:
+        """The live events, as a browser's page has them open."""
+        try:
+            async with self.session.get(
+                f"/api/v1/crawls/{self.crawl}/events", timeout=aiohttp.ClientTimeout(total=None)
+            ) as answer:
+                async for line in answer.content:
+                    self.events += line.startswith(b"event: visit")
+        except asyncio.CancelledError:
+            raise
+        except aiohttp.ClientError as error:
+            self.wrong.append(f"events: {error}")
+
+    async def look(self, until: float) -> None:
+        """What a person does who watches: list, live, results, search, a page, yes or no."""
+        crawl, liked = f"/crawls/{self.crawl}", itertools.cycle(["yes", "no", "yes"])
+        await asyncio.sleep(PAUSE * self.number / 20)
+        for turn in itertools.count():
+            if time.perf_counter() > until:
+                return
+            kind = (
+                "list",
+                "progress",
+                "pages",
+                "search",
+                "graph",
+                "progress",
+                "novelty",
+                "changes",
+                "page",
+                "feedback",
+            )[turn % 10]
+            if kind == "list":
+                await self.ask(kind, "GET", "/interests")
+            elif kind == "progress":
+                told = await self.ask(kind, "GET", f"{crawl}/progress")
+                self.count(told)
+            elif kind == "pages":
+                await self.ask(kind, "GET", f"{crawl}/pages")
+            elif kind == "novelty":
+                await self.ask(kind, "GET", f"{crawl}/pages?order=novelty")
+            elif kind == "search":
+                await self.ask(kind, "GET", f"{crawl}/search", params={"q": self.web.query(self.topic).split()[0]})
+            elif kind == "graph":
+                await self.ask(kind, "GET", f"{crawl}/graph")
+            elif kind == "changes":
+                await self.ask(kind, "GET", f"/interests/{self.interest}/changes")
+            else:
+                listed = (await self.ask("pages", "GET", f"{crawl}/pages")).get("pages", [])
+                if listed and kind == "page":
+                    await self.ask(kind, "GET", f"{crawl}/page", params={"url": listed[0]["url"]})
+                elif listed:
+                    body = {"url": listed[turn % len(listed)]["url"], "label": next(liked)}
+                    await self.ask(kind, "PUT", f"/interests/{self.interest}/feedback", json=body)
+            await asyncio.sleep(PAUSE)
+
+
+async def trial(base: str, given: list[str], web: Web, seconds: float) -> list[Browser]:
+    """All of them at once."""
+    async with aiohttp.ClientSession(base) as session:
+        await until_up(session)
+    topics = list(web.topics)[:TOPICS]
+    browsers = [Browser(base, token, topics[i % len(topics)], web, i) for i, token in enumerate(given)]
+    for browser in browsers:
+        await browser.begin()
+    streams = [asyncio.create_task(browser.listen()) for browser in browsers]
+    await asyncio.gather(*(browser.look(time.perf_counter() + seconds) for browser in browsers))
+    for stream in streams:
+        stream.cancel()
+    await asyncio.gather(*streams, return_exceptions=True)
+    for browser in browsers:
+        told = await browser.ask("progress", "GET", f"/crawls/{browser.crawl}/progress")
+        browser.count(told)
+        await browser.session.close()
+    return browsers
+
+
+def percentile(values: list[float], share: float) -> float:
+    """In milliseconds."""
+    ordered = sorted(values)
+    return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def tell(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
+    """The figures."""
+    kinds: dict[str, list[float]] = defaultdict(list)
+    for browser in browsers:
+        for kind, times in browser.taken.items():
+            kinds[kind] += times
+    everything = [value for times in kinds.values() for value in times]
+    print(f"{'request':<10} {'count':>6} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}")
+    for kind, times in [*sorted(kinds.items()), ("all", everything)]:
+        figures = " ".join(f"{percentile(times, share):8.0f}" for share in (0.5, 0.95, 0.99))
+        print(f"{kind:<10} {len(times):6d} {figures}")
+    pages = [browser.pages for browser in browsers]
+    print("\npages a person, by topic (Jain's index, 1: all the same):")
+    for topic in dict.fromkeys(browser.topic for browser in browsers):
+        same = [browser.pages for browser in browsers if browser.topic == topic]
+        fairness = sum(same) ** 2 / (len(same) * sum(value * value for value in same)) if any(same) else 0.0
+        print(f"  {topic:<40} least {min(same):4d}, most {max(same):4d}, index {fairness:.3f}")
+    print(f"found: {sum(browser.found for browser in browsers)} of {sum(pages)} pages; ", end="")
+    print(f"live events: {sum(browser.events for browser in browsers)}")
+    print(f"hosts asked: {len(pauses)}; shortest pause {min(pauses.values()):.3f} s (delay {DELAY}); ", end="")
+    print(f"most at once {max(at_once.values())}")
+    wrong = [line for browser in browsers for line in browser.wrong]
+    print(f"answers that were errors: {len(wrong)}", *wrong[:5], sep="\n  ")
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--hosts", type=int, default=120)
+    parser.add_argument("--database", default="")
+    given = parser.parse_args()
+    web = Web(pages=6000, hosts=given.hosts, traps=())
+    with tempfile.TemporaryDirectory() as place, serve(web) as world:
+        data = Path(place)
+        made = enrol(given.database or str(data / "lycosa.sqlite"), given.people)
+        port = free_port()
+        with served(data, port, given.people, given.database):
+            browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", made, web, given.seconds))
+        tell(browsers, gaps(world.log), most_at_once(world.log))
+
+
+if __name__ == "__main__":
+    main()

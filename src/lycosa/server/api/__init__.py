@@ -1,0 +1,37 @@
+"""The REST API, version 1: one file a resource. Each has a `router`; `routers()` is all of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from fastapi import APIRouter
+
+RESOURCES = (
+    "session",
+    "me",
+    "tokens",
+    "people",
+    "invitations",
+    "audit",
+    "interests",
+    "shares",
+    "catalogue",
+    "imports",
+    "strategies",
+    "crawls",
+    "live",
+    "pages",
+    "search",
+    "feedback",
+    "suggestions",
+    "changes",
+    "comparisons",
+    "exports",
+    "notices",
+    "health",
+)
+
+
+def routers() -> list[APIRouter]:
+    """The routers, in the order of the reference."""
+    return [import_module(f"lycosa.server.api.{name}").router for name in RESOURCES]

@@ -1,0 +1,162 @@
+"""Search the text of what a crawl found."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.results import Hit
+from lycosa.collection.searching import Search
+from lycosa.core.errors import LycosaError
+from lycosa.people import feedback
+from lycosa.people.typed import line
+from lycosa.server.api.pages import Text, filters_of
+from lycosa.server.shelves import Held, explained
+from lycosa.server.shown import Label, Labelled, collection_of, label_of
+from lycosa.server.site import site_of
+from lycosa.server.who import AskedCrawl, crawl_to
+
+router = APIRouter(tags=["search"])
+
+FEW = 300
+"""Events by which the index may be behind and a request brings it up itself."""
+
+PATIENCE = 5.0
+"""Seconds that a request waits for a larger piece of the index: what takes longer goes on without it."""
+
+FARTHEST = 1_000
+"""How far down the results one can go: who has not found it there asks in other words."""
+
+
+class Found(BaseModel):
+    """A page that has what was searched for. `spans`: where the words are in the snippet."""
+
+    rank: int
+    url: str
+    title: str
+    snippet: str
+    spans: list[tuple[int, int]]
+    score: float
+    host: str
+    language: str
+    fetched: float
+    label: Label | None
+    changed: float | None
+    standing: str
+
+
+class Results(BaseModel):
+    """The best pages. `loosened`: none has all words, these have some; `pages`: how many were searched."""
+
+    total: int
+    loosened: bool
+    pages: int
+    hits: list[Found]
+
+
+@router.get("/crawls/{crawl}/search", responses={503: {"description": "The index is being made"}})
+def search(
+    request: Request,
+    q: Annotated[str, Query(max_length=1_000)],
+    host: Text = "",
+    language: Text = "",
+    since: Text = "",
+    until: Text = "",
+    changed: bool = False,
+    labelled: Labelled | None = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
+    asked: AskedCrawl = crawl_to("read", "read"),
+) -> Results:
+    """Words, "phrases", prefix*, -without. Filters are those of the pages.
+
+    With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time the
+    answer is 503 for a moment.
+    """
+    site = site_of(request)
+    filters_of(host, language, since, until, changed)  # complains of each by its name
+    words = line(q, "what to search for", 1_000, 1)
+    labels = feedback.labels_of(site.database, asked.interest["id"])
+    held = site.shelves.get(asked.directory)
+    collection = collection_of(held.shelf)
+    if collection is None:
+        return Results(total=0, loosened=False, pages=0, hits=[])
+    with explained(), collection:
+        _keep_up(held)
+        with Search(collection) as searching:
+            found = searching.find(
+                words,
+                limit=limit,
+                offset=offset,
+                hosts=[host.strip()] if host.strip() else [],
+                languages=[language.strip()] if language.strip() else [],
+                since=since,
+                until=until,
+                changed=0.0 if changed else None,
+                takes=_takes(held, labels, labelled) if labelled else None,
+            )
+        held.indexed = max(held.indexed, held.shelf.seq)
+    hits = [_told(held, hit, labels) for hit in found]
+    return Results(total=found.total, loosened=found.loosened, pages=found.pages, hits=hits)
+
+
+def _takes(held: Held, labels: Mapping[str, bool], labelled: Labelled) -> Callable[[int], bool]:
+    """Whether a page is labelled as it is asked for, by the number of its current version."""
+    with held.shelf.lock:
+        known = {page.seq: given for node, given in labels.items() if (page := held.shelf.page(node)) is not None}
+    if labelled == "none":
+        return lambda seq: seq not in known
+    if labelled == "any":
+        return lambda seq: seq in known
+    return lambda seq: known.get(seq) is (labelled == "yes")
+
+
+def _told(held: Held, hit: Hit, labels: Mapping[str, bool]) -> Found:
+    with held.shelf.lock:
+        page = held.shelf.page(hit.url)
+        scores = held.rescoring.scores(labels)[1]
+        score = float(scores[page.place]) if page is not None else hit.score
+    return Found(
+        rank=hit.rank,
+        url=hit.url,
+        title=hit.title,
+        snippet=hit.snippet.text,
+        spans=[(start, end) for start, end in hit.snippet.spans],
+        score=round(score, 6),
+        host=hit.host,
+        language=hit.language,
+        fetched=hit.fetched.timestamp(),
+        label=label_of(labels, hit.url),
+        changed=hit.changed.timestamp() if hit.changed else None,
+        standing=hit.standing,
+    )
+
+
+def _keep_up(held: Held) -> None:
+    """Bring the index up to date: a little at once, a lot in a thread that goes on if the request can't wait."""
+    shelf = held.shelf
+    with shelf.lock:
+        if shelf.seq - held.indexed <= FEW:
+            return
+        if held.indexing is None or not held.indexing.is_alive():
+            held.indexing = threading.Thread(target=_index, args=(held, shelf.seq), name="indexing", daemon=True)
+            held.indexing.start()
+        thread = held.indexing
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        told = "the index of this crawl is being made, since it is searched for the first time: try again in a moment"
+        raise HTTPException(503, told, {"Retry-After": "3"})
+
+
+def _index(held: Held, upto: int) -> None:
+    try:
+        with Collection(held.shelf.path) as collection, Search(collection) as searching:
+            searching.keep_up()
+    except (LycosaError, OSError):
+        return  # the search itself says what is wrong
+    held.indexed = max(held.indexed, upto)

@@ -1,0 +1,110 @@
+"""The web process's application: the API, the pages, and what keeps them safe."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+
+from lycosa.core.errors import InputError, LycosaError, StoreError
+from lycosa.people import catalogue
+from lycosa.people.accounts import LastAdmin
+from lycosa.people.credentials import Busy, Passwords
+from lycosa.people.database import Database, DatabaseAway, Taken
+from lycosa.people.limits import TooMany
+from lycosa.people.migrating import migrate
+from lycosa.server.address import check_proxies
+from lycosa.server.api import routers
+from lycosa.server.logs import log
+from lycosa.server.metrics import Metrics
+from lycosa.server.safety import Safety
+from lycosa.server.settings import Settings, without_place
+from lycosa.server.site import Site
+from lycosa.server.watching import Watching
+from lycosa.version import __version__
+
+PREFIX = "/api/v1"
+REFUSED: dict[int | str, dict[str, Any]] = {
+    403: {"description": "Nobody is signed in, or they may not do this"},
+    404: {"description": "There is no such thing, or it is not yours"},
+}
+
+
+def create_app(
+    settings: Settings,
+    database: Database | None = None,
+    *,
+    clock: Callable[[], float] = time.time,
+    passwords: Passwords | None = None,
+) -> FastAPI:
+    """The application for some settings; its database is brought up to date first."""
+    check_proxies(settings.trusted_proxies)
+    database = database or Database.open(settings.database_address)
+    migrate(database)
+    catalogue.fill(database, clock())
+    app = FastAPI(
+        title="Lycosa",
+        version=__version__,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.site = Site(settings, database, clock, passwords or Passwords())
+    api = APIRouter(prefix=PREFIX, responses=REFUSED)
+    for router in routers():
+        api.include_router(router)
+    app.include_router(api)
+    if find_spec("lycosa.server.pages"):
+        import_module("lycosa.server.pages").add_pages(app)
+    app.add_middleware(Safety, settings=settings)
+    app.state.metrics = Metrics()
+    app.add_middleware(Watching, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_exception_handler(LycosaError, _explain)
+    app.add_exception_handler(RequestValidationError, _explain_invalid)
+    app.add_exception_handler(UnicodeEncodeError, _explain_half)
+    return app
+
+
+async def _explain(request: Request, error: Exception) -> Response:
+    """Errors raised on purpose, as answers. Where the server keeps things, and what its database says of itself, is for
+    the log: anyone may ask.
+    """
+    if isinstance(error, DatabaseAway):
+        log("database away", "warning", why=str(error))
+        return _answer(503, "the database does not answer: try again in a moment", {"Retry-After": "2"})
+    if isinstance(error, StoreError):
+        log("store failed", "error", why=str(error))
+        return _answer(503, "what is kept of this can't be read now: tell who runs this server", {"Retry-After": "2"})
+    if isinstance(error, Busy):
+        return _answer(503, str(error), {"Retry-After": "2"})
+    if isinstance(error, TooMany):
+        return _answer(429, str(error), {"Retry-After": str(error.wait)})
+    conflict = isinstance(error, Taken | LastAdmin)
+    settings: Settings = request.app.state.site.settings
+    return _answer(
+        409 if conflict else 422 if isinstance(error, InputError) else 500, without_place(settings, str(error))
+    )
+
+
+async def _explain_invalid(request: Request, error: Exception) -> Response:
+    """What FastAPI says of a request that does not fit its schema, but without repeating what was sent: it may be a
+    password, or text that no answer can hold.
+    """
+    assert isinstance(error, RequestValidationError)
+    return _answer(422, [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()])
+
+
+async def _explain_half(request: Request, error: Exception) -> Response:
+    """Half of a surrogate pair got as far as the database, or an answer."""
+    return _answer(422, "there is a character that is no text: leave it out")
+
+
+def _answer(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:
+    """JSON in ASCII: whatever is in a message, it can be sent."""
+    return Response(json.dumps({"detail": detail}), status, headers, "application/json")

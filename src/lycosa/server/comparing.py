@@ -1,0 +1,215 @@
+"""Comparisons: a process of its own replays a recorded crawl in the lab, by one strategy after the other.
+
+The crawl process takes them from the queue (`run_queued`), one at a time. The child (`python -m` with this module) is
+told by its standard input what to do, knows no database, is nice to the crawls, and ends with who started it.
+
+Every strategy starts from the crawl's seeds and may fetch every page that the crawl fetched, no other. What a page is
+worth, and whether it counts as found, is what the crawl's judge said of it; links are judged by the interest's words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.people import comparisons
+from lycosa.people.database import Database, Row
+from lycosa.server.logs import log
+from lycosa.server.settings import Settings, without_place
+
+EVERY = 1.0
+"""Seconds between two looks at the queue, and at whether a running comparison is still wanted."""
+
+LONGEST = 900.0
+"""Seconds that a comparison may take."""
+
+POINTS = 200
+"""Of a curve."""
+
+
+# -- in the crawl process --------------------------------------------------------------------------------------
+
+
+async def run_queued(settings: Settings, database: Database) -> None:
+    """Do what is queued, until cancelled. While the database is away, wait."""
+    started = False
+    while True:
+        try:
+            if not started:
+                await asyncio.to_thread(comparisons.requeue, database)
+                started = True
+            row = await asyncio.to_thread(comparisons.take, database)
+            if row is not None:
+                try:
+                    await _do(settings, database, row)
+                except (OSError, ValueError) as error:  # no process could be started, say: the next may do better
+                    await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], None, str(error))
+                continue
+        except LycosaError as error:
+            log("comparison waits", "warning", why=str(error))
+            started = False  # how the last one ended may not have been written
+        await asyncio.sleep(EVERY)
+
+
+async def _do(settings: Settings, database: Database, row: Row) -> None:
+    log("comparison started", comparison=row["id"])
+    told = {
+        "crawl": str(settings.crawl_directory(row["crawl"])),
+        "strategies": json.loads(row["strategies"]),
+        "words": str(json.loads(row["wishes"]).get("words", "")),
+        "random_seed": settings.random_seed,
+    }
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lycosa.server.comparing"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 26,
+        start_new_session=True,
+    )
+    try:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(told).encode() + b"\n")
+        reading = asyncio.create_task(child.stdout.read())
+        until = time.monotonic() + LONGEST
+        while not (await asyncio.wait({reading}, timeout=EVERY))[0]:
+            if time.monotonic() > until or await _deleted(database, row["id"]):
+                child.kill()
+        answer = _answer(await reading, late=time.monotonic() > until)
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+    reason = without_place(settings, answer[1])
+    await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], answer[0], reason)
+    log("comparison ended", comparison=row["id"], reason=answer[1])
+
+
+async def _deleted(database: Database, comparison: str) -> bool:
+    try:
+        return await asyncio.to_thread(comparisons.get, database, comparison) is None
+    except LycosaError:
+        return False
+
+
+def _answer(told: bytes, late: bool) -> tuple[dict[str, Any] | None, str]:
+    """The result, or the reason why there is none."""
+    try:
+        said = json.loads(told)
+        return said.get("result"), str(said.get("reason", ""))
+    except ValueError:
+        return (
+            None,
+            f"it took more than {LONGEST / 60:.0f} minutes" if late else "it ended without a result: see the log",
+        )
+
+
+# -- in the child ----------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Read what to do, write what came of it."""
+    told = json.loads(sys.stdin.readline())
+
+    def watch() -> None:
+        sys.stdin.read()
+        os._exit(1)  # who wanted it is gone
+
+    threading.Thread(target=watch, daemon=True).start()
+    os.nice(10)
+    try:
+        said = {"result": compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"])}
+    except LycosaError as error:
+        said = {"reason": str(error)}  # type: ignore[dict-item]
+    print(json.dumps(said), flush=True)
+    os._exit(0)
+
+
+def compare(directory: Path, strategies: list[str], words: str, random_seed: int = 0) -> dict[str, Any]:
+    """The curves of some strategies on a recorded crawl, and its own."""
+    import numpy as np
+
+    from lycosa.lab.corpora.crawl import crawl
+    from lycosa.lab.guiding import guide_for
+    from lycosa.lab.hunters import hunter, wants
+    from lycosa.lab.indexing import Account, write_index
+    from lycosa.lab.simulation import simulate
+    from lycosa.lab.subjects import Subject, standing_out
+
+    with tempfile.TemporaryDirectory() as place:
+        account = Account()
+        index = write_index(crawl(directory, account, lambda _: True), Path(place) / "index", source="crawl")
+        beta, first, threshold, seeds = _recorded(directory, index)
+        truth = (first & (beta >= threshold)).astype(np.float32)
+        if not truth.any():
+            raise InputError("this crawl has found nothing yet: there is nothing to compare by")
+        words = words or " ".join(standing_out(index, np.flatnonzero(truth).tolist()))
+        subject = Subject("the interest", truth, words)
+        guide = guide_for(index, subject, "words", wants=wants(strategies))
+        guide.beta, guide.threshold = beta, threshold
+        orders = {}
+        for text in strategies:
+            hunts = hunter(text, index, subject, guide, budget=len(index), random_seed=random_seed)
+            orders[text] = simulate(guide, hunts, seeds, len(index)).nodes
+        grid = np.unique(np.linspace(1, len(index), min(POINTS, len(index))).astype(int))
+        total = float(truth.sum())
+
+        def curve(nodes: Any) -> list[int]:
+            found = np.cumsum(truth[nodes]) if len(nodes) else np.zeros(1)
+            return [int(found[min(at, len(found)) - 1]) for at in grid.tolist()]
+
+        curves = []
+        for text, nodes in orders.items():
+            found = curve(nodes)
+            curves.append({"strategy": text, "found": found, "share": [round(y / total, 4) for y in found]})
+        return {"pages": grid.tolist(), "curves": curves, "recorded": curve(np.arange(len(index)))}
+
+
+def _recorded(directory: Path, index: Any) -> tuple[Any, Any, float, list[int]]:
+    """What the crawl said of each page when it fetched it first: score, whether its content was new; its seeds."""
+    import numpy as np
+
+    from lycosa.collection.reading import Collection
+    from lycosa.core.types import Seed, Visit
+
+    beta, first = np.zeros(len(index)), np.zeros(len(index), np.bool_)
+    seen: set[int] = set()
+    started: list[str] = []
+    leads: dict[str, str] = {}
+    with Collection(directory) as collection:
+        for event in collection.log.events("kind IN ('page', 'seed', 'redirect')"):
+            if isinstance(event, Seed):
+                started.append(event.node)
+            elif isinstance(event, Visit) and event.outcome == "redirect" and event.links.urls:
+                leads.setdefault(event.node, event.links.urls[0])
+            elif isinstance(event, Visit) and event.outcome == "ok":
+                node = index.number_of.get(event.node)
+                if node is not None and node not in seen:
+                    seen.add(node)
+                    beta[node], first[node] = event.beta, not event.same_as
+        threshold = collection.threshold
+    found = [index.number_of.get(_end(node, leads)) for node in started]
+    seeds = list(dict.fromkeys(node for node in found if node is not None))
+    if not seeds:
+        raise InputError("none of the seeds was fetched: there is nowhere to start from")
+    return beta, first, threshold, seeds
+
+
+def _end(node: str, leads: dict[str, str]) -> str:
+    seen: set[str] = set()
+    while node in leads and node not in seen:
+        seen.add(node)
+        node = leads[node]
+    return node
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""The crawl process: everybody's crawls, in one loop, with one politeness.
+
+process.py    what is to run, by the database: starts, pauses, ends
+running.py    one crawl, from its directory to how it ended
+teaching.py   feedback, into the log of a crawl
+live.py       what it does just now, for those who watch
+"""

@@ -1,0 +1,47 @@
+"""`python -m lycosa.server.crawler`: the crawl process, as the supervisor starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from lycosa.core.errors import InputError, LockedError, LycosaError
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
+from lycosa.server.children import end_with_supervisor
+from lycosa.server.crawler.process import CrawlProcess
+from lycosa.server.logs import log, take_over
+from lycosa.server.settings import Settings
+
+
+async def crawl(settings: Settings) -> None:
+    """Until SIGTERM or Ctrl-C."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    database = Database.open(settings.database_address)
+    try:
+        migrate(database)
+        process = CrawlProcess(settings, database)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, process.stop)
+        await process.run()
+    finally:
+        database.close()
+
+
+def main() -> None:
+    """Crawl until told to stop."""
+    end_with_supervisor()
+    take_over()
+    try:
+        asyncio.run(crawl(Settings.from_environment()))
+    except (InputError, LockedError) as error:
+        log("start failed", "error", process="crawler", why=str(error))
+        sys.exit(2)
+    except LycosaError as error:  # the database is away: the supervisor tries again
+        log("start failed", "error", process="crawler", why=str(error))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,373 @@
+"""The loop of the crawl process: twice a second it looks into the database, and brings what runs to what is wanted.
+
+It may be killed at any moment. What was fetched is in the crawls' logs, what is wanted is in the database, and a crawl
+in the state `running` that nobody runs is taken up by the next process. While the database is away the crawls go on;
+how they ended is written when it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import traceback
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from lycosa.core.engine import STOPPED
+from lycosa.core.errors import LockedError, LycosaError
+from lycosa.core.protocols import Clock
+from lycosa.people import catalogue, crawls, erasing, feedback, notices
+from lycosa.people.crawls import Ending
+from lycosa.people.database import Database, Row
+from lycosa.people.queueing import choose
+from lycosa.people.wishes import Wishes
+from lycosa.server.comparing import run_queued
+from lycosa.server.crawler.running import LONGEST_STOP, Running, Surroundings
+from lycosa.server.logs import log
+from lycosa.server.settings import Settings
+from lycosa.spaces.making import wall_clock
+from lycosa.store.log import Lock
+from lycosa.web.authority import Authority
+
+NAME = "crawler"
+"""Of the process, in the database."""
+
+EVERY = 0.5
+"""Seconds between two looks into the database."""
+
+BEAT = 1.0
+"""Seconds between two signs of life, and between two reports of how far the crawls are."""
+
+SCHEDULE = 5.0
+"""Seconds between two looks at which crawls are due to be refreshed."""
+
+MOST_REQUESTS = 128
+"""In flight over all crawls."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Far = tuple[int, int, int]
+"""How far a crawl is: pages, finds, lessons."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the database says: crawls that run or should, directories to remove, how much feedback there is."""
+
+    rows: list[Row]
+    rubbish: list[str]
+    feedback: dict[str, tuple[int, float]]
+    """By interest: how many labels, and when the last was given."""
+
+
+@dataclass(slots=True)
+class Under:
+    """A crawl that runs here, its task, and the feedback it was told of."""
+
+    running: Running
+    task: asyncio.Task[Ending]
+    feedback: tuple[int, float] = (0, 0.0)
+
+
+@dataclass(slots=True)
+class Unwritten:
+    """How a crawl ended that the database has not heard of yet."""
+
+    row: Row
+    ending: Ending
+    at: float
+
+
+class CrawlProcess:
+    """All crawls of one server. `run()` goes on until `stop()`."""
+
+    def __init__(self, settings: Settings, database: Database, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.database = database
+        self.clock = clock or wall_clock()
+        self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
+        self.around = Surroundings(settings, self.clock, self.authority)
+        self.under: dict[str, Under] = {}
+        self.unwritten: dict[str, Unwritten] = {}
+        self.away = ""
+        """Why the database could not be asked; empty if it could."""
+        self.looks = 0
+        self._started = self.clock()
+        self._stopping = asyncio.Event()
+        self._beaten = self._scheduled = 0.0
+        self._thread = ThreadPoolExecutor(1, "database")  # waiting for it must not stop the crawls
+        self._fetched = 0
+        self._written: dict[str, Far] = {}
+
+    async def run(self) -> None:
+        """Until `stop`; then every crawl is ended gently, and stays `running` in the database: the next one goes on."""
+        directory = self.settings.data / "crawls"
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = Lock(directory)
+        except LockedError as error:
+            raise LockedError(
+                f"{self.settings.data} is crawled by another process already: stop that one first, or serve another "
+                "directory"
+            ) from error
+        log("crawl process started", data=str(self.settings.data))
+        comparing = asyncio.create_task(_keep_going(partial(run_queued, self.settings, self.database)))
+        try:
+            while not self._stopping.is_set():
+                try:
+                    await self.look()
+                except LycosaError as error:  # the database: what was to be written waits
+                    self._gone(error)
+                except Exception as bug:  # the crawls go on, and the next look may be luckier
+                    log("look failed", "error", error=repr(bug), traceback=traceback.format_exc())
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopping.wait(), EVERY)
+        finally:
+            try:
+                comparing.cancel()
+                await asyncio.wait({comparing})
+                await self._end_all()
+            finally:
+                lock.release()
+                self._thread.shutdown()
+                log("crawl process ended")
+
+    def stop(self) -> None:
+        """End gently. For a signal handler of the loop."""
+        self._stopping.set()
+
+    async def look(self) -> None:
+        """One look into the database, and what follows from it."""
+        self.looks += 1
+        now = self.clock()
+        for under in self.under.values():
+            if under.task.done():
+                continue  # what it showed is removed, and stays so
+            try:
+                under.running.look(now)
+            except OSError as error:
+                log("cannot show how a crawl is", crawl=under.running.id, error=str(error))
+        self._collect()
+        await self._ask(self._write, self._report(), self._far())
+        seen = await self._ask(self._see)
+        if self.away:
+            log("database back")
+            self.away = ""
+        await self._steer(seen, now)
+        await self._take_up(seen)
+        await self._start(seen)
+        await self._remove(seen)
+
+    # -- what the database is told and asked: in its own thread ------------------------------------------------
+
+    async def _ask(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
+
+    def _write(self, report: dict[str, int], far: dict[str, Far]) -> None:
+        """How crawls ended, how far the others are, and that we live."""
+        for crawl, unwritten in list(self.unwritten.items()):
+            self._write_ending(unwritten)
+            del self.unwritten[crawl]
+        now = self.clock()
+        if now < self._beaten + BEAT:
+            return
+        with self.database.transaction():
+            self.database.run(
+                "INSERT INTO process (name, pid, started, beat, told) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) "
+                "DO UPDATE SET pid = excluded.pid, started = excluded.started, beat = excluded.beat, "
+                "told = excluded.told",
+                NAME,
+                os.getpid(),
+                self._started,
+                now,
+                json.dumps(report),
+            )
+            for crawl, got in far.items():
+                if got != self._written.get(crawl):
+                    crawls.progress(self.database, crawl, *got)
+        self._beaten, self._written = now, far
+
+    def _write_ending(self, unwritten: Unwritten) -> None:
+        """The state and the notice go together: neither is lost, nor told twice."""
+        row, ending = unwritten.row, unwritten.ending
+        with self.database.transaction():
+            state = crawls.end(self.database, unwritten.at, row["id"], ending)
+            if kind_and_text := told_of(row, ending, state):
+                owner = self.database.row("SELECT owner FROM interest WHERE id = ?", row["interest"])
+                if owner is not None:
+                    notices.tell(self.database, unwritten.at, owner["owner"], *kind_and_text, row["interest"])
+        log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
+
+    def _see(self) -> Seen:
+        database, now = self.database, self.clock()
+        if now >= self._scheduled + SCHEDULE:
+            for crawl in crawls.schedule(database, now):
+                log("crawl due", crawl=crawl)
+            self._scheduled = now
+        rows = crawls.under_way(database)
+        told = database.rows(
+            "SELECT f.interest, COUNT(*) AS n, MAX(f.at) AS last FROM feedback f "
+            "JOIN crawl c ON c.interest = f.interest WHERE c.state = 'running' GROUP BY f.interest"
+        )
+        given = {row["interest"]: (int(row["n"]), float(row["last"])) for row in told}
+        return Seen(rows, erasing.rubbish(database), given)
+
+    # -- what follows ------------------------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        """Crawls that have ended by themselves, or because they were told to."""
+        for crawl, under in list(self.under.items()):
+            if under.task.done():
+                del self.under[crawl]
+                self._fetched += under.running.pages - under.running.row["pages"]
+                self.unwritten[crawl] = Unwritten(under.running.row, under.task.result(), self.clock())
+
+    async def _steer(self, seen: Seen, now: float) -> None:
+        """What runs: is it still wanted, may it have more pages, has it something to learn?"""
+        rows = {row["id"]: row for row in seen.rows}
+        for crawl, under in self.under.items():
+            row = rows.get(crawl)
+            running = under.running
+            if row is None:  # deleted
+                under.task.cancel()
+                continue
+            if row["wanted"] != "run":
+                running.stop()
+                if now > running.stopped_at + LONGEST_STOP:
+                    under.task.cancel()
+                continue
+            if row["budget"] != running.budget:
+                running.grow(row["budget"])
+            given = seen.feedback.get(row["interest"], (0, 0.0))
+            if given != under.feedback:
+                running.learn(await self._ask(feedback.labels_of, self.database, row["interest"]))
+                under.feedback = given
+
+    async def _take_up(self, seen: Seen) -> None:
+        """Crawls that ran when an earlier process ended."""
+        for row in seen.rows:
+            crawl = row["id"]
+            if row["state"] != "running" or crawl in self.under or crawl in self.unwritten:
+                continue
+            if row["wanted"] != "run":
+                ending = Ending(STOPPED, pages=row["pages"], found=row["found"], lessons=row["lessons"])
+                self.unwritten[crawl] = Unwritten(row, ending, self.clock())
+            elif len(self.under) >= self.settings.crawls:  # there are fewer places than before
+                await self._ask(crawls.give_back, self.database, crawl)
+            else:
+                await self._begin(row, seen)
+
+    async def _start(self, seen: Seen) -> None:
+        """From the queue, as many as there is room for."""
+        running: dict[str, int] = {}
+        for row in seen.rows:
+            if row["id"] in self.under or row["id"] in self.unwritten or row["state"] == "running":
+                running[row["owner"]] = running.get(row["owner"], 0) + 1
+        waiting = [each for each in crawls.waiting(seen.rows) if each.crawl not in self.unwritten]
+        for crawl in choose(waiting, running, self.settings.crawls, self.settings.crawls_per_person):
+            if await self._ask(crawls.take, self.database, self.clock(), crawl):
+                await self._begin(await self._ask(self._row, crawl), seen)
+
+    async def _begin(self, row: Row | None, seen: Seen) -> None:
+        if row is None:
+            return
+        interest = row["interest"]
+
+        def read() -> tuple[list[str], dict[str, bool]]:
+            try:
+                preferences = Wishes.of_json(row["wishes"]).preferences
+            except (ValueError, TypeError):  # the crawl itself will say so
+                preferences = []
+            return catalogue.seeds_of(self.database, preferences), feedback.labels_of(self.database, interest)
+
+        seeds, labels = await self._ask(read)
+        running = Running(row, seeds, labels, self.around)
+        task = asyncio.create_task(running.run(), name=f"crawl {row['id']}")
+        self.under[row["id"]] = Under(running, task, seen.feedback.get(interest, (0, 0.0)))
+        log("crawl started", crawl=row["id"], task=row["task"])
+
+    def _row(self, crawl: str) -> Row | None:
+        return next((row for row in crawls.under_way(self.database) if row["id"] == crawl), None)
+
+    async def _remove(self, seen: Seen) -> None:
+        """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
+        waste = [crawl for crawl in seen.rubbish if crawl not in self.under]
+        if not waste:
+            return
+
+        def sweep() -> None:
+            directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
+            for directory in erasing.sweep(list(directories)):
+                erasing.removed(self.database, directories[directory])
+                log("directory removed", crawl=directories[directory])
+
+        await self._ask(sweep)
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    async def _end_all(self) -> None:
+        for under in self.under.values():
+            under.running.stop()
+        tasks = [under.task for under in self.under.values()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=LONGEST_STOP)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self._collect()
+        far: dict[str, Far] = {}
+        for crawl, unwritten in list(self.unwritten.items()):
+            ending = unwritten.ending
+            if ending.reason == STOPPED and not ending.failed:
+                del self.unwritten[crawl]  # it is to go on: still `running`
+                far[crawl] = (ending.pages, ending.found, ending.lessons)
+        self._beaten = 0.0
+        try:
+            await self._ask(self._write, self._report(), far)
+        except LycosaError as error:  # the next process finds them `running`, and sees that they are over
+            self._gone(error)
+
+    def _gone(self, error: LycosaError) -> None:
+        if not self.away:
+            log("database away", error=str(error))
+        self.away = str(error)
+
+    def _report(self) -> dict[str, int]:
+        """Numbers of this process, for those who watch it; the pages are those it has fetched."""
+        running = [under.running for under in self.under.values()]
+        fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in running)
+        return {"running": len(running), "in_flight": self.authority.in_flight, "pages": fetched}
+
+    def _far(self) -> dict[str, Far]:
+        running = {crawl: under.running for crawl, under in self.under.items()}
+        return {crawl: (each.pages, each.found, each.lessons) for crawl, each in running.items()}
+
+
+async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Start it again when it fails: it is nothing that crawls should suffer for."""
+    while True:
+        try:
+            await work()
+        except Exception as bug:
+            log("failed beside the crawls", "error", error=repr(bug), traceback=traceback.format_exc())
+        await asyncio.sleep(10.0)
+
+
+def told_of(row: Row, ending: Ending, state: str) -> tuple[str, str] | None:
+    """What its owner should hear of an ending: the kind of notice, and the words."""
+    if state == "failed":
+        what = "a new look at" if row["task"] == "refresh" else "the crawl of"
+        return "failed", f"{what} {row['name']} failed: {ending.reason}"
+    if state != "finished":
+        return None
+    if row["task"] == "refresh":
+        if not ending.changes:
+            return None
+        return "changes", f"{row['name']}: {ending.changes} page{'s have' if ending.changes != 1 else ' has'} changed"
+    return "finished", f"{row['name']}: {ending.found} of {ending.pages} pages found relevant ({ending.reason})"

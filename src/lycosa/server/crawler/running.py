@@ -1,0 +1,200 @@
+"""One crawl while it runs: from the wishes to an engine, through as many re-openings as feedback asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from lycosa import crawling
+from lycosa.core.engine import STOPPED, Engine
+from lycosa.core.errors import LycosaError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Clock
+from lycosa.crawling import Crawl
+from lycosa.people.crawls import Ending
+from lycosa.people.database import Row
+from lycosa.people.wishes import Wishes, options
+from lycosa.server.crawler import live
+from lycosa.server.crawler.teaching import teach
+from lycosa.server.logs import log
+from lycosa.server.settings import Settings, without_place
+from lycosa.store.directory import CONFIG
+from lycosa.web.authority import Authority
+
+PATIENCE = 15.0
+"""Seconds between two openings of a crawl for feedback, at least; longer for one whose opening takes long."""
+
+LONGEST_STOP = 10.0
+"""Seconds that a crawl which is to stop may wait for what is in flight."""
+
+LONGEST_REASON = 500
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What all crawls of the process have in common."""
+
+    settings: Settings
+    clock: Clock
+    authority: Authority
+    opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Logs are read one after the other, so that the first is soon ready."""
+
+
+class Running:
+    """A crawl under way. `run` it as a task; the other methods may be called meanwhile."""
+
+    def __init__(self, row: Row, catalogue: list[str], labels: Mapping[str, bool], around: Surroundings) -> None:
+        self.id: str = row["id"]
+        self.row = row
+        self.budget: int = row["budget"]
+        self.pages: int = row["pages"]
+        self.found: int = row["found"]
+        self.lessons: int = row["lessons"]
+        self.labels = dict(labels)
+        self.taught_by: dict[str, bool] = {}
+        """The labels that it was opened with."""
+        self.stopped_at = 0.0
+        self.opened_at = 0.0
+        self.opening_took = 0.0
+        self.engine: Engine | None = None
+        self._catalogue = catalogue
+        self._around = around
+        self._directory = around.settings.crawl_directory(self.id)
+        self._crawl: Crawl | None = None
+        self._reopening = False
+        self._shown = 0.0
+        self._changes_before: int | None = None
+
+    async def run(self) -> Ending:
+        """Crawl until it is over, or is to stop; whatever goes wrong is an ending, too."""
+        try:
+            reason = await self._sessions()
+        except asyncio.CancelledError:  # what was in flight is not recorded, and asked for again by the next run
+            return self._ending(STOPPED)
+        except LycosaError as error:
+            return self._ending(str(error), failed=True)
+        except Exception as bug:  # of one crawl: the others go on
+            log("crawl crashed", crawl=self.id, error=f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
+            return self._ending(f"{type(bug).__name__}: {bug}", failed=True)
+        finally:
+            live.remove(self._directory)
+        return self._ending(reason)
+
+    async def _sessions(self) -> str:
+        while not self.stopped_at:
+            crawl = await self._open()
+            if crawl is None:
+                break
+            async with crawl:
+                async for _ in crawl:
+                    self._count()
+                    await asyncio.sleep(0)  # others want a turn after every page
+            self._count()
+            reason = crawl.engine.ending if crawl.engine is not None else STOPPED
+            if reason != STOPPED or not self._reopening:
+                return reason
+        return STOPPED
+
+    async def _open(self) -> Crawl | None:
+        """The crawl, where its log ends; None if it was stopped before that."""
+        around, self._reopening = self._around, False
+        if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
+            crawl = self._crawl = crawling.crawl(out=self._directory, **self._common(), **self._options())
+            await crawl.open()
+        else:
+            async with around.opening:
+                if self.stopped_at:
+                    return None
+                begun = around.clock()
+                self.lessons, self.taught_by = teach(self._directory, self.labels, begun), dict(self.labels)
+                crawl = self._crawl = self._again()
+                await crawl.open()
+                self.opening_took = around.clock() - begun
+        self.opened_at = around.clock()
+        self.engine = crawl.engine
+        if self.engine is not None:
+            if self._changes_before is None:
+                self._changes_before = self.engine.tally.changes.total()
+            self.grow(self.budget)
+        self._count()
+        return crawl
+
+    def _again(self) -> Crawl:
+        """The crawl in the directory: as it was begun, but for the pages it may have, new seeds, and what is the
+        operator's.
+        """
+        wished = self._options()
+        changes = {name: wished[name] for name in ("seeds", *self._operators())}
+        if self.row["task"] == "refresh":
+            began = self.row["started"] or 0.0
+            return crawling.revisit(self._directory, everything=True, began=began, **self._common(), **changes)
+        return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
+
+    def _common(self) -> dict[str, Any]:
+        return {"clock": self._around.clock, "authority": self._around.authority}
+
+    def _options(self) -> dict[str, Any]:
+        wishes = Wishes.of_json(self.row["wishes"])
+        return options(wishes, self._catalogue, budget=self.budget, **self._operators())
+
+    def _operators(self) -> dict[str, Any]:
+        """What the operator says, for everyone."""
+        settings = self._around.settings
+        told: dict[str, Any] = {
+            "delay": settings.delay,
+            "concurrency": settings.concurrency,
+            "allow_network": list(settings.allow_network),
+            "contact": settings.contact,
+            "random_seed": settings.random_seed,
+            "learn_labels": True,
+        }
+        known = {item.name for item in fields(Options)}
+        return {name: value for name, value in told.items() if name in known}
+
+    # -- while it runs -----------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """End after what is in flight has arrived."""
+        self.stopped_at = self.stopped_at or self._around.clock()
+        if self._crawl is not None:
+            self._crawl.stop()
+
+    def grow(self, budget: int) -> None:
+        """It may have so many pages now."""
+        self.budget = budget
+        if self.engine is not None and self.row["task"] == "crawl":
+            self.engine.budget = replace(self.engine.budget, pages=budget)
+
+    def learn(self, labels: Mapping[str, bool]) -> None:
+        """People have said yes or no to more pages: it is opened again before long."""
+        self.labels = dict(labels)
+
+    def look(self, now: float) -> None:
+        """Called now and then: opens again what has something to learn, and shows how it is."""
+        patience = max(PATIENCE, 5 * self.opening_took)
+        if self.engine is not None and self.labels != self.taught_by and now >= self.opened_at + patience:
+            self.opened_at = now
+            self._reopening = True
+            if self._crawl is not None:
+                self._crawl.stop()
+        if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
+            self._shown = now
+            live.write(self._directory, live.told(self.engine, now))
+
+    def _count(self) -> None:
+        if self.engine is not None:
+            self.pages, self.found = self.engine.tally.pages, self.engine.tally.relevant
+
+    def _ending(self, reason: str, *, failed: bool = False) -> Ending:
+        changes = 0
+        if self.engine is not None:
+            changes = self.engine.tally.changes.total() - (self._changes_before or 0)
+            if not self.pages and self.engine.tally.complaint and reason != STOPPED:
+                reason = f"{reason}; {self.engine.tally.complaint}"
+        reason = without_place(self._around.settings, reason)
+        words = "".join(letter if letter.isprintable() else " " for letter in reason)[:LONGEST_REASON]
+        return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, changes)

@@ -1,0 +1,56 @@
+"""What happens, as lines of JSON on standard error: one a line, for a person with `jq` or a collector of logs.
+
+No secret and no query string is written; of a request the route, not the address, as addresses name interests.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+QUIET = "LYCOSA_LOG"
+"""Where this is "quiet", only what went wrong is written."""
+
+
+def log(event: str, level: str = "info", **fields: Any) -> None:
+    """Write one event. Never fails: a log that can't be written is no reason to stop working."""
+    if level == "info" and os.environ.get(QUIET) == "quiet":
+        return
+    line = {"at": _now(), "level": level, "event": event, "pid": os.getpid(), **fields}
+    try:
+        sys.stderr.write(json.dumps(line, ensure_ascii=True, default=str) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class _Lines(logging.Handler):
+    """What libraries say by Python's logging, in the same form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = (
+            "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
+        )
+        trace = self.format_trace(record)
+        log("told", level, by=record.name, text=record.getMessage(), **({"trace": trace} if trace else {}))
+
+    def format_trace(self, record: logging.LogRecord) -> str:
+        """Where it went wrong, if it did."""
+        return logging.Formatter().formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
+
+
+def take_over() -> None:
+    """Have everything that libraries log written as our lines: from warnings on, uvicorn's errors included."""
+    root = logging.getLogger()
+    root.handlers[:] = [_Lines()]
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(True)

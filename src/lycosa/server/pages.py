@@ -1,0 +1,222 @@
+"""The pages that people see: empty shells, filled by scripts from the API. Nobody is sent to sign in first.
+
+A shell knows who looks at it (name, role, colours) and which interest it is about; everything else it shows comes from
+the API, with the same rights as any other client's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exception_handlers import http_exception_handler
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from lycosa.people.credentials import LONGEST, SHORTEST
+from lycosa.people.database import DatabaseAway
+from lycosa.server.assets import ASK_AGAIN, FOR_EVER, Assets
+from lycosa.server.site import site_of
+from lycosa.server.who import SCOPES, Mode, Person, identify, may
+from lycosa.version import __version__
+
+SIGN_IN = "/sign-in"
+THEMES = ("system", "light", "dark")
+TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "compare", "settings", "sharing")
+
+TOLD = {
+    403: ("Not for you", "You may not see this page. Whoever keeps this server can change that."),
+    404: ("Nothing here", "There is no such page, or it is not shared with you."),
+    405: ("Nothing here", "There is no such page, or it is not shared with you."),
+    503: ("One moment", "The database cannot be reached just now. Try again in a few seconds."),
+}
+
+
+class Pages:
+    """What makes pages: the templates, and the files they link to."""
+
+    def __init__(self) -> None:
+        self.assets = Assets()
+        self._templates = Environment(
+            loader=PackageLoader("lycosa.server"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals |= {"static": self.assets.link, "version": __version__, "all_scopes": SCOPES}
+        self._templates.globals |= {"shortest": SHORTEST, "longest": LONGEST}
+
+    def show(
+        self, request: Request, template: str, code: int = 200, person: Person | None = None, **told: Any
+    ) -> Response:
+        """One page, for a person or for anybody."""
+        person = person or known(request)
+        told = {"person": person, "theme": theme_of(request, person), "path": request.url.path, **told}
+        told["max_budget"] = site_of(request).settings.max_budget
+        html = self._templates.get_template(f"{template}.html").render(told)
+        return HTMLResponse(html, code, {"Cache-Control": "no-store"})
+
+    def mistake(self, request: Request, status: int) -> Response:
+        """The page that says that there is none."""
+        title, text = TOLD.get(status, ("That did not work", "The server could not answer this."))
+        return self.show(request, "error", status, status=status, title=title, text=text)
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the site's pages and static files to the application, and its page for what does not exist."""
+    pages = Pages()
+
+    def add(path: str, answer: Callable[..., Response]) -> None:
+        app.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
+
+    def open_page(template: str) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            return pages.show(request, template)
+
+        return answer
+
+    def page(template: str, scope: str = "read", **told: Any) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            person = visitor(request)
+            if person is None:
+                return to_sign_in(request)
+            if scope not in person.scopes:
+                raise HTTPException(403)
+            return pages.show(request, template, person=person, **told)
+
+        return answer
+
+    def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Request, str], Response]:
+        def answer(request: Request, interest: str) -> Response:
+            person = visitor(request)
+            if person is None:
+                return to_sign_in(request)
+            with away_as_page():
+                asked = may(site_of(request), person, _printable(interest), mode)
+            if scope not in person.scopes:
+                raise HTTPException(403)
+            tab = request.path_params.get("tab", "")
+            if tab and tab not in TABS:
+                raise HTTPException(404)
+            told = {"interest": asked.interest["id"], "name": asked.interest["name"], "mode": asked.mode, "tab": tab}
+            return pages.show(request, template, person=person, **told)
+
+        return answer
+
+    def sign_in(request: Request) -> Response:
+        if known(request) is not None:
+            return RedirectResponse(local_path(request.query_params.get("next", "")), 303)
+        return pages.show(request, "sign_in", next=local_path(request.query_params.get("next", "")))
+
+    def static(request: Request, name: str, build: str = "") -> Response:
+        asset = pages.assets.get(name)
+        if asset is None:
+            raise HTTPException(404)
+        headers = {
+            "ETag": asset.tag,
+            "Cache-Control": FOR_EVER if build == pages.assets.build else ASK_AGAIN,
+            "Vary": "Accept-Encoding",
+        }
+        if name == "reader.css":  # for a document in a sandbox, which is of no origin
+            headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        if asset.tag in request.headers.get("if-none-match", ""):
+            return Response(None, 304, headers)
+        content = asset.content
+        if "gzip" in request.headers.get("accept-encoding", "") and len(content) > 1000:
+            content = asset.packed
+            headers["Content-Encoding"] = "gzip"
+        return Response(content, 200, headers, asset.type)
+
+    def favicon(request: Request) -> Response:
+        return static(request, "favicon.svg")
+
+    add("/", page("interests"))
+    add(SIGN_IN, sign_in)
+    add("/join", open_page("join"))
+    add("/privacy", open_page("privacy"))
+    add("/interests/new", page("interest_form", "write", interest="", name="", mode="own", tab=""))
+    add("/interests/{interest}/edit", of_interest("interest_form", "edit", "write"))
+    add("/interests/{interest}", of_interest("interest", "read"))
+    add("/interests/{interest}/{tab}", of_interest("interest", "read"))
+    add("/account", page("account", "account"))
+    add("/admin", page("admin", "admin"))
+    add("/favicon.ico", favicon)
+    add("/static/{name}", static)
+    add("/static/{build}/{name}", static)
+
+    async def explain(request: Request, error: Exception) -> Response:
+        """What does not exist, as a page for browsers and as JSON for programs."""
+        assert isinstance(error, StarletteHTTPException)
+        wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+        if not wants_page:
+            return await http_exception_handler(request, error)
+        return pages.mistake(request, error.status_code)
+
+    app.add_exception_handler(StarletteHTTPException, explain)
+
+
+def known(request: Request) -> Person | None:
+    """Whoever looks at a page, or None: also while the database is away, so that a page can say so."""
+    try:
+        return identify(request, site_of(request))
+    except (HTTPException, DatabaseAway):
+        return None
+
+
+def visitor(request: Request) -> Person | None:
+    """The same for a page that needs somebody. While the database is away nobody is sent to sign in: it would fail."""
+    with away_as_page():
+        try:
+            return identify(request, site_of(request))
+        except HTTPException:
+            return None
+
+
+@contextmanager
+def away_as_page() -> Iterator[None]:
+    """While the database is away: a page that says so, not an answer for programs."""
+    try:
+        yield
+    except DatabaseAway:
+        raise HTTPException(503, headers={"Retry-After": "2"}) from None
+
+
+def theme_of(request: Request, person: Person | None) -> str:
+    """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
+    if person is None:
+        return "system"
+    try:
+        row = site_of(request).database.row("SELECT preferences FROM person WHERE id = ?", person.id)
+    except DatabaseAway:
+        return "system"
+    chosen = json.loads(row["preferences"]).get("theme") if row else None
+    return chosen if chosen in THEMES else "system"
+
+
+def local_path(path: str) -> str:
+    """A path of this site as it was given, or / where it might lead elsewhere.
+
+    >>> [local_path(path) for path in ("/account", "//evil.test", "/\\\\evil.test", "https://evil.test", "")]
+    ['/account', '/', '/', '/', '/']
+    """
+    safe = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if safe and not path.startswith((SIGN_IN, "/api/", "/static/")) else "/"
+
+
+def to_sign_in(request: Request) -> Response:
+    """Off to sign in, and back here afterwards."""
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)
+
+
+def _printable(name: str) -> str:
+    """A name as it may be looked up; one that no interest can have is as good as unknown."""
+    if not name.isprintable():
+        raise HTTPException(404)
+    return name

@@ -1,0 +1,148 @@
+"""What keeps the server safe whatever a route does: pure ASGI, so that live events pass as they come.
+
+Refused at the door: requests for another host, changes that another site's page asks for, bodies that are too large,
+NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the session's cookie
+if it has changed. (A request's id is given by `watching.py`, around this.)
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lycosa.server.settings import Settings
+from lycosa.server.who import SAFE
+
+LARGEST = 1_000_000
+"""Bytes of a request's body."""
+LARGEST_UPLOAD = 6_000_000
+"""The same where files are uploaded."""
+
+HEALTH = "/api/v1/health"
+"""What is answered for under any name: whoever watches the server may not know it by its own."""
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+"""Set where the route has not set its own."""
+
+
+class Safety:
+    """The middleware."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+        parts = urlsplit(settings.url.lower())
+        standard = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
+        self.host = parts.netloc.removesuffix(standard) if standard else parts.netloc
+        self.origin = f"{parts.scheme}://{self.host}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        exchange: dict[str, Any] = {"begun": False, "cookie": ""}
+        scope["lycosa"] = exchange
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange["begun"] = True
+                self._dress(scope, message, exchange)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refused = self._refusal(scope, headers)
+        if refused:
+            await _tell(answer, *refused)
+            return
+        try:
+            await self.app(scope, _bounded(receive, scope), answer)
+        except Exception:
+            if not exchange["begun"]:
+                number = scope.get("state", {}).get("request", "unknown")
+                await _tell(answer, 500, f"something went wrong here: the server's log has it as request {number}")
+            raise  # for the log
+
+    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+        if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
+            return 422, "the address has a NUL character: leave it out"
+        host = headers.get("host", "").lower()
+        program = headers.get("authorization", "").lower().startswith("bearer ")  # no browser adds it by itself
+        if self.settings.url and host != self.host and not program and scope["path"] != HEALTH:
+            return 421, f"this server is {self.settings.base}: use that address"
+        if scope["method"] not in SAFE and not program:
+            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+                return 403, "this was asked for by another site's page"
+            origin = headers.get("origin")
+            if origin is not None and not self._ours(origin, host):
+                return 403, "this was asked for by another site's page"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal():
+            return 400, "the header Content-Length is no number"
+        if int(length) > _largest(scope):
+            return 413, _too_large(scope)
+        return None
+
+    def _ours(self, origin: str, host: str) -> bool:
+        if self.settings.url:
+            return origin == self.origin
+        return origin in (f"http://{host}", f"https://{host}")
+
+    def _dress(self, scope: Scope, message: Message, exchange: dict[str, Any]) -> None:
+        headers = MutableHeaders(scope=message)
+        if "content-security-policy" not in headers:
+            headers["X-Frame-Options"] = "DENY"  # a route with a policy of its own says who may frame it
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        if scope["path"].startswith("/api/"):
+            headers.setdefault("Cache-Control", "no-store")
+        if self.settings.secure:
+            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        if exchange["cookie"]:
+            headers.append("Set-Cookie", exchange["cookie"])
+
+
+def _largest(scope: Scope) -> int:
+    return LARGEST_UPLOAD if scope["path"].endswith("/imports") else LARGEST
+
+
+def _too_large(scope: Scope) -> str:
+    return f"the request is larger than {_largest(scope) // 1_000_000} MB: send less at once"
+
+
+def _bounded(receive: Receive, scope: Scope) -> Receive:
+    """The body as it comes, up to a size: Content-Length may be missing."""
+    had, most = 0, _largest(scope)
+
+    async def bounded() -> Message:
+        nonlocal had
+        message = await receive()
+        had += len(message.get("body", b""))
+        if had > most:
+            raise HTTPException(413, _too_large(scope))
+        return message
+
+    return bounded
+
+
+async def _tell(send: Send, status: int, detail: str) -> None:
+    body = json.dumps({"detail": detail}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,130 @@
+"""The shelves of the crawls that are looked at, most recently used last; and how many live streams each person has."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fastapi import HTTPException
+
+from lycosa.collection.rescoring import Rescoring
+from lycosa.collection.shelf import Shelf
+from lycosa.core.errors import LockedError, StoreError
+from lycosa.server.logs import log
+
+ROOM = 256_000_000
+"""Bytes that all shelves may take; the one in use may be larger."""
+
+MOST = 200
+"""Shelves at once, however small."""
+
+STREAMS = 10
+"""Live streams of one person."""
+
+
+class Held:
+    """A shelf, and what was worked out about it."""
+
+    def __init__(self, path: Path) -> None:
+        self.shelf = Shelf(path)
+        self.rescoring = Rescoring(self.shelf)
+        self.arranged: OrderedDict[object, object] = OrderedDict()
+        """Orders that took long, with what they depend on."""
+        self.excerpts: dict[int, str] = {}
+        """By the number of the version."""
+        self.indexed = 0
+        """Up to which event the search index is known to be made."""
+        self.indexing: threading.Thread | None = None
+
+    def remember(self, key: object, value: object, most: int = 8) -> None:
+        """Keep something that was worked out, and forget what is oldest."""
+        with self.shelf.lock:
+            self.arranged[key] = value
+            while len(self.arranged) > most:
+                self.arranged.popitem(last=False)
+
+
+class Shelves:
+    """One for each crawl directory, made when it is first asked for."""
+
+    def __init__(self, room: int = ROOM, most: int = MOST) -> None:
+        self.room, self.most = room, most
+        self.stopping = threading.Event()
+        """Set when the server stops: streams end."""
+        self._held: OrderedDict[Path, Held] = OrderedDict()
+        self._lock = threading.Lock()
+        self._streams: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._held
+
+    def get(self, path: Path) -> Held:
+        """The shelf of a directory, brought up to date."""
+        with self._lock:
+            held = self._held.get(path)
+            if held is None:
+                held = self._held[path] = Held(path)
+            self._held.move_to_end(path)
+        with explained():
+            held.shelf.catch_up()
+        self._make_room()
+        return held
+
+    def drop(self, path: Path) -> None:
+        """Forget a crawl that was deleted."""
+        with self._lock:
+            self._held.pop(path, None)
+
+    def stop(self) -> None:
+        """The server ends: so do all streams."""
+        self.stopping.set()
+
+    def _make_room(self) -> None:
+        """Let go of those that nobody has asked for longest. Who still reads one keeps it until they are done."""
+        with self._lock:
+            size = sum(held.shelf.size for held in self._held.values())
+            while len(self._held) > 1 and (size > self.room or len(self._held) > self.most):
+                _, oldest = self._held.popitem(last=False)
+                size -= oldest.shelf.size
+
+    def begin(self, person: str) -> None:
+        """One more stream; 429 if that is too many."""
+        with self._lock:
+            if self._streams[person] >= STREAMS:
+                told = f"you have {STREAMS} live views open already: close one of them first"
+                raise HTTPException(429, told, {"Retry-After": "5"})
+            self._streams[person] += 1
+
+    def end(self, person: str) -> None:
+        """One stream less."""
+        with self._lock:
+            self._streams[person] -= 1
+            if self._streams[person] <= 0:
+                del self._streams[person]
+
+    def streams(self, person: str) -> int:
+        """How many a person has."""
+        return self._streams[person]
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """What a crawl's directory refuses, as an answer: it is nobody's mistake who asked."""
+    try:
+        yield
+    except LockedError as error:
+        raise HTTPException(503, "the crawl's log is in use: try again in a moment", _SOON) from error
+    except StoreError as error:
+        log("crawl unreadable", "error", why=str(error))  # where it lies is for the log alone
+        raise HTTPException(503, "the crawl's directory can't be read: tell who runs this server") from error
+    except OSError as error:
+        raise HTTPException(503, f"the crawl's directory can't be read: {error.strerror}", _SOON) from error
+
+
+_SOON = {"Retry-After": "2"}

@@ -1,0 +1,230 @@
+"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from lycosa.collection.filters import Filters
+from lycosa.collection.orders import Order, arrange
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.cards import topic_marks
+from lycosa.collection.shelf import Shelf
+from lycosa.collection.shelved import Shelved
+from lycosa.collection.snippets import snippet
+from lycosa.collection.tracing import Origin
+from lycosa.collection.words import prose
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.types import Visit
+from lycosa.people.database import Database
+from lycosa.server.shelves import Held
+from lycosa.store.log import SqliteLog
+
+Labelled = Literal["yes", "no", "any", "none"]
+Label = Literal["yes", "no"]
+
+EXCERPT, EXCERPTS = 240, 2_000
+"""Letters of an excerpt, and how many of them are kept of a crawl."""
+
+PATIENCE = 0.15
+"""Seconds that an answer spends on reading excerpts out of the archive: those left out come with the next one."""
+
+
+class Why(BaseModel):
+    """Why a page was fetched: what first led to it, and the score for which it was chosen."""
+
+    kind: str
+    parent: str
+    parent_title: str
+    anchor: str
+    alpha: float
+    score: float
+
+
+class Page(BaseModel):
+    """One page, as its current version is."""
+
+    seq: int
+    url: str
+    title: str
+    host: str
+    language: str
+    score: float
+    judged: float
+    fetched: float
+    changed: float | None
+    standing: Literal["stands", "vanished", "moved"]
+    label: Label | None
+    found: bool
+    frequency: int
+    novelty: float | None
+    excerpt: str | None
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What somebody wants to see."""
+
+    filters: Filters
+    labelled: Labelled | None = None
+    found: bool | None = None
+    """None: those that were found, unless labels are asked for."""
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The pages that were asked for, in order."""
+
+    pages: list[Shelved]
+    scores: NDArray[np.float64]
+    fresh: NDArray[np.float64] | None
+
+
+def opened_by(database: Database, interest: str, person: str) -> list[str]:
+    """The results that a person has opened."""
+    rows = database.rows("SELECT url FROM opened WHERE interest = ? AND person = ? ORDER BY url", interest, person)
+    return [row["url"] for row in rows]
+
+
+def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
+    """What people said of a page."""
+    given = labels.get(node)
+    return None if given is None else "yes" if given else "no"
+
+
+def is_found(page: Shelved, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+    """Whether a page is a find: people's word counts more than the judge's."""
+    given = labels.get(page.node)
+    return score >= threshold and not page.copy if given is None else given
+
+
+def choose(held: Held, labels: Mapping[str, bool], asking: Asking, order: Order, known: Sequence[str]) -> Chosen:
+    """The pages that pass, arranged."""
+    with held.shelf.lock:
+        everything, all_scores = held.rescoring.scores(labels)
+        threshold = held.shelf.threshold
+        passing = [
+            page
+            for page in everything
+            if (not page.copy or page.node in labels)
+            and _takes(asking, page, float(all_scores[page.place]), threshold, labels)
+        ]
+        scores = np.array([all_scores[page.place] for page in passing], float)
+        if order != "novelty":
+            places, _ = arrange(passing, scores, order, frozenset())
+            return Chosen([passing[at] for at in places], scores[places], None)
+        key = (held.shelf.generation, hash(tuple(page.seq for page in passing)), hash(scores.tobytes()), tuple(known))
+        done = held.arranged.get(key)
+    if done is None:
+        done = arrange(passing, scores, order, frozenset(known) | frozenset(labels))
+        held.remember(key, done)
+    assert isinstance(done, tuple)
+    places, fresh = done
+    return Chosen([passing[at] for at in places], scores[places], fresh[places])
+
+
+def _takes(asking: Asking, page: Shelved, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+    given, labelled, filters = labels.get(page.node), asking.labelled, asking.filters
+    if labelled is not None:
+        wanted = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
+        if not wanted[labelled]:
+            return False
+    found = asking.found
+    if found is None and labelled in (None, "none"):
+        found = True
+    if found is not None and found != is_found(page, score, threshold, labels):
+        return False
+    if not filters.start <= page.started < filters.end:
+        return False
+    if filters.changed is not None and page.changed < max(1.0, filters.changed):
+        return False
+    if filters.hosts and not any(test(page.host) for test in filters.hosts):
+        return False
+    return not filters.languages or any(test(page.language) for test in filters.languages)
+
+
+class Teller:
+    """Says what there is to say of pages; reads the log and the archive for those that are shown."""
+
+    def __init__(self, held: Held, collection: Collection, labels: Mapping[str, bool]) -> None:
+        self.held, self.collection, self.labels = held, collection, labels
+        self._until = time.monotonic() + PATIENCE
+        learned = [term for term in held.shelf.topic if term]
+        self._marks = topic_marks(collection.options, learned)
+
+    def page(self, page: Shelved, score: float, novelty: float | None) -> Page:
+        """One page."""
+        shelf = self.held.shelf
+        return Page(
+            seq=page.seq,
+            url=page.node,
+            title=page.title,
+            host=page.host,
+            language=page.language,
+            score=round(float(score), 6),
+            judged=page.beta,
+            fetched=page.started,
+            changed=page.changed or None,
+            standing=page.state,  # type: ignore[arg-type]
+            label=label_of(self.labels, page.node),
+            found=is_found(page, float(score), shelf.threshold, self.labels),
+            frequency=page.frequency,
+            novelty=round(float(novelty), 4) if novelty is not None else None,
+            excerpt=self._excerpt(page),
+            why=why_of(shelf.origin(self.collection.log, page.node), page.pick),
+        )
+
+    def _excerpt(self, page: Shelved) -> str | None:
+        kept = self.held.excerpts
+        if page.seq not in kept:
+            if time.monotonic() > self._until:
+                return None
+            text = self._read(page.seq)
+            with self.held.shelf.lock:
+                kept[page.seq] = text
+                while len(kept) > EXCERPTS:
+                    del kept[next(iter(kept))]
+            return text
+        return kept[page.seq]
+
+    def _read(self, seq: int) -> str:
+        visit = next(self.collection.log.events("seq = ?", given=(seq,)), None)
+        if not isinstance(visit, Visit):
+            return ""
+        try:
+            document = self.collection.document(visit)
+        except (StoreError, OSError):
+            return ""
+        return snippet(prose(document.marked), self._marks, EXCERPT).text
+
+
+def why_of(origin: Origin, score: float) -> Why:
+    """An origin, as the API tells it."""
+    return Why(
+        kind=origin.kind,
+        parent=origin.parent,
+        parent_title=origin.title,
+        anchor=origin.anchor,
+        alpha=round(origin.alpha, 6),
+        score=score if np.isfinite(score) else 0.0,
+    )
+
+
+def collection_of(shelf: Shelf) -> Collection | None:
+    """The crawl's directory, for reading; None while nothing is there."""
+    try:
+        return Collection(shelf.path)
+    except InputError:
+        return None
+
+
+def origin_told(shelf: Shelf, log: SqliteLog, visit: Visit) -> Why:
+    """Why a visit was made."""
+    return why_of(shelf.origin(log, visit.node), visit.score)

@@ -1,0 +1,197 @@
+// For admins: people, invitations, the seed catalogue, the audit log, the server. A tab loads when it is first opened.
+
+import {del, get, patch, post} from "./api.js";
+import {$, ago, fill, h, number, outside, short, when} from "./dom.js";
+import {ask, attempt, calm, complain, copier, dialog, field, loading, table, tabs, toast} from "./shell.js";
+
+const myName = $(".who").textContent;
+const words = (text) => h("span", {class: "unseen"}, ` ${text}`);
+
+// -- people
+
+async function people() {
+  const all = await get("/people");
+  fill($("#people"), table({label: "People", rows: all, columns: [
+    {title: "Name", head: true, cell: (one) => [one.name, " ", one.disabled ? h("span", {class: "badge bad"}, "shut out") : null, one.name === myName ? h("span", {class: "badge good"}, "you") : null]},
+    {title: "Role", cell: (one) => h("select", {"aria-label": `Role of ${one.name}`, value: one.role, onchange: (event) => change(event.currentTarget, one, {role: event.currentTarget.value})},
+      ["admin", "member", "reader"].map((role) => h("option", {value: role}, role)))},
+    {title: "Since", cell: (one) => when(one.created)},
+    {title: "", class: "tools", cell: (one) => h("div", {class: "row"},
+      h("button", {type: "button", class: "small", onclick: (event) => change(event.currentTarget, one, {disabled: !one.disabled})}, one.disabled ? "Let in" : "Shut out", words(one.name)),
+      one.disabled || one.name === myName ? null : h("button", {type: "button", class: "small", onclick: () => renew(one)}, "New password", words(one.name)),
+      h("button", {type: "button", class: "small danger", onclick: () => remove(one)}, "Delete", words(one.name)))},
+  ]}));
+}
+
+async function change(control, one, wanted) {
+  const done = await attempt(control, async () => {
+    await patch(`/people/${one.id}`, wanted);
+    toast(wanted.role ? `${one.name} is ${wanted.role} now.` : `${one.name} is ${wanted.disabled ? "shut out" : "let in again"}.`);
+    return true;
+  });
+  if (!done && wanted.role) control.value = one.role;
+  if (done) await people();
+}
+
+async function renew(one) {
+  const sure = await ask({title: `A new password for ${one.name}?`, text: `You get a link, for ${one.name} only: whoever opens it chooses the password, once, within a day. ${one.name} is told that you made it. The old password holds until it is used.`, yes: "Make the link"});
+  if (sure) await attempt(null, async () => {
+    const made = await post(`/people/${one.id}/reset`, {});
+    dialog(`A link for ${one.name}`, h("div", null, h("p", null, "Send it to them; it is not shown again."),
+      h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.link), copier(made.link, "Copy the link"))));
+  });
+}
+
+async function remove(one) {
+  const sure = await ask({title: `Delete ${one.name}?`, text: "The account, its interests and all their crawls are deleted for good, also for those they are shared with.", yes: "Delete", danger: true});
+  if (sure) await attempt(null, async () => { await del(`/people/${one.id}`); toast(`${one.name} is deleted.`); await people(); });
+}
+
+// -- invitations
+
+async function invitations() {
+  const all = await get("/invitations");
+  const now = Date.now() / 1000;
+  fill($("#invitations"), table({label: "Invitations", rows: all, none: "No invitations.", columns: [
+    {title: "For", head: true, cell: (one) => one.note || h("span", {class: "note"}, "no note")},
+    {title: "As", cell: (one) => one.role},
+    {title: "By", cell: (one) => one.made_by || "first start"},
+    {title: "State", cell: (one) => one.used ? ["used ", ago(one.used)] : one.expires < now ? "run out" : ["good until ", when(one.expires)]},
+    {title: "", class: "tools", cell: (one) => one.used || one.expires < now ? "" : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
+      await del(`/invitations/${one.id}`);
+      toast("The invitation is taken back.");
+      await invitations();
+    })}, "Take back", words(one.note))},
+  ]}));
+}
+
+const invite = $("#invite");
+invite.addEventListener("submit", (event) => {
+  event.preventDefault();
+  calm(invite);
+  attempt($("button", invite), async () => {
+    let made;
+    const {role, note, days} = invite.elements;
+    try { made = await post("/invitations", {role: role.value, note: note.value.trim(), days: Number(days.value)}); } catch (error) { return complain(invite, error); }
+    fill($("#invited"), h("div", {class: "notice good"}, h("p", null, `A link for one ${made.role}${made.note ? ` (${made.note})` : ""}. Send it to them; it is not shown again.`),
+      h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.link), copier(made.link, "Copy the link"))));
+    note.value = "";
+    $("#invited code").focus();
+    return invitations();
+  });
+});
+
+// -- the catalogue
+
+async function catalogue() {
+  const {preferences} = await get("/catalogue");
+  fill($("#preferences"), preferences.map(({preference}) => h("option", {value: preference})));
+  fill($("#catalogue"), preferences.length ? preferences.map(({preference, seeds}) => h("section", {class: "card", "aria-label": preference}, h("h3", null, preference), table({label: preference, rows: seeds, columns: [
+    {title: "Title", head: true, cell: (one) => [one.title || short(one.url), one.note ? h("p", {class: "note"}, one.note) : null]},
+    {title: "Address", class: "wide", cell: (one) => outside(one.url)},
+    {title: "", class: "tools", cell: (one) => h("div", {class: "row"},
+      h("button", {type: "button", class: "small", onclick: () => edit(preference, one)}, "Edit", words(one.title || one.url)),
+      h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
+        await del(`/catalogue/${one.id}`);
+        toast("Removed from the catalogue.");
+        await catalogue();
+      })}, "Remove", words(one.title || one.url)))},
+  ]}))) : h("p", {class: "note"}, "The catalogue is empty."));
+}
+
+const entry = $("#entry");
+entry.addEventListener("submit", (event) => {
+  event.preventDefault();
+  calm(entry);
+  const {preference, url, title, note} = entry.elements;
+  const wrong = {};
+  if (!preference.value.trim()) wrong.preference = "Say for which preference.";
+  if (!url.value.trim()) wrong.url = "Give an address.";
+  if (Object.keys(wrong).length) return complain(entry, {name: "ApiError", message: "", fields: wrong});
+  attempt($("button", entry), async () => {
+    try { await post("/catalogue", {preference: preference.value.trim(), url: url.value.trim(), title: title.value.trim(), note: note.value.trim()}); } catch (error) { return complain(entry, error); }
+    for (const control of [url, title, note]) control.value = "";
+    toast("Added to the catalogue.");
+    url.focus();
+    return catalogue();
+  });
+});
+
+function edit(preference, one) {
+  const inputs = {preference, url: one.url, title: one.title, note: one.note};
+  const labels = {preference: "Preference", url: "Address", title: "Title", note: "Note"};
+  const form = h("form", {novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    attempt($("button", form), async () => {
+      try { await patch(`/catalogue/${one.id}`, Object.fromEntries(Object.keys(inputs).map((name) => [name, form.elements[name].value.trim()]))); } catch (error) { return complain(form, error); }
+      box.close();
+      toast("Saved.");
+      return catalogue();
+    });
+  }}, h("p", {class: "form-error", role: "alert", tabindex: "-1"}),
+  Object.entries(inputs).map(([name, value]) => field({id: `edit-${name}`, label: labels[name], control: h("input", {name, value})})),
+  h("div", {class: "actions"}, h("button", {type: "submit", class: "primary"}, "Save")));
+  const box = dialog("Edit a starting point", form);
+}
+
+// -- the audit log
+
+let entries = [];
+const older = $("#older");
+
+async function audit(before = null) {
+  const told = (await get("/audit", {before, limit: 50})).entries;
+  entries = before === null ? told : [...entries, ...told];
+  older.hidden = told.length < 50;
+  fill($("#audit"), table({label: "Audit log", rows: entries, columns: [
+    {title: "When", class: "when", head: true, cell: (one) => when(one.at)},
+    {title: "Who", cell: (one) => one.name || h("span", {class: "note"}, "nobody")},
+    {title: "What", cell: (one) => [one.action, one.subject ? [": ", h("b", null, one.subject)] : null, one.detail ? h("span", {class: "note"}, ` ${one.detail}`) : null]},
+    {title: "From", cell: (one) => one.address || "–"},
+  ]}));
+}
+
+older.addEventListener("click", () => attempt(older, () => audit(entries[entries.length - 1].at)));
+
+// -- the server: whatever it tells of itself; names that we know are said in words
+
+const NAMES = {
+  url: "Address", schema_version: "Version of the schema", crawls: "Crawls at once", crawls_per_person: "Crawls at once, each person",
+  max_budget: "Pages of a crawl, at most", max_interests: "Interests of a person, at most", concurrency: "Requests in flight, each crawl",
+  delay: "Seconds between requests to a host", beat: "Last heard of", pid: "Process",
+};
+const TIMES = new Set(["beat", "started", "since", "at"]);
+const title = (name) => NAMES[name] || name.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
+const plain = (told) => told === null || typeof told !== "object";
+const pairs = (told) => h("dl", {class: "pairs"}, Object.entries(told).map(([key, one]) => h("div", null, h("dt", null, title(key)), h("dd", null, value(key, one)))));
+
+function value(name, told) {
+  if (told === null || told === "" || told === undefined) return "–";
+  if (typeof told === "boolean") return told ? "yes" : "no";
+  if (typeof told === "number") return TIMES.has(name) && told > 1e9 ? ago(told) : name === "pid" ? String(told) : number(told);
+  if (Array.isArray(told)) return told.length ? h("ul", {class: "plain-list"}, told.map((one) => h("li", null, value(name, one)))) : "none";
+  if (typeof told === "object") return Object.keys(told).length ? pairs(told) : "none";
+  return String(told);
+}
+
+async function server() {
+  const [health, told] = await Promise.all([get("/health", null, {quiet: true}), get("/server")]);
+  const parts = Object.entries(told);
+  const well = (is) => h("span", {class: `badge ${is ? "good" : "bad"}`}, is ? "answers" : "does not answer");
+  fill($("#server"),
+    h("section", {class: "card", "aria-labelledby": "server-health"}, h("h3", {id: "server-health"}, health.status === "ok" ? "All is well" : "Something is amiss"),
+      h("dl", {class: "pairs"},
+        h("div", null, h("dt", null, "Database"), h("dd", null, well(health.database))),
+        h("div", null, h("dt", null, "Crawl process"), h("dd", null, well(health.crawl_process))),
+        parts.filter(([, one]) => plain(one)).map(([name, one]) => h("div", null, h("dt", null, name === "database" ? "Kind of database" : title(name)), h("dd", null, value(name, one)))))),
+    parts.filter(([, one]) => !plain(one)).map(([name, one]) => h("section", {class: "card", "aria-label": title(name)}, h("h3", null, title(name)), h("div", null, value(name, one)))),
+    h("div", {class: "actions"}, h("button", {type: "button", onclick: (event) => attempt(event.currentTarget, server)}, "Ask again")));
+}
+
+const PARTS = {people, invitations, catalogue, audit: () => audit(), server};
+
+tabs($('[role="tablist"]'), {change: (name) => {
+  const place = $(`#${name}`);
+  if (!place.children.length) fill(place, loading());
+  PARTS[name]().catch((error) => fill(place, h("p", {class: "notice bad", role: "alert"}, error.message)));
+}});

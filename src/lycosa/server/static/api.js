@@ -1,0 +1,172 @@
+// The API, from the browser. Every call is JSON, with the session's cookie and, where something changes, its CSRF token.
+//
+//   const page = await get("/interests")                       paths without /api/v1
+//   await get(`/crawls/${id}/pages`, {order: "date", host})    null, undefined and "" are left out of the query
+//   await post("/interests", {...})  put  patch  del           204 gives null
+//   await upload("/imports", file)                             multipart, as "file"
+//   const me = await session()                                 {person, csrf}; null for nobody; asked once a page
+//   href(`/crawls/${id}/export`, {form: "csv"})                an address to link to
+//   follow(`/crawls/${id}/events`, {after, on: {visit, progress, state}, done, lost, signal})
+//                                                              server-sent events: on.X(data, id). Comes back by itself
+//                                                              after a break, from the last id; ends when done() is true
+//                                                              as the server closes, when access ended, or by signal.
+//                                                              lost(true|false): connection lost, found again
+// A failure throws ApiError: .message is for people, .status, .fields {name: message} where fields were wrong.
+// Whoever is not signed in any more is sent to /sign-in and comes back afterwards. Options, last: {quiet: true} for calls
+// that stay silent about that, {open: true} for those that nobody needs to be signed in for, {signal} to give up.
+
+const PREFIX = "/api/v1";
+
+export class ApiError extends Error {
+  constructor(message, status, fields = {}, wait = 0) {
+    super(message);
+    Object.assign(this, {name: "ApiError", status, fields, wait});
+  }
+}
+
+export function href(path, params) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params || {})) {
+    if (value === null || value === undefined || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, one);
+  }
+  const text = query.toString();
+  return PREFIX + path + (text ? "?" + text : "");
+}
+
+let asked = null;
+
+export function session(fresh = false) {
+  if (fresh || !asked) {
+    asked = fetch(PREFIX + "/session", {credentials: "same-origin", headers: {Accept: "application/json"}})
+      .then((answer) => (answer.ok ? answer.json() : null))
+      .catch(() => { asked = null; throw new ApiError("The server cannot be reached. Is it running, and are you online?", 0); });
+  }
+  return asked;
+}
+
+// What signing in or joining answered: taken as the session from now on.
+export const remember = (told) => { asked = Promise.resolve(told); };
+
+const SAFE = new Set(["GET", "HEAD"]);
+
+async function send(method, path, {body, form, params, signal, quiet, open} = {}, again = false) {
+  const headers = {Accept: "application/json"};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let known = null;
+  if (!SAFE.has(method) && !open) {
+    known = await session();
+    if (known) headers["X-CSRF-Token"] = known.csrf;
+  }
+  let answer;
+  try {
+    answer = await fetch(href(path, params), {method, headers, signal, credentials: "same-origin", body: form || (body === undefined ? undefined : JSON.stringify(body))});
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError("The server cannot be reached. Is it running, and are you online?", 0);
+  }
+  if (answer.ok) return answer;
+  if (answer.status === 403 && !quiet && !open) {
+    const now = await session(true);
+    if (!now) return leave();
+    if (known && now.csrf !== known.csrf && !again) return send(method, path, {body, form, params, signal}, true);
+  }
+  throw await explain(answer);
+}
+
+// To the sign-in page, and back here afterwards; the promise never settles, since this page is over.
+function leave() {
+  location.assign("/sign-in?next=" + encodeURIComponent(location.pathname + location.search + location.hash));
+  return new Promise(() => {});
+}
+
+async function explain(answer) {
+  let detail = null;
+  try { detail = (await answer.json()).detail; } catch { /* no JSON: said by its status */ }
+  const wait = Number(answer.headers.get("Retry-After")) || 0;
+  const fields = {};
+  let message = typeof detail === "string" ? detail : "";
+  if (Array.isArray(detail)) {
+    for (const {loc = [], msg = ""} of detail) {
+      const name = loc.filter((part) => !["body", "query", "path"].includes(part)).join(".");
+      fields[name] = msg;
+      message += `${message ? "; " : ""}${name ? name + ": " : ""}${msg}`;
+    }
+  }
+  if (!message) message = {404: "There is no such thing, or it is not shared with you.", 413: "This is too large.", 503: "The database cannot be reached just now. Try again in a few seconds."}[answer.status] || `The server answered ${answer.status}.`;
+  if (answer.status === 429 && wait && !/try again/i.test(message)) message += ` Try again in ${wait > 90 ? Math.ceil(wait / 60) + " minutes" : wait + " seconds"}.`;
+  return new ApiError(message.charAt(0).toUpperCase() + message.slice(1), answer.status, fields, wait);
+}
+
+async function call(method, path, options) {
+  const answer = await send(method, path, options);
+  if (answer.status === 204) return null;
+  return (answer.headers.get("Content-Type") || "").includes("json") ? answer.json() : answer.text();
+}
+
+export const get = (path, params, options) => call("GET", path, {params, ...options});
+export const post = (path, body = {}, options) => call("POST", path, {body, ...options});
+export const put = (path, body = {}, options) => call("PUT", path, {body, ...options});
+export const patch = (path, body = {}, options) => call("PATCH", path, {body, ...options});
+export const del = (path, body, options) => call("DELETE", path, {body, ...options});
+
+export function upload(path, file) {
+  const form = new FormData();
+  form.append("file", file);
+  return call("POST", path, {form});
+}
+
+const pause = (milliseconds, signal) => new Promise((go) => {
+  const timer = setTimeout(go, milliseconds);
+  if (signal) signal.addEventListener("abort", () => { clearTimeout(timer); go(); }, {once: true});
+});
+
+export async function follow(path, {after = null, params, on = {}, done = () => true, lost = () => {}, signal} = {}) {
+  let last = after;
+  let failures = 0;
+  while (!(signal && signal.aborted)) {
+    try {
+      const answer = await send("GET", path, {params: {...params, after: last}, signal});
+      if (failures) lost(false);
+      failures = 0;
+      await read(answer.body, (event, id, data) => {
+        if (id) last = id;
+        if (on[event]) on[event](JSON.parse(data), id);
+      });
+      if (done()) return;
+      await pause(1000, signal);
+    } catch (error) {
+      if (error.name === "AbortError" || (signal && signal.aborted)) return;
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+      if (!failures) lost(true);
+      failures += 1;
+      await pause(Math.min(1000 * 2 ** failures, 15000), signal);
+    }
+  }
+}
+
+// Events of one stream, by the lines of the standard: event, id, data; a blank line ends one.
+async function read(body, tell) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "", event = "message", id = "", data = [];
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop();
+    for (const line of lines) {
+      if (line === "") {
+        if (data.length) tell(event, id, data.join("\n"));
+        event = "message"; data = []; id = "";
+        continue;
+      }
+      const colon = line.indexOf(":");
+      if (colon === 0) continue;
+      const name = colon < 0 ? line : line.slice(0, colon);
+      const text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      if (name === "event") event = text;
+      else if (name === "id") id = text;
+      else if (name === "data") data.push(text);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// What is new or changed since the last visit, with the differences; the address of a feed; having seen it.
+
+import { diffOf } from "./diff.js";
+import { read } from "./page_view.js";
+import { ago, button, call, count, el, hostOf, original, section, shown, tell, when, words } from "./pieces.js";
+import { copier } from "./shell.js";
+
+const SIGNS = { new: "+", added: "+", changed: "±", vanished: "−", gone: "−", moved: "→", returned: "+" };
+
+function difference(context, change) {
+  const body = el("div", { class: "change-diff" });
+  const fold = el("details", {}, [el("summary", { text: "What changed" }), body]);
+  fold.addEventListener("toggle", async () => {
+    if (fold.open && !body.childElementCount) {
+      body.replaceChildren(el("p", { class: "note", text: "Comparing …" }));
+      body.replaceChildren(await diffOf(context, change.url, change.old, change.new));
+    }
+  });
+  return fold;
+}
+
+function entry(context, change) {
+  const two = change.what === "changed" && change.old != null && change.new != null;
+  return el("li", { class: `change change-${words(change.what).replaceAll(" ", "-")}` }, [
+    el("p", { class: "change-head" }, [
+      el("span", { class: "badge" }, [el("span", { "aria-hidden": "true", text: `${SIGNS[change.what] ?? "·"} ` }), words(change.what), change.kind ? `: ${words(change.kind)}` : ""]),
+      el("button", { type: "button", class: "link title", onclick: () => read(context, change) }, el("bdi", { text: shown(change.title, 160) || shown(change.url, 120) })),
+    ]),
+    el("p", { class: "result-facts" }, [
+      el("span", { text: shown(change.host, 80) || hostOf(change.url) }),
+      ago(change.at),
+      change.magnitude ? el("span", { text: `size of the change ${change.magnitude.toFixed(2)}` }) : "",
+      original(change.url),
+    ]),
+    change.summary ? el("p", { class: "excerpt" }, el("bdi", { text: shown(change.summary, 400) })) : "",
+    two ? difference(context, change) : "",
+  ]);
+}
+
+export function mount(panel, context) {
+  const said = el("p", { class: "note", role: "status" });
+  const list = el("ol", { class: "changes" });
+  const tools = el("div", { class: "row" });
+  const feeds = el("div");
+  let since = null; // null: since the last visit
+
+  panel.replaceChildren(
+    section("What is new or changed", el("div", {}, [tools, said, list])),
+    section("As a feed", el("div", {}, [
+      el("p", { class: "note", text: "A feed reader can follow these changes by a secret address. Whoever has the address can read them: make a new one, and the old one is dead." }),
+      el("div", { class: "row" }, [button("Make an address", make), button("Revoke it", revoke)]),
+      feeds,
+    ])),
+  );
+
+  async function make() {
+    const { atom, json } = await call("POST", `/interests/${context.interest.id}/feed`);
+    const line = (name, address) => el("p", { class: "secret" }, [el("strong", { text: name }), el("code", { text: address }), copier(address)]);
+    feeds.replaceChildren(line("Atom", atom), line("JSON", json), el("p", { class: "note", text: "These are shown once. Keep them, or make new ones." }));
+  }
+
+  async function revoke() {
+    await call("DELETE", `/interests/${context.interest.id}/feed`);
+    feeds.replaceChildren(el("p", { class: "note", role: "status", text: "No address leads to these changes any more." }));
+  }
+
+  async function load() {
+    if (!context.crawl) {
+      said.textContent = "Nothing was crawled yet.";
+      return;
+    }
+    const answer = await call("GET", `/interests/${context.interest.id}/changes`, { since, limit: 200 });
+    const visit = answer.last_visit;
+    tools.replaceChildren(
+      since === null ? button("All that is known", () => ((since = 0), load()), { class: "small" }) : button("Since the last visit", () => ((since = null), load()), { class: "small" }),
+      button("Mark as seen", seen, { class: "small" }),
+    );
+    const from = since === 0 ? "in all" : visit ? `since ${when(visit)}` : "so far";
+    said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. A finished crawl looks again at its pages if the settings say how often, or when you ask for it.`;
+    list.replaceChildren(...answer.changes.map((change) => entry(context, change)));
+  }
+
+  async function seen() {
+    await call("POST", `/interests/${context.interest.id}/seen`);
+    tell("Marked as seen");
+    since = null;
+    await Promise.all([load(), context.reload()]);
+  }
+
+  return { show: load, changed() {} };
+}

@@ -1,0 +1,168 @@
+// Strategies compared: the recorded crawl is replayed in the lab with each of them, and the curves are drawn.
+
+import { draw, forget } from "./charts.js";
+import { ago, button, call, count, el, percent, section, shown } from "./pieces.js";
+import { ask } from "./shell.js";
+
+const MOST = 6;
+const DRAWN = 3; // the newest ones are open
+const FIRST = new Set(["scent", "best-first", "breadth-first", "shark-search", "opic", "link-context", "pagerank", "random"]); // of so many that may be chosen
+
+export function mount(panel, context) {
+  const choices = el("div");
+  const said = el("p", { class: "note", role: "status" });
+  const start = button("Compare", begin, { class: "primary" });
+  const list = el("div", { class: "comparisons" });
+  let timer = 0;
+  const seen = new Map(); // id: {state, element}
+
+  const chooser = el("fieldset", {}, [
+    el("legend", { text: "Strategies" }),
+    el("p", { class: "hint", text: `Up to ${MOST}. Nothing is fetched: the pages of the recorded crawl are walked in the order each strategy would have chosen.` }),
+    choices,
+    el("div", { class: "actions" }, [start]),
+    said,
+  ]);
+  panel.replaceChildren(section("Compare strategies on this crawl", chooser), section("Comparisons", list));
+
+  const chosen = () => [...choices.querySelectorAll("input:checked")].map((box) => box.value);
+  choices.addEventListener("change", () => {
+    const many = chosen();
+    said.textContent = many.length > MOST ? `${many.length} are chosen: ${MOST} at most.` : "";
+  });
+
+  async function offer() {
+    if (choices.childElementCount) {
+      return;
+    }
+    const strategies = await call("GET", "/strategies");
+    const wished = context.interest.wishes?.strategy;
+    const checked = new Set(["best-first", "breadth-first", wished]);
+    const box = (strategy) =>
+      el("label", { class: "check" }, [
+        el("input", { type: "checkbox", name: "strategy", value: strategy.name, checked: checked.has(strategy.name) || strategy.automatic }),
+        el("span", {}, [el("b", { text: strategy.name }), el("span", { class: "note", text: shown(strategy.summary, 160) })]),
+      ]);
+    const known = strategies.filter((strategy) => strategy.name !== "automatic");
+    const near = known.filter((strategy) => FIRST.has(strategy.name) || strategy.automatic || strategy.name === wished);
+    const far = known.filter((strategy) => !near.includes(strategy));
+    choices.replaceChildren(
+      el("div", { class: "checks" }, near.map(box)),
+      far.length ? el("details", {}, [el("summary", { text: `${count(far.length)} more` }), el("div", { class: "checks" }, far.map(box))]) : "",
+    );
+  }
+
+  async function begin() {
+    const strategies = chosen();
+    if (!strategies.length || strategies.length > MOST) {
+      said.textContent = `Choose between 1 and ${MOST} strategies.`;
+      return;
+    }
+    await call("POST", `/interests/${context.interest.id}/comparisons`, { crawl: context.crawl.id, strategies });
+    said.textContent = "Asked for: it begins as soon as nothing else is being compared.";
+    await load();
+  }
+
+  function picture(comparison) {
+    const { pages, curves, recorded } = comparison.result;
+    const figure = el("figure", { class: "curve" });
+    const lines = curves.map((curve) => ({ name: curve.strategy, x: pages.slice(0, curve.found.length), y: curve.found, last: count(curve.found.at(-1)) }));
+    if (recorded?.length) {
+      lines.unshift({ name: "as it was crawled", x: pages.slice(0, recorded.length), y: recorded, last: count(recorded.at(-1)) });
+    }
+    // what tells them apart is how early the finds come: the mean share of finds over the crawl
+    const early = (y) => (y.at(-1) ? y.reduce((sum, one) => sum + one, 0) / y.length / y.at(-1) : 0);
+    const most = Math.max(...lines.map((one) => one.y.at(-1) ?? 0));
+    const sum = (y) => y.reduce((total, one) => total + one, 0);
+    const best = lines.reduce((a, b) => (sum(b.y) > sum(a.y) ? b : a));
+    figure.say = `Over the whole walk, ${best.name} was ahead; the most that was found is ${count(most)} in ${count(pages.at(-1))} pages.`;
+    figure.lines = lines;
+    const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The curves as numbers" }, el("table", {}, [
+      el("caption", { text: "How early the finds come: 100% would be all of them on the first page" }),
+      el("thead", {}, el("tr", {}, ["Strategy", "Found", "Earliness"].map((name, place) => el("th", { scope: "col", class: place ? "number" : "", text: name })))),
+      el("tbody", {}, lines.map((one) => el("tr", {}, [el("th", { scope: "row", text: one.name }), el("td", { class: "number", text: count(one.y.at(-1)) }), el("td", { class: "number", text: percent(early(one.y)) })]))),
+    ]));
+    return [figure, table];
+  }
+
+  function entry(comparison, open) {
+    const done = comparison.state === "finished" && comparison.result?.curves?.length;
+    const body = el("div");
+    const fold = el("details", { class: "fold", open }, [
+      el("summary", {}, [comparison.strategies.join(", "), " ", el("span", { class: `badge ${{ finished: "good", failed: "bad", running: "live" }[comparison.state] ?? "warn"}`, text: comparison.state })]),
+      el("p", { class: "note" }, ["asked for ", ago(comparison.created)]),
+      comparison.reason ? el("p", { class: "notice bad", text: shown(comparison.reason, 400) }) : "",
+      done ? body : comparison.state === "failed" ? "" : el("p", { class: "loading", text: "Under way …" }),
+      context.may.run ? el("div", { class: "actions" }, [button("Delete", () => remove(comparison), { class: "small danger" })]) : "",
+    ]);
+    const paint = () => {
+      if (done && fold.open) {
+        if (!body.childElementCount) {
+          body.replaceChildren(...picture(comparison));
+        }
+        const figure = body.querySelector("figure");
+        draw(figure, { across: "pages walked", up: "found", curves: figure.lines, says: figure.say });
+      }
+    };
+    fold.addEventListener("toggle", paint);
+    fold.paint = paint;
+    return fold;
+  }
+
+  async function remove(comparison) {
+    if (await ask({ title: "Delete this comparison?", text: "Its curves are gone then; the crawl stays.", yes: "Delete", danger: true })) {
+      await call("DELETE", `/comparisons/${comparison.id}`);
+      await load();
+    }
+  }
+
+  async function load() {
+    clearTimeout(timer);
+    const found = await call("GET", `/interests/${context.interest.id}/comparisons`);
+    const all = [...(found.comparisons ?? found)].sort((a, b) => b.created - a.created);
+    for (const [id, known] of seen) {
+      if (!all.some((one) => one.id === id)) {
+        known.element.querySelectorAll("figure").forEach(forget);
+        known.element.remove();
+        seen.delete(id);
+      }
+    }
+    list.querySelector(":scope > .note")?.remove();
+    for (const [place, one] of all.entries()) {
+      const known = seen.get(one.id);
+      if (known?.state === one.state) {
+        continue; // as it was: what the person unfolded stays so
+      }
+      const element = entry(one, known ? known.element.open : place < DRAWN);
+      if (known) {
+        known.element.replaceWith(element);
+      } else {
+        list.insertBefore(element, list.children[place] ?? null);
+      }
+      seen.set(one.id, { state: one.state, element });
+      element.paint();
+    }
+    if (!all.length) {
+      list.replaceChildren(el("p", { class: "note", text: "None yet." }));
+    }
+    if (!panel.hidden && all.some((one) => ["queued", "running"].includes(one.state))) {
+      timer = setTimeout(() => load().catch(() => {}), 2000);
+    }
+  }
+
+  return {
+    async show() {
+      chooser.hidden = !context.may.run;
+      start.disabled = !context.crawl || !context.crawl.pages;
+      if (!context.crawl?.pages) {
+        said.textContent = "There must be a crawl first.";
+      }
+      await Promise.all([context.may.run ? offer() : null, load()]);
+      seen.forEach(({ element }) => element.paint());
+    },
+    hide: () => clearTimeout(timer),
+    changed() {
+      start.disabled = !context.crawl || !context.crawl.pages;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// What was said yes and no to, and what it changed: the judge, before and after, on the pages that were labelled.
+
+import { read } from "./page_view.js";
+import { ago, button, call, count, el, hostOf, original, percent, section, shown } from "./pieces.js";
+
+// How many pages the judge called relevant, and how many of them are: from the shares and the labels they are of.
+export function counted(side, yes) {
+  const right = Math.round((side.recall ?? 0) * yes);
+  if (!right || !side.precision) {
+    return null;
+  }
+  return { right, called: Math.round(right / side.precision) };
+}
+
+function told(side, yes) {
+  const known = counted(side, yes);
+  if (known) {
+    return `${count(known.right)} of ${count(known.called)}`;
+  }
+  return side.precision === null || side.precision === undefined ? "it called none so" : "none";
+}
+
+// The effect in words: precision is counted on the pages that were labelled, each judged without its own label.
+export function effectWords(effect) {
+  const labelled = effect.yes + effect.no;
+  if (!effect.before || !effect.after) {
+    return labelled ? `${count(labelled)} labelled so far: the judge learns as soon as there are some of both.` : "Nothing is labelled yet.";
+  }
+  const after = counted(effect.after, effect.yes);
+  const before = told(effect.before, effect.yes);
+  if (!after) {
+    return `Of the labelled pages the judge calls relevant, ${told(effect.after, effect.yes)} are (before your labels: ${before}).`;
+  }
+  const many = after.called === 1 ? "the one labelled page" : `the ${count(after.called)} labelled pages`;
+  return `Of ${many} the judge calls relevant, ${count(after.right)} ${after.right === 1 ? "is" : "are"} (before your labels: ${before}).`;
+}
+
+function measures(effect) {
+  const rows = [
+    ["Precision", "precision", "of what it calls relevant, how much is"],
+    ["Recall", "recall", "of what is relevant, how much it calls so"],
+    ["Accuracy", "accuracy", "how much it gets right"],
+  ];
+  return el("table", { class: "measures" }, [
+    el("caption", { text: `On ${count(effect.yes + effect.no)} labelled pages, each judged as if it had no label (${shown(effect.method, 40)})` }),
+    el("thead", {}, el("tr", {}, ["", "Before", "After"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
+    el("tbody", {}, rows.map(([name, key, meaning]) =>
+      el("tr", {}, [
+        el("th", { scope: "row" }, [name, el("span", { class: "note", text: ` ${meaning}` })]),
+        el("td", { class: "number", text: percent(effect.before[key]) }),
+        el("td", { class: "number", text: percent(effect.after[key]) }),
+      ]))),
+  ]);
+}
+
+function moves(context, moved) {
+  if (!moved?.length) {
+    return "";
+  }
+  return el("div", {}, [
+    el("h3", { text: "Pages that moved most" }),
+    el("ul", { class: "plain-list" }, moved.map((page) => {
+      const up = page.after < page.before; // a rank: the smaller, the better
+      return el("li", {}, [
+        el("span", { class: `badge ${up ? "good" : ""}`, text: `${up ? "↑" : "↓"} ${count(page.before)} → ${count(page.after)}` }),
+        " ",
+        el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),
+      ]);
+    })),
+  ]);
+}
+
+export function mount(panel, context) {
+  const effect = el("div", { role: "status" });
+  const list = el("ul", { class: "labels" });
+  const said = el("p", { class: "note" });
+  panel.replaceChildren(section("What your labels changed", effect), section("Labelled pages", el("div", {}, [said, list])));
+
+  function row(label) {
+    const back = context.may.feedback
+      ? button("Take back", async () => {
+          const answer = await call("PUT", `/interests/${context.interest.id}/feedback`, { url: label.url, label: null });
+          document.dispatchEvent(new CustomEvent("labelled", { detail: { url: label.url, label: null, effect: answer.effect } }));
+          await load();
+        }, { class: "small" })
+      : "";
+    return el("li", {}, [
+      el("span", { class: `badge ${label.label === "yes" ? "good" : "bad"}`, text: label.label === "yes" ? "✓ yes" : "✗ no" }),
+      el("div", { class: "label-page" }, [
+        el("button", { type: "button", class: "link", onclick: () => read(context, label) }, el("bdi", { text: shown(label.title, 160) || shown(label.url, 160) })),
+        el("p", { class: "why" }, [hostOf(label.url), " · ", ago(label.at), label.by ? ` · by ${shown(label.by.name ?? label.by, 60)}` : "", " · ", original(label.url)]),
+      ]),
+      back,
+    ]);
+  }
+
+  async function load() {
+    const answer = await call("GET", `/interests/${context.interest.id}/feedback`);
+    const known = answer.effect;
+    effect.replaceChildren(el("p", { class: "lead", text: effectWords(known) }), known.before && known.after ? measures(known) : "", moves(context, known.moved));
+    said.textContent = answer.labels.length ? "" : "Say yes or no to pages in the results: the judge learns from it, and ranks results and waiting links anew.";
+    list.replaceChildren(...answer.labels.map(row));
+  }
+
+  document.addEventListener("labelled", () => panel.hidden || load());
+  return { show: load, changed() {} };
+}

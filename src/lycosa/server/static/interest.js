@@ -1,0 +1,278 @@
+// An interest's page: its head (what it is, how its crawl stands, what can be done), and its parts as tabs.
+// A part is mounted when it is first shown; parts that nobody looks at ask for nothing.
+
+import { session } from "./api.js";
+import * as changes from "./changes.js";
+import * as compare from "./compare.js";
+import * as feedback from "./feedback.js";
+import * as graph from "./graph.js";
+import * as settings from "./interest_settings.js";
+import * as live from "./live.js";
+import { ago, button, call, count, el, fragment, shown, tell } from "./pieces.js";
+import * as results from "./results.js";
+import * as sharing from "./sharing.js";
+import { ask, badge } from "./shell.js";
+import * as suggestions from "./suggestions.js";
+
+const PARTS = { live, results, graph, changes, feedback, suggestions, compare, sharing, settings };
+const UNDER_WAY = ["queued", "running", "paused"];
+
+const main = document.getElementById("main");
+const id = main.dataset.interest;
+const place = (name) => document.getElementById(name);
+
+const context = {
+  interest: { id, mode: main.dataset.mode },
+  crawl: null,
+  person: null,
+  may: {},
+  threshold: null,
+  effectWords: feedback.effectWords,
+  took,
+  reload,
+  choose,
+};
+let chosen = null; // an older crawl that the person wants to see
+
+const mounted = new Map();
+let current = "";
+
+// -- tabs
+
+function wanted() {
+  const name = fragment().name || main.dataset.tab;
+  if (name === "search") {
+    return "results";
+  }
+  return name in PARTS ? name : context.crawl && !UNDER_WAY.includes(context.crawl.state) ? "results" : "live";
+}
+
+async function show(name) {
+  if (current && current !== name) {
+    place(`panel-${current}`).hidden = true;
+    mounted.get(current)?.hide?.();
+  }
+  const fresh = current !== name;
+  current = name;
+  for (const tab of document.querySelectorAll('[role="tab"]')) {
+    const is = tab.dataset.tab === name;
+    tab.setAttribute("aria-selected", String(is));
+    tab.tabIndex = is ? 0 : -1;
+    if (is && fresh) {
+      const row = tab.parentElement;
+      row.scrollLeft = Math.max(0, tab.offsetLeft - row.offsetLeft - row.clientWidth / 2 + tab.offsetWidth / 2);
+    }
+  }
+  const panel = place(`panel-${name}`);
+  panel.hidden = false;
+  if (!mounted.has(name)) {
+    mounted.set(name, PARTS[name].mount(panel, context));
+  }
+  try {
+    await mounted.get(name).show();
+  } catch (error) {
+    if (error.name !== "ApiError") {
+      console.error(error);
+    }
+    tell(error.message, "bad");
+  }
+}
+
+addEventListener("hashchange", () => {
+  const { name } = fragment();
+  if (name in PARTS || name === "search" || name === "") {
+    show(wanted()); // other names are places on the page, as the skip link's
+  }
+});
+document.querySelector('[role="tablist"]').addEventListener("keydown", (event) => {
+  const tabs = [...event.currentTarget.querySelectorAll('[role="tab"]')];
+  const at = tabs.indexOf(event.target);
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+  if (at >= 0 && next !== undefined) {
+    event.preventDefault();
+    const tab = tabs[(next + tabs.length) % tabs.length];
+    location.hash = tab.dataset.tab;
+    tab.focus();
+  } else if (at >= 0 && event.key === " ") {
+    event.preventDefault();
+    event.target.click();
+  }
+});
+
+// -- the head
+
+function note() {
+  const crawl = context.crawl;
+  if (!crawl) {
+    return context.may.run ? ["Not crawled yet."] : ["Not crawled yet. Its owner can start it."];
+  }
+  const parts = [];
+  if (chosen) {
+    parts.push(`This is crawl ${crawl.number}, not the newest. `);
+  }
+  if (crawl.state === "queued") {
+    parts.push(crawl.place_in_queue ? `Place ${crawl.place_in_queue} in the queue. ` : "In the queue. ");
+  } else if (UNDER_WAY.includes(crawl.state) && crawl.wanted !== "run" && crawl.state === "running") {
+    parts.push(crawl.wanted === "pause" ? "Pausing … " : "Stopping … ");
+  } else if (crawl.reason) {
+    const reason = shown(crawl.reason, 300);
+    parts.push(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}. `);
+  }
+  parts.push(`${count(crawl.pages)} of ${count(crawl.budget)} pages, ${count(crawl.found)} found. `);
+  if (crawl.ended) {
+    parts.push("Ended ", ago(crawl.ended), ". ");
+  }
+  if (crawl.due) {
+    parts.push("Looks again ", ago(crawl.due), ".");
+  }
+  return parts;
+}
+
+async function act(name, body) {
+  await call("POST", `/crawls/${context.crawl.id}/${name}`, body);
+  await reload();
+}
+
+async function start() {
+  const again = context.crawl !== null;
+  if (again && !(await ask({ title: "Crawl anew?", text: "A new crawl starts from the seeds. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
+    return;
+  }
+  await call("POST", `/interests/${id}/crawls`);
+  chosen = null;
+  await reload();
+  location.hash = "live";
+}
+
+async function more() {
+  const pages = el("input", { id: "more-pages", type: "number", min: 1, max: 100000, value: String(Math.max(10, Math.min(1000, context.crawl.budget))), required: true });
+  const content = el("div", { class: "field" }, [el("label", { for: "more-pages", text: "Pages more" }), pages]);
+  if (await ask({ title: "More pages", text: "The crawl goes on where it ended.", yes: "Go on", content })) {
+    await act("more", { pages: Number.parseInt(pages.value, 10) });
+    location.hash = "live";
+  }
+}
+
+function actions() {
+  const crawl = context.crawl;
+  if (!context.may.run) {
+    return [];
+  }
+  if (!crawl) {
+    return [button("Start", start, { class: "primary" })];
+  }
+  if (chosen) {
+    return [button("Show the newest crawl", () => choose(null))];
+  }
+  const state = crawl.state;
+  const made = [];
+  if (["queued", "running"].includes(state) && crawl.wanted === "run") {
+    made.push(button("Pause", () => act("pause")));
+  }
+  if (["paused", "stopped", "failed"].includes(state) || (state === "running" && crawl.wanted === "pause")) {
+    made.push(button("Resume", () => act("resume"), { class: "primary" }));
+  }
+  if (UNDER_WAY.includes(state) && crawl.wanted !== "stop") {
+    made.push(button("Stop", () => act("stop")));
+  }
+  if (state === "finished" || state === "stopped") {
+    made.push(button("More pages", more));
+    made.push(button("Look again", () => act("refresh")));
+  }
+  if (!UNDER_WAY.includes(state)) {
+    made.push(button("Start anew", start));
+  }
+  return made;
+}
+
+let drawnHead = "";
+
+function head() {
+  const { interest, crawl } = context;
+  place("interest-name").textContent = shown(interest.name, 200);
+  place("interest-words").textContent = shown(interest.wishes?.words, 300);
+  place("interest-words").hidden = !interest.wishes?.words;
+  const unseen = place("unseen-count");
+  unseen.hidden = !interest.unseen;
+  unseen.replaceChildren(interest.unseen ? count(interest.unseen) : "", el("span", { class: "unseen", text: " since your last visit" }));
+  place("interest-state").replaceChildren(badge(crawl));
+  // buttons are made anew only when they would be others: one that has the focus keeps it
+  const key = JSON.stringify([crawl?.id, crawl?.state, crawl?.wanted, chosen?.id, context.may]);
+  if (key !== drawnHead) {
+    drawnHead = key;
+    const had = place("interest-actions").contains(document.activeElement);
+    place("interest-actions").replaceChildren(...actions());
+    if (had) {
+      place("interest-actions").querySelector("button")?.focus();
+    }
+  }
+  const words = el("p", {}, note());
+  if (words.textContent !== place("interest-note").textContent) {
+    // read out only when the state changes, not with every page
+    place("interest-note").setAttribute("aria-live", "off");
+    place("interest-note").replaceChildren(...words.childNodes);
+  }
+}
+
+// -- what is known
+
+// A crawl as an event told of it.
+function took(crawl) {
+  if (crawl?.id !== context.crawl?.id) {
+    return;
+  }
+  const before = context.crawl;
+  context.crawl = { ...before, ...crawl };
+  head();
+  if (before.state !== context.crawl.state) {
+    tell(`The crawl is ${context.crawl.state}`, context.crawl.state === "failed" ? "bad" : "good");
+    later();
+  }
+}
+
+function choose(crawl) {
+  chosen = crawl;
+  return reload().then(() => show(current));
+}
+
+async function reload() {
+  const before = context.crawl;
+  context.interest = await call("GET", `/interests/${id}`);
+  context.crawl = chosen ? await call("GET", `/crawls/${chosen.id}`).catch(() => context.interest.crawl) : context.interest.crawl;
+  const member = context.person?.role !== "reader";
+  const edit = context.interest.mode !== "read" && member;
+  context.may = { edit, run: edit, feedback: edit, write: context.interest.mode === "own" && member };
+  head();
+  mounted.get(current)?.changed?.(before);
+  later();
+}
+
+// While something is under way and its events are not followed, ask now and then.
+let timer = 0;
+function later() {
+  clearTimeout(timer);
+  if (UNDER_WAY.includes(context.crawl?.state)) {
+    timer = setTimeout(async () => {
+      if (document.hidden || (current === "live" && context.crawl.state === "running")) {
+        later();
+        return;
+      }
+      await reload().catch(() => later());
+    }, context.crawl.state === "queued" ? 1500 : 5000);
+  }
+}
+
+async function begin() {
+  try {
+    const known = await session();
+    context.person = known?.person ?? null;
+    await reload();
+  } catch (error) {
+    place("interest-note").textContent = error.message;
+    tell(error.message, "bad");
+    return;
+  }
+  await show(wanted());
+}
+
+begin();

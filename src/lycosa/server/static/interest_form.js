@@ -1,0 +1,194 @@
+// Making an interest, and changing one: the same form. Mistakes that a page can know of are told at their field first;
+// the server checks everything again.
+
+import {get, patch, post, upload} from "./api.js";
+import {$, fill, h, number, outside, plural, short} from "./dom.js";
+import {attempt, calm, complain, dialog, later, toast} from "./shell.js";
+
+const form = $("#interest");
+const interest = $("#main").dataset.interest;
+const fields = form.elements;
+const KINDS = {bookmarks: "file of bookmarks", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
+const MOST = {examples: 100, seeds: 1000};
+let kept = null;
+
+// -- addresses, one a line; what has no scheme gets https
+
+const lines = (name) => [...new Set(fields[name].value.split(/\s+/).filter(Boolean))];
+const pieces = (name) => [...new Set(fields[name].value.split(/\n/).map((line) => line.trim()).filter(Boolean))];
+const address = (text) => (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]+:\d+/.test(text) ? text : "https://" + text);
+const addresses = (name) => lines(name).map(address);
+
+function odd(list) {
+  return list.find((url) => { try { return !/^https?:$/.test(new URL(url).protocol); } catch { return true; } });
+}
+
+function append(name, urls) {
+  const all = [...new Set([...lines(name), ...urls])];
+  fields[name].value = all.slice(0, MOST[name]).join("\n");
+  fields[name].rows = Math.min(12, Math.max(4, all.length));
+  if (all.length > MOST[name]) toast(`Only the first ${number(MOST[name])} were taken: that is the most.`, "bad");
+}
+
+// -- the catalogue, strategies and judges
+
+async function choices() {
+  const [catalogue, strategies, judges] = await Promise.allSettled([get("/catalogue"), get("/strategies"), get("/judges")]);
+  preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
+  options("strategy", strategies.value || []);
+  options("judge", judges.value || []);
+}
+
+function preferences(all, error) {
+  const place = $("#preferences");
+  if (!all.length) return fill(place, h("p", {class: "note"}, error ? error.message : "The catalogue is empty."));
+  const chosen = new Set(kept ? kept.wishes.preferences : []);
+  return fill(place, h("div", {class: "checks"}, all.map(({preference, seeds}) => h("div", null,
+    h("label", {class: "check"}, h("input", {type: "checkbox", name: "preferences", value: preference, checked: chosen.has(preference)}), h("span", null, preference)),
+    h("details", {class: "seeds"}, h("summary", null, plural(seeds.length, "starting point"), h("span", {class: "unseen"}, ` for ${preference}`)),
+      h("ul", null, seeds.map((seed) => h("li", null, outside(seed.url, seed.title || short(seed.url)), seed.note ? h("span", {class: "note"}, ` ${seed.note}`) : null))))))));
+}
+
+function options(name, all) {
+  const select = fields[name];
+  const now = kept ? kept.wishes[name] : "automatic";
+  const automatic = all.find((one) => one.automatic);
+  const known = [{name: "automatic", label: "Automatic", summary: automatic && automatic.name !== "automatic" ? `Takes ${automatic.name}: ${automatic.summary}` : (automatic ? automatic.summary : "")},
+    ...all.filter((one) => one.name !== "automatic")];
+  if (!known.some((one) => one.name === now)) known.push({name: now, summary: ""});
+  fill(select, known.map((one) => h("option", {value: one.name}, one.label || one.name)));
+  select.value = now;
+  const tell = () => { $(`#${name}-summary`).textContent = (known.find((one) => one.name === select.value) || {}).summary || ""; };
+  select.addEventListener("change", tell);
+  tell();
+}
+
+// -- a file: what is in it, and what to take of it
+
+$("#file").addEventListener("change", async (event) => {
+  const input = event.currentTarget;
+  const file = input.files[0];
+  if (!file) return;
+  const state = $("#file-state");
+  state.textContent = `Reading ${file.name} …`;
+  try {
+    if (file.size > 5e6) throw Object.assign(new Error(`${file.name} is larger than 5 MB.`), {name: "ApiError"});
+    const told = await upload("/imports", file);
+    state.textContent = `${plural(told.urls.length, "address", "addresses")} in ${file.name}${told.skipped ? `, ${number(told.skipped)} skipped` : ""}. ${told.note || ""}`;
+    if (told.urls.length) choose(file.name, told);
+  } catch (error) {
+    state.textContent = error.name === "ApiError" ? error.message : "The file could not be read.";
+  }
+  input.value = "";
+});
+
+function choose(name, {form: kind, urls}) {
+  const boxes = urls.map(({url}) => h("input", {type: "checkbox", value: url, checked: true}));
+  const rows = urls.map(({url, title}, at) => h("li", null, h("label", {class: "check"}, boxes[at], h("span", null, title || short(url), title ? h("span", {class: "note address"}, short(url)) : null))));
+  const count = h("p", {class: "note", role: "status"});
+  const tell = () => { count.textContent = `${number(boxes.filter((box) => box.checked).length)} of ${number(boxes.length)} chosen`; };
+  const filter = h("input", {type: "search", id: "import-filter", oninput: () => {
+    const text = filter.value.toLowerCase();
+    rows.forEach((row, at) => { row.hidden = !(urls[at].url + " " + (urls[at].title || "")).toLowerCase().includes(text); });
+  }});
+  const set = (on) => { boxes.forEach((box, at) => { if (!rows[at].hidden) box.checked = on; }); tell(); };
+  const take = (to) => {
+    const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
+    if (!chosen.length) return toast("Nothing is chosen.", "bad");
+    append(to, chosen);
+    box.close();
+    toast(`${plural(chosen.length, "address", "addresses")} added as ${to === "seeds" ? "starting points" : "examples"}.`);
+    return fields[to].focus();
+  };
+  const box = dialog(`From ${name}`, h("div", null,
+    h("p", null, `Choose what to take of this ${KINDS[kind] || "file"}. “All” and “None” change those that are shown.`),
+    h("div", {class: "field"}, h("label", {for: "import-filter"}, "Show only those with"), filter),
+    h("div", {class: "row"}, h("button", {type: "button", class: "small", onclick: () => set(true)}, "All"), h("button", {type: "button", class: "small", onclick: () => set(false)}, "None"), count),
+    h("ul", {class: "urls", onchange: tell, tabindex: "0", "aria-label": "Addresses in the file"}, rows),
+    h("div", {class: "actions"},
+      h("button", {type: "button", class: "primary", onclick: () => take("seeds")}, "Add as starting points"),
+      h("button", {type: "button", onclick: () => take("examples")}, "Add as examples"))), {wide: true});
+  tell();
+}
+
+// -- what was kept, into the form; what is in the form, out of it
+
+function show({name, wishes, look_again: again}) {
+  fields.title.value = name;
+  for (const key of ["words", "budget", "threshold", "max_depth", "host_budget"]) fields[key].value = wishes[key];
+  for (const key of ["examples", "seeds", "hosts", "domains", "exclude"]) {
+    fields[key].value = wishes[key].join("\n");
+    fields[key].rows = Math.min(12, Math.max(fields[key].rows, wishes[key].length));
+  }
+  fields.languages.value = wishes.languages.join(" ");
+  if (![...fields.again.options].some((option) => option.value === again)) fields.again.append(h("option", {value: again}, `Every ${again}`));
+  fields.again.value = again;
+  const usual = {threshold: 0, max_depth: 0, host_budget: 0, judge: "automatic"};
+  $("#advanced").open = Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
+}
+
+function gather() {
+  const wishes = {
+    words: fields.words.value.trim(),
+    examples: addresses("examples"), seeds: addresses("seeds"),
+    preferences: [...form.querySelectorAll("input[name=preferences]:checked")].map((box) => box.value),
+    strategy: fields.strategy.value, judge: fields.judge.value,
+    budget: Number(fields.budget.value), threshold: Number(fields.threshold.value),
+    max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
+    hosts: lines("hosts"), domains: lines("domains"), exclude: pieces("exclude"),
+    languages: fields.languages.value.split(/[\s,]+/).filter(Boolean),
+  };
+  return {name: (fields.title.value.trim() || wishes.words || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
+}
+
+function check({wishes}) {
+  const wrong = {};
+  if (!wishes.words && !wishes.examples.length) wrong.words = "Say what you look for, in words or by an example.";
+  for (const key of ["examples", "seeds"]) {
+    const bad = odd(wishes[key]);
+    if (bad) wrong[key] = `${bad} is no address of a web page. They begin with https:// or http://`;
+    else if (wishes[key].length > MOST[key]) wrong[key] = `${number(wishes[key].length)} are too many: ${number(MOST[key])} are the most.`;
+  }
+  if (!wishes.seeds.length && !wishes.preferences.length && !wrong.seeds) wrong.seeds = "Give an address to begin from, or choose something of the catalogue below.";
+  const most = Number(fields.budget.max);
+  if (!Number.isInteger(wishes.budget) || wishes.budget < 1 || wishes.budget > most) wrong.budget = `A whole number from 1 to ${number(most)}.`;
+  for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(wishes[key]) || wishes[key] < 0) wrong[key] = "A whole number, 0 or more.";
+  if (!(wishes.threshold >= 0)) wrong.threshold = "A number, 0 or more.";
+  if (Object.keys(wrong).some((key) => ["max_depth", "host_budget", "threshold"].includes(key))) $("#advanced").open = true;
+  return wrong;
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  calm(form);
+  const button = event.submitter || $("button.primary", form);
+  const wanted = gather();
+  const wrong = check(wanted);
+  if (Object.keys(wrong).length) return complain(form, {name: "ApiError", message: "", fields: wrong});
+  attempt(button, async () => {
+    let made;
+    try { made = interest ? await patch(`/interests/${interest}`, wanted) : await post("/interests", wanted); } catch (error) { return complain(form, error); }
+    let place = "";
+    if (button.value === "start") {
+      try {
+        await post(`/interests/${made.id}/crawls`);
+        place = "#live";
+        later("The crawl is on its way.");
+      } catch (error) { later(`It is saved, but no crawl was started: ${error.message}`); }
+    } else later("Saved.");
+    location.assign(`/interests/${made.id}${place}`);
+    return undefined;
+  });
+});
+
+async function begin() {
+  if (interest) {
+    try { kept = await get(`/interests/${interest}`); } catch (error) { return complain(form, error); }
+    show(kept);
+  }
+  await choices();
+  if (!interest) $("#words").focus();
+  return undefined;
+}
+
+begin();

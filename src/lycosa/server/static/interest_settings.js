@@ -1,0 +1,92 @@
+// What the interest wishes for, what can be taken along, its crawls, and deleting it.
+
+import { href } from "./api.js";
+import { ago, button, call, count, el, section, shown, words } from "./pieces.js";
+import { ask, badge, later } from "./shell.js";
+
+// Deleting is asked for by typing the name: a slip of the finger deletes nothing.
+export async function askByName(name, title, text) {
+  const typed = el("input", { id: "confirm-name", autocomplete: "off", required: true });
+  typed.addEventListener("input", () => typed.setCustomValidity(typed.value.trim() === name.trim() ? "" : "This is not the name."));
+  const content = el("div", { class: "field" }, [
+    el("label", { for: "confirm-name" }, ["Type the name to confirm: ", el("bdi", { class: "code", text: name })]),
+    typed,
+  ]);
+  return (await ask({ title, text, yes: "Delete", danger: true, content })) && typed.value.trim() === name.trim();
+}
+
+function wishes(interest) {
+  const wished = interest.wishes ?? {};
+  const list = (items) => (items?.length ? items.map((one) => shown(one, 120)).join(", ") : "");
+  const facts = [
+    ["Words", wished.words],
+    ["Examples", list(wished.examples)],
+    ["Seeds", list(wished.seeds)],
+    ["Seeds by preference", list(wished.preferences)],
+    ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
+    ["Judge", typeof wished.judge === "string" ? words(wished.judge) : ""],
+    ["Pages", wished.budget ? count(wished.budget) : ""],
+    ["Only on hosts", list(wished.hosts)],
+    ["Only in domains", list(wished.domains)],
+    ["Never where the address has", list(wished.exclude)],
+    ["Languages", list(wished.languages)],
+    ["Looks again every", interest.look_again || "never by itself"],
+  ].filter(([, value]) => value);
+  return el("dl", { class: "wishes" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
+}
+
+export function mount(panel, context) {
+  const crawlPath = () => `/crawls/${context.crawl.id}`;
+
+  async function removeCrawl(crawl) {
+    if (await ask({ title: `Delete crawl ${crawl.number}?`, text: "Its pages, its archive and its index are removed for good.", yes: "Delete", danger: true })) {
+      await call("DELETE", `/crawls/${crawl.id}`);
+      await context.reload();
+      await show();
+    }
+  }
+
+  async function remove() {
+    const { id, name } = context.interest;
+    if (await askByName(name, "Delete this interest?", "Its crawls, archives, labels, shares and feeds are removed for good, for everybody.")) {
+      await call("DELETE", `/interests/${id}`);
+      later("The interest was deleted");
+      location.assign("/");
+    }
+  }
+
+  async function show() {
+    const crawls = await call("GET", `/interests/${context.interest.id}/crawls`);
+    const own = context.interest.mode === "own";
+    const link = (text, path, params) => el("a", { class: "button", href: href(path, params), download: true, text });
+    panel.replaceChildren(...[
+      section("What is looked for", el("div", {}, [
+        wishes(context.interest),
+        context.may.edit ? el("a", { class: "button", href: `/interests/${encodeURIComponent(context.interest.id)}/edit`, text: "Edit" }) : "",
+      ])),
+      section("Crawls", crawls.length
+        ? el("ul", { class: "crawls" }, crawls.map((crawl) => el("li", {}, [
+            el("strong", { text: `Crawl ${crawl.number}` }),
+            badge(crawl),
+            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} found, begun `, ago(crawl.started ?? crawl.created)]),
+            crawl.id === context.crawl?.id ? el("span", { class: "badge", text: "shown" }) : button("Show", () => context.choose(crawl), { class: "small" }),
+            context.may.run ? button("Delete", () => removeCrawl(crawl), { class: "small danger", "aria-label": `Delete crawl ${crawl.number}` }) : "",
+          ])))
+        : el("p", { class: "note", text: "None yet." })),
+      context.crawl
+        ? section("Take it along", el("div", {}, [
+            el("p", { class: "note", text: "The pages of the crawl that is shown: as lines of JSON, as a table, or as a web archive that other tools read." }),
+            el("div", { class: "row" }, [
+              link("JSON lines", `${crawlPath()}/export`, { form: "jsonl" }),
+              link("CSV", `${crawlPath()}/export`, { form: "csv" }),
+              link("WARC", `${crawlPath()}/export`, { form: "warc" }),
+              own ? link("Everything of this interest", `/interests/${context.interest.id}/export`) : "",
+            ]),
+          ]))
+        : "",
+      own && context.may.write ? section("Delete", el("div", {}, [el("p", { class: "note", text: "Everything of this interest, for good." }), button("Delete this interest", remove, { class: "danger" })])) : "",
+    ].filter((part) => part !== ""));
+  }
+
+  return { show, changed() {} };
+}

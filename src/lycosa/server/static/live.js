@@ -1,0 +1,235 @@
+// The crawl as it goes: its curve beside breadth-first order, pages as they come in, hosts and waits, errors.
+
+import { draw } from "./charts.js";
+import { read } from "./page_view.js";
+import { button, call, count, el, hostOf, openEvents, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
+
+const KEPT = 200;
+
+export function mount(panel, context) {
+  const numbers = el("dl", { class: "numbers" });
+  const figure = el("figure", { class: "curve" });
+  const feed = el("ol", { class: "feed", "aria-label": "Pages as they come in, newest first" });
+  const hosts = el("div");
+  const errors = el("div");
+  const said = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  const line = el("p", { class: "note connection" });
+  const hold = button("Hold the list", () => toggle(), { class: "small", "aria-pressed": "false" });
+  let source = null;
+  let last = 0; // the newest visit that is shown: after a reconnection, older ones are not shown again
+  let held = null; // visits that wait while the list is held
+  let spoken = 0;
+  let shownCrawl = "";
+  let curve = null;
+
+  panel.replaceChildren(
+    said,
+    numbers,
+    section("Harvest", figure),
+    el("div", { class: "columns" }, [
+      section("Pages as they come in", el("div", {}, [el("p", { class: "row" }, [hold, line]), feed])),
+      el("div", {}, [section("Hosts and their waits", hosts), section("What went wrong", errors)]),
+    ]),
+  );
+
+  function toggle() {
+    if (held) {
+      const waiting = held;
+      held = null;
+      waiting.forEach(add);
+    } else {
+      held = [];
+    }
+    hold.setAttribute("aria-pressed", String(held !== null));
+    hold.textContent = held ? "Go on" : "Hold the list";
+  }
+
+  function row(visit) {
+    const known = { ...visit, fetched: visit.at };
+    const bad = visit.outcome !== undefined && visit.outcome !== "ok";
+    return el("li", { class: visit.found ? "found" : "" }, [
+      el("div", { class: "feed-line" }, [
+        scoreBar(bad ? null : visit.score, context.threshold), // what was not read was not judged
+        el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
+          el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
+        ]),
+        visit.found ? el("span", { class: "badge good", text: "found" }) : "",
+        bad ? el("span", { class: "badge", text: words(visit.outcome) }) : "",
+      ]),
+      el("p", { class: "why" }, [el("span", { text: hostOf(visit.url) }), " · ", why(visit.why, true)]),
+    ]);
+  }
+
+  function add(visit) {
+    if (held) {
+      held.push(visit);
+      held.splice(0, Math.max(0, held.length - KEPT));
+      return;
+    }
+    feed.prepend(row(visit));
+    while (feed.childElementCount > KEPT) {
+      feed.lastElementChild.remove();
+    }
+  }
+
+  function tally(progress) {
+    const crawl = progress.crawl ?? context.crawl;
+    const facts = [
+      ["Pages", `${count(crawl.pages)} of ${count(crawl.budget)}`],
+      ["Found", count(crawl.found)],
+      ["Harvest", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
+      ["Pages a minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
+      ["Waiting links", progress.frontier == null ? "–" : count(progress.frontier)],
+      ["In flight", count((progress.in_flight ?? []).length)],
+    ];
+    numbers.replaceChildren(...facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", { text: value })])));
+    // a screen reader hears of it twice a minute, not twice a second
+    if (Date.now() - spoken > 30000) {
+      spoken = Date.now();
+      said.textContent = `${count(crawl.pages)} pages, ${count(crawl.found)} found`;
+    }
+  }
+
+  function hostTable(list) {
+    if (!list?.length) {
+      hosts.replaceChildren(el("p", { class: "note", text: "No host has been asked yet." }));
+      return;
+    }
+    const rows = list.slice(0, 100).map((host) => {
+      const waits = host.ready_in > 0.05 ? `${host.ready_in.toFixed(1)} s` : host.in_flight ? "asking now" : "–";
+      return el("tr", {}, [
+        el("th", { scope: "row" }, el("bdi", { text: shown(host.host, 120) })),
+        el("td", { class: "number", text: count(host.pages) }),
+        el("td", { class: "number", text: count(host.found) }),
+        el("td", { text: waits }),
+        el("td", { class: "muted", text: shown(words(host.why || host.state || ""), 120) }),
+      ]);
+    });
+    hosts.replaceChildren(
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Hosts" }, [
+        el("table", {}, [
+          el("thead", {}, el("tr", {}, ["Host", "Pages", "Found", "Waits", "Why"].map((name, place) =>
+            el("th", { scope: "col", class: place === 1 || place === 2 ? "number" : "", text: name })))),
+          el("tbody", {}, rows),
+        ]),
+      ]),
+    );
+  }
+
+  function errorList(list) {
+    if (!list?.length) {
+      errors.replaceChildren(el("p", { class: "note", text: "Nothing so far." }));
+      return;
+    }
+    errors.replaceChildren(
+      el("ul", { class: "causes" }, list.map((error) =>
+        el("li", {}, [
+          el("strong", { text: `${count(error.count)} × ${shown(words(error.cause), 80)}` }),
+          el("p", { class: "note", text: shown(error.meaning, 300) }),
+          error.example ? el("p", { class: "why" }, ["as in ", el("bdi", { text: shown(error.example, 160) })]) : "",
+        ]))),
+    );
+  }
+
+  function plot(given) {
+    curve = given ?? curve;
+    if (!curve?.pages?.length) {
+      figure.replaceChildren(el("p", { class: "note", text: "The curve begins with the first page." }));
+      return;
+    }
+    const at = curve.pages.length - 1;
+    const [pages, found, breadth] = [curve.pages[at], curve.found[at], curve.breadth?.[at]];
+    const half = curve.pages.findIndex((x) => x >= pages / 2);
+    const middle = curve.breadth
+      ? ` Halfway, this crawl had ${count(curve.found[half])}, breadth-first order of the same pages would have had ${count(curve.breadth[half])}.`
+      : "";
+    const curves = [{ name: "this crawl", x: curve.pages, y: curve.found, last: count(found) }];
+    if (curve.breadth) {
+      curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
+    }
+    draw(figure, { across: "pages fetched", up: "found", curves, says: `${count(found)} found in ${count(pages)} pages.${middle}` });
+  }
+
+  function take(progress) {
+    if (progress.crawl) {
+      context.took(progress.crawl);
+    }
+    tally(progress);
+    if (progress.hosts) {
+      hostTable(progress.hosts);
+    }
+    if (progress.errors) {
+      errorList(progress.errors);
+    }
+    if (progress.curve) {
+      plot(progress.curve);
+    }
+  }
+
+  function listen() {
+    source?.close();
+    source = openEvents(`/crawls/${context.crawl.id}/events`, last, {
+      visit(visit) {
+        if (visit.seq > last) {
+          last = visit.seq;
+          add(visit);
+        }
+      },
+      progress: take,
+      state: (crawl) => context.took(crawl.crawl ?? crawl),
+      status(text) {
+        line.textContent = text;
+      },
+      ended(reason) {
+        source = null;
+        if (reason === "begun anew") {
+          shownCrawl = "";
+          show();
+        } else if (reason !== "signed out") {
+          context.reload().catch((error) => (line.textContent = error.message));
+        }
+      },
+    });
+  }
+
+  async function show() {
+    if (!context.crawl) {
+      panel.querySelectorAll(".curve, .feed").forEach((part) => part.replaceChildren());
+      numbers.replaceChildren();
+      line.textContent = "Nothing was crawled yet. Start it above.";
+      return;
+    }
+    if (shownCrawl !== context.crawl.id) {
+      shownCrawl = context.crawl.id;
+      last = 0;
+      curve = null;
+      feed.replaceChildren();
+    }
+    try {
+      const progress = await call("GET", `/crawls/${context.crawl.id}/progress`);
+      last ||= Math.max(0, (progress.seq ?? 0) - KEPT); // the last ones are enough of what was before
+      take(progress);
+      plot();
+    } catch (error) {
+      line.textContent = error.message;
+    }
+    if (panel.hidden) {
+      return;
+    }
+    listen();
+  }
+
+  return {
+    show,
+    hide() {
+      source?.close();
+      source = null;
+    },
+    changed(before) {
+      const running = ["queued", "running"].includes(context.crawl?.state);
+      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source))) {
+        show();
+      }
+    },
+  };
+}

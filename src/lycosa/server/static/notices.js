@@ -1,0 +1,33 @@
+// The bell: how many notices are unread, and the list of them. Asked for when the page opens, each minute while it is
+// looked at, and when the list is opened; an open list counts as read.
+
+import {get, post} from "./api.js";
+import {ago, fill, h} from "./dom.js";
+
+export function bell(button, count, panel, unfold) {
+  const mark = (unread) => {
+    count.hidden = !unread;
+    fill(count, unread > 99 ? "99+" : String(unread || ""), h("span", {class: "unseen"}, " unread"));
+  };
+  const ask = async () => {
+    try { mark((await get("/me/notices", {unread: true}, {quiet: true})).unread); } catch { /* told elsewhere, or next time */ }
+  };
+  const open = async () => {
+    fill(panel, h("h2", null, "Notices"), h("p", {class: "loading", role: "status"}, "Loading …"));
+    let told;
+    try { told = await get("/me/notices"); } catch (error) {
+      fill(panel, h("h2", null, "Notices"), h("p", {class: "notice bad"}, error.message));
+      return;
+    }
+    fill(panel, h("h2", null, "Notices"), told.notices.length
+      ? h("ul", null, told.notices.slice(0, 30).map((notice) => h("li", {class: notice.read ? null : "unread"},
+        notice.interest ? h("a", {href: `/interests/${notice.interest}${notice.kind === "changes" ? "#changes" : ""}`}, notice.text) : h("span", null, notice.text),
+        h("p", {class: "note"}, notice.read ? null : h("span", {class: "unseen"}, "New. "), ago(notice.at)))))
+      : h("p", {class: "note"}, "Nothing to tell. When a crawl ends, pages change or somebody shares an interest with you, it is said here."));
+    mark(0);
+    if (told.unread) post("/me/notices/read", {ids: null}, {quiet: true}).catch(() => {});
+  };
+  unfold(button, panel, open);
+  ask();
+  setInterval(() => { if (!document.hidden && panel.hidden) ask(); }, 60000);
+}

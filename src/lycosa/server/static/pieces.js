@@ -1,0 +1,163 @@
+// What the parts of an interest's page share: words for what the API tells, score bars, yes and no, the reason of a page.
+// Whatever comes from a crawled page goes through `shown` (cut, without characters that cannot be seen) into a bdi.
+
+import { del, follow, get, patch, post, put } from "./api.js";
+import { ago, h, number, outside, percent, plural, when } from "./dom.js";
+import { attempt, toast } from "./shell.js";
+
+export { ago, percent, plural, when };
+export const count = number;
+
+const BY_METHOD = { POST: post, PUT: put, PATCH: patch, DELETE: del };
+
+// el("p", {text: "..."}, [children]): text or children.
+export function el(tag, { text, ...props } = {}, children = []) {
+  return h(tag, props, text, children);
+}
+
+export function call(method, path, data) {
+  return method === "GET" ? get(path, data) : BY_METHOD[method](path, data);
+}
+
+export function tell(message, kind = "good") {
+  toast(message, kind);
+}
+
+// A button that does something once at a time, and says what failed.
+export function button(label, act, props = {}) {
+  const made = el("button", { type: "button", ...props, text: label });
+  made.addEventListener("click", (event) => attempt(made, () => act(event)));
+  return made;
+}
+
+export function section(title, content) {
+  return el("section", { class: "part" }, [el("h2", { text: title }), content]);
+}
+
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]+/gu;
+
+// Foreign text in one line, no longer than a person reads.
+export function shown(text, most = 200) {
+  const line = String(text ?? "").slice(0, most * 4).replace(UNSEEN, " ").replace(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
+export function hostOf(url) {
+  try {
+    return shown(new URL(url).host, 80);
+  } catch {
+    return "";
+  }
+}
+
+// A name of the program's as words: not_found, "not found".
+export function words(name) {
+  return String(name ?? "").replaceAll("_", " ");
+}
+
+export function original(url) {
+  return outside(url, "original", { class: "away", title: "Opens the page itself in a new tab; no referrer is sent" });
+}
+
+// How relevant a page was judged, as a bar and a number.
+export function scoreBar(score, threshold) {
+  if (score === null || score === undefined) {
+    return el("span", { class: "score none", text: "–", title: "not judged" });
+  }
+  const filled = Math.max(0, Math.min(1, score / Math.max(1, 2 * (threshold ?? 0)))); // some judges count beyond 1
+  return el("span", { class: `score${threshold && score >= threshold ? " over" : ""}` }, [
+    el("meter", { min: "0", max: "1", value: filled, "aria-hidden": "true" }),
+    el("span", { class: "unseen", text: "relevance " }),
+    el("span", { class: "score-number", text: score.toFixed(2) }),
+  ]);
+}
+
+// Where a page came from, in one line.
+export function why(reason, brief = false) {
+  const holder = (children) => el(brief ? "span" : "p", { class: brief ? "" : "why" }, children);
+  if (!reason || !reason.kind) {
+    return holder([]);
+  }
+  if (reason.kind === "seed") {
+    return holder(["a seed"]);
+  }
+  const parent = shown(reason.parent_title, 90) || shown(reason.parent, 90);
+  const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];
+  if (reason.anchor) {
+    parts.push(" by “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
+  }
+  const guessed = reason.alpha ?? reason.score;
+  if (guessed !== null && guessed !== undefined) {
+    parts.push(`, expected ${Number(guessed).toFixed(2)}`);
+  }
+  return holder(parts);
+}
+
+// Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled".
+export function yesNo(context, page) {
+  if (!context.may.feedback) {
+    return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
+  }
+  const made = (label, text) => {
+    const one = button(text, async () => {
+      const label_now = one.getAttribute("aria-pressed") === "true" ? null : label;
+      const answer = await put(`/interests/${context.interest.id}/feedback`, { url: page.url, label: label_now });
+      page.label = answer.label ?? null;
+      mark(page.label);
+      document.dispatchEvent(new CustomEvent("labelled", { detail: { url: page.url, label: page.label, effect: answer.effect } }));
+    }, { class: `verdict verdict-${label}`, "aria-pressed": "false" });
+    return one;
+  };
+  const buttons = { yes: made("yes", "Yes"), no: made("no", "No") };
+  const mark = (label) => {
+    for (const [name, one] of Object.entries(buttons)) {
+      one.setAttribute("aria-pressed", String(name === label));
+    }
+  };
+  mark(page.label);
+  const group = el("span", { class: "verdicts", role: "group", "aria-label": `Is it relevant: ${shown(page.title, 80) || shown(page.url, 80)}`, dataset: { url: page.url } }, [buttons.yes, buttons.no]);
+  group.mark = mark;
+  return group;
+}
+
+// The same page may be shown in several places: all say the same.
+document.addEventListener("labelled", (event) => {
+  for (const group of document.querySelectorAll(".verdicts")) {
+    if (group.dataset.url === event.detail.url) {
+      group.mark?.(event.detail.label);
+    }
+  }
+});
+
+const LEFT = { "signed out": "You have signed out elsewhere.", "not shared any more": "This is not shared with you any more.", deleted: "This crawl was deleted." };
+
+// Follow a crawl's events; `on.status` is told how the connection is, `on.ended` why it is over. Returns {close}.
+// A stream that ends because the server does is made again.
+export function openEvents(path, after, on) {
+  const stopper = new AbortController();
+  let end = null;
+  on.status("");
+  follow(path, {
+    after,
+    on: { visit: on.visit, progress: on.progress, state: on.state, end: ({ reason }) => { end = /server|stopping/.test(reason ?? "") ? null : reason ?? ""; } },
+    done: () => end !== null,
+    lost: (gone) => on.status(gone ? "The connection was lost; it is being made again." : ""),
+    signal: stopper.signal,
+  }).then(
+    () => stopper.signal.aborted || (on.status(LEFT[end] ?? ""), on.ended(end)),
+    (error) => stopper.signal.aborted || on.status(error.message),
+  );
+  return { close: () => stopper.abort() };
+}
+
+// What is in the fragment behind the tab's name: #results?order=date
+export function fragment() {
+  const [name, query = ""] = location.hash.slice(1).split("?");
+  return { name, query: new URLSearchParams(query) };
+}
+
+export function setFragment(name, values) {
+  const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  const text = query.toString();
+  history.replaceState(history.state, "", `#${name}${text ? `?${text}` : ""}`);
+}

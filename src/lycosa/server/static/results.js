@@ -1,0 +1,169 @@
+// What was found, ranked and filtered; a page opens in the reader, and takes a yes or a no.
+
+import { button, call, count, el, fragment, plural, setFragment, shown } from "./pieces.js";
+import { item } from "./result_item.js";
+import { search } from "./search.js";
+
+const SIZE = 20;
+const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
+const TEXTS = {
+  relevance: "By the judge as it is now, your yes and no included.",
+  frequency: "By how often the words of the interest stand in the page.",
+  date: "The newest first.",
+  novelty: "Pages first that say what those above, and those you know, do not.",
+};
+
+function select(name, label, choices, chosen, more = {}) {
+  return el("label", {}, [label, el("select", { name, value: chosen, ...more }, Object.entries(choices).map(([value, text]) => el("option", { value, text })))]);
+}
+
+function input(name, label, type, chosen, more = {}) {
+  return el("label", {}, [label, el("input", { name, type, value: chosen, ...more })]);
+}
+
+// A day as the person's own, in seconds.
+function day(text, end) {
+  const at = text ? new Date(`${text}T${end ? "23:59:59" : "00:00:00"}`).getTime() / 1000 : NaN;
+  return Number.isFinite(at) ? at : null;
+}
+
+export function mount(panel, context) {
+  let values = {};
+  let turn = 0;
+  let foundThen = 0; // as the list was asked for
+  const fresh = el("p", { role: "status" });
+  const form = el("form", { class: "filters", role: "search" });
+  const list = el("ol", { class: "results" });
+  const said = el("p", { class: "note", role: "status" });
+  const effect = el("div", { class: "effect", role: "status" });
+  const pager = el("nav", { class: "row pager", "aria-label": "Pages of results" });
+  panel.replaceChildren(form, effect, fresh, said, list, pager);
+
+  function build() {
+    const more = ["host", "language", "since", "until", "changed", "labelled", "all"].some((name) => values[name]);
+    form.replaceChildren(
+      el("div", { class: "search-line" }, [
+        el("label", { class: "unseen", for: "q", text: "Search in what was archived" }),
+        el("input", { id: "q", name: "q", type: "search", value: values.q ?? "", placeholder: "Search in what was archived", maxlength: 500, autocomplete: "off" }),
+        el("button", { type: "submit", text: "Search" }),
+      ]),
+      el("div", { class: "row" }, [select("order", "Order by ", ORDERS, values.order || "relevance", { disabled: Boolean(values.q) })]),
+      el("details", { class: "more-filters", open: more }, [
+        el("summary", { text: "Filters" }),
+        el("div", { class: "filter-grid" }, [
+          input("host", "Host", "text", values.host ?? "", { maxlength: 253, autocomplete: "off" }),
+          input("language", "Language", "text", values.language ?? "", { maxlength: 16, size: 4, placeholder: "en", autocomplete: "off" }),
+          input("since", "From", "date", values.since ?? ""),
+          input("until", "To", "date", values.until ?? ""),
+          select("changed", "Changed", { "": "either", true: "changed", false: "not changed" }, values.changed ?? ""),
+          select("labelled", "Labelled", { "": "all", any: "yes or no", yes: "yes", no: "no", none: "not yet" }, values.labelled ?? ""),
+          select("all", "Pages", { "": "found ones", all: "all that were fetched" }, values.all ?? ""),
+          button("Clear filters", () => change({ q: values.q, order: values.order }, true), { class: "small" }),
+        ]),
+      ]),
+    );
+  }
+
+  function change(next, rebuild = false) {
+    values = next;
+    setFragment("results", values);
+    if (rebuild) {
+      build();
+    }
+    load();
+  }
+
+  const gather = () => ({ order: values.order, ...Object.fromEntries(new FormData(form)), offset: "" });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    change(gather());
+    form.elements.order.disabled = Boolean(values.q); // what was searched for comes by how well it fits
+  });
+  form.addEventListener("change", (event) => event.target.name !== "q" && change(gather()));
+
+  function turnPage(total, offset) {
+    const to = (place) => {
+      change({ ...values, offset: place ? String(place) : "" });
+      panel.scrollIntoView({ block: "start" });
+    };
+    const last = Math.min(offset + SIZE, total);
+    pager.replaceChildren(
+      ...(total > SIZE
+        ? [
+            button("Previous", () => to(Math.max(0, offset - SIZE)), { disabled: offset === 0, class: "small" }),
+            el("span", { class: "note", text: `${count(Math.min(offset + 1, total))} to ${count(last)} of ${count(total)}` }),
+            button("Next", () => to(offset + SIZE), { disabled: last >= total, class: "small" }),
+          ]
+        : []),
+    );
+  }
+
+  async function load() {
+    if (!context.crawl) {
+      said.textContent = "Nothing was crawled yet.";
+      return;
+    }
+    const mine = ++turn;
+    foundThen = context.crawl.found;
+    fresh.replaceChildren();
+    const offset = Math.max(0, Number.parseInt(values.offset || "0", 10) || 0);
+    const filters = { host: values.host, language: values.language, since: day(values.since, false), until: day(values.until, true), changed: values.changed, limit: SIZE, offset };
+    list.setAttribute("aria-busy", "true");
+    try {
+      if (values.q?.trim()) {
+        const found = await search(context, values.q.trim(), filters);
+        if (mine === turn) {
+          list.replaceChildren(...found.items);
+          said.textContent = found.says;
+          turnPage(found.total, offset);
+        }
+        return;
+      }
+      const order = values.order || "relevance";
+      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, labelled: values.labelled, found: values.all ? "false" : undefined });
+      if (mine !== turn) {
+        return; // a later question was asked meanwhile
+      }
+      context.threshold = answer.threshold;
+      list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
+      said.textContent = answer.total ? `${count(answer.total)} pages. ${TEXTS[order] ?? ""}` : "No page is like that.";
+      turnPage(answer.total, offset);
+    } catch (error) {
+      if (mine === turn) {
+        list.replaceChildren();
+        said.textContent = error.message;
+      }
+    } finally {
+      if (mine === turn) {
+        list.removeAttribute("aria-busy");
+      }
+    }
+  }
+
+  document.addEventListener("labelled", (event) => {
+    if (!panel.hidden && event.detail.effect) {
+      effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank anew", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
+    }
+  });
+
+  return {
+    show() {
+      values = Object.fromEntries(fragment().query);
+      build();
+      if (fragment().name === "search") {
+        form.elements.q.focus();
+      }
+      load();
+    },
+    changed(before) {
+      if (panel.hidden || !context.crawl) {
+        return;
+      }
+      if (before?.id !== context.crawl.id) {
+        load();
+      } else if (context.crawl.found > foundThen && !values.q) {
+        fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more found: show`, load, { class: "small" })); // a list that is being read does not move by itself
+      }
+    },
+  };
+}

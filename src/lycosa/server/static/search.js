@@ -1,0 +1,40 @@
+// Search in a crawl's archive: hits with the place where the words stand, marked.
+
+import { call, count, el, shown } from "./pieces.js";
+import { item } from "./result_item.js";
+
+// The snippet with its spans as marks. Spans count characters as Python does: by code points.
+export function marked(snippet, spans) {
+  const letters = Array.from(String(snippet ?? ""));
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of [...(spans ?? [])].sort((a, b) => a[0] - b[0])) {
+    if (start < at || end <= start) {
+      continue;
+    }
+    parts.push(clean(letters.slice(at, start)), el("mark", { text: clean(letters.slice(start, end)) }));
+    at = end;
+  }
+  parts.push(clean(letters.slice(at)));
+  return parts;
+}
+
+// As `shown`, but blanks at the ends stay: a mark may stand beside them.
+function clean(letters) {
+  const text = letters.join("");
+  const line = shown(text, 1000);
+  return line === "" ? (text ? " " : "") : `${/^\s/.test(text) ? " " : ""}${line}${/\s$/.test(text) ? " " : ""}`;
+}
+
+export async function search(context, q, { changed, ...filters }) {
+  const found = await call("GET", `/crawls/${context.crawl.id}/search`, { q, ...filters, changed });
+  const says = [found.total ? `${count(found.total)} pages have these words.` : "No page has these words."];
+  if (found.loosened) {
+    says.push("No page had all of them: these have some.");
+  }
+  return {
+    total: found.total,
+    says: says.join(" "),
+    items: found.hits.map((hit) => item(context, { ...hit, score: null, ...(hit.relevance === undefined ? {} : { score: hit.relevance }) }, marked(hit.snippet, hit.spans))),
+  };
+}

@@ -1,0 +1,55 @@
+// What might help the interest along: seeds, words and pages of one's other interests, each with why.
+
+import { button, call, el, original, scoreBar, section, shown, tell } from "./pieces.js";
+
+export function mount(panel, context) {
+  async function answer(kind, value, said, row) {
+    await call("POST", `/interests/${context.interest.id}/suggestions`, { kind, value, answer: said });
+    const next = row.nextElementSibling ?? row.previousElementSibling;
+    row.remove();
+    (next?.querySelector("button") ?? panel).focus();
+    if (said === "accepted") {
+      tell(kind === "page" ? "Added to the examples" : "Added: the next crawl starts with it");
+      await context.reload();
+    }
+  }
+
+  function row(kind, value, head, why, more) {
+    const made = el("li", { class: "suggestion" }, [
+      el("div", {}, [head, el("p", { class: "why", text: shown(why, 300) })]),
+      el("div", { class: "row" }, [
+        ...(context.may.feedback
+          ? [
+              button("Accept", () => answer(kind, value, "accepted", made), { class: "small", "aria-label": `Accept ${shown(value, 80)}` }),
+              button("Dismiss", () => answer(kind, value, "dismissed", made), { class: "small", "aria-label": `Dismiss ${shown(value, 80)}` }),
+            ]
+          : []),
+        more,
+      ]),
+    ]);
+    return made;
+  }
+
+  const group = (title, none, rows) => section(title, rows.length ? el("ul", { class: "suggestions" }, rows) : el("p", { class: "note", text: none }));
+  const named = (page) => el("strong", {}, el("bdi", { text: shown(page.title, 160) || shown(page.url, 160) }));
+
+  async function load() {
+    const found = await call("GET", `/interests/${context.interest.id}/suggestions`);
+    if (!found.allowed) {
+      panel.replaceChildren(el("p", { class: "notice" }, ["You have switched suggestions off. ", el("a", { href: "/account", text: "Your account" }), " has the switch."]));
+      return;
+    }
+    panel.replaceChildren(
+      el("p", { class: "note" }, ["Made from this interest, its labels and the results you opened; nothing leaves your account. ", el("a", { href: "/account", text: "Switch them off" }), "."]),
+      group("Seeds", "None yet: they come from hubs and hosts that led to pages you liked.", found.seeds.map((seed) =>
+        row("seed", seed.url, [named(seed), el("p", { class: "address" }, el("bdi", { text: shown(seed.url, 200) }))], seed.why, original(seed.url)))),
+      group("Words", "None yet: they come from pages you said yes to.", found.terms.map((term) =>
+        row("term", term.term, el("strong", {}, el("bdi", { text: shown(term.term, 80) })), term.why, ""))),
+      group("Pages from your other interests", "None: your other interests have found nothing that fits.", found.pages.map((page) =>
+        row("page", page.url, [named(page), el("p", { class: "row" }, [scoreBar(page.score, context.threshold), el("a", { href: `/interests/${encodeURIComponent(page.interest.id)}`, text: shown(page.interest.name, 80) })])], page.why, original(page.url)))),
+    );
+  }
+
+  panel.tabIndex = -1;
+  return { show: load, changed() {} };
+}

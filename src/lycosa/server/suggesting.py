@@ -1,0 +1,289 @@
+"""Suggestions for one interest and one person, gathered from the shelves of the person's own crawls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.shelf import Shelf
+from lycosa.collection.shelved import Shelved
+from lycosa.core.errors import LycosaError
+from lycosa.core.protocols import Topic
+from lycosa.core.types import Page, Terms
+from lycosa.people import catalogue, feedback, interests
+from lycosa.people import suggestions as ideas
+from lycosa.people.database import Row
+from lycosa.people.suggestions import Idea, Known
+from lycosa.server.shelves import Held
+from lycosa.server.site import Site
+from lycosa.store.directory import Directory
+from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.tokens import stems
+from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.topics import maker
+from lycosa.topics.lessons import Correction, Lesson, damped, revised
+from lycosa.topics.making import judge_of, make_topic
+from lycosa.topics.query import Query
+from lycosa.web.urls import canonical
+
+READ = 20
+"""Liked pages whose texts are read for how words are written."""
+BEST = 10
+"""Finds that words are learned from where too few pages are liked."""
+JUDGED = 400
+"""Finds of another interest that are judged, its best."""
+
+
+@dataclass(slots=True)
+class Term:
+    """A word to add to the query."""
+
+    term: str
+    weight: float
+    why: str
+
+
+@dataclass(slots=True)
+class Found:
+    """A page that another interest of the same person has."""
+
+    url: str
+    title: str
+    interest: Row
+    score: float
+    why: str
+
+
+@dataclass(slots=True)
+class Suggested:
+    """All of them."""
+
+    seeds: list[Idea] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    pages: list[Found] = field(default_factory=list)
+
+
+def suggest(site: Site, interest: Row, person: str, history: bool) -> Suggested:
+    """What to suggest; `history`: whether the results that the person opened may be looked at."""
+    held = newest(site, interest["id"])
+    if held is None:
+        return Suggested()
+    shelf, database = held.shelf, site.database
+    labels = feedback.labels_of(database, interest["id"])
+    opened = ideas.opened_by(database, interest["id"], person) if history else {}
+    done = ideas.answered(database, interest["id"], person)
+    key = ("suggested", person, shelf.generation, shelf.seq, interest["changed"], _frozen(labels), _frozen(opened),
+           frozenset(done), _others(site, interest["id"], person))  # fmt: skip
+    kept = held.arranged.get(key)
+    if isinstance(kept, Suggested):
+        return kept
+    wishes = interests.wishes_of(interest)
+    with shelf.lock:
+        pages, scores = held.rescoring.scores(labels)
+        known = [
+            Known(
+                page.node,
+                page.title,
+                page.host,
+                labels.get(page.node),
+                opened.get(page.node, 0),
+                float(score),
+                page.copy,
+            )
+            for page, score in zip(pages, scores.tolist(), strict=True)
+        ]
+        starts, targets = _links(shelf, pages)
+    taken = {canonical(url) or url for url in [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]}
+    made = Suggested(
+        ideas.seeds(known, starts, targets, shelf.threshold, taken | {value for kind, value in done if kind == "seed"}),
+        _terms(held, pages, known, wishes.words, {value for kind, value in done if kind == "term"}),
+        _pages(site, held, interest, person, labels, {value for kind, value in done if kind == "page"} | taken),
+    )
+    held.remember(key, made)
+    return made
+
+
+def newest(site: Site, interest: str) -> Held | None:
+    """The shelf of an interest's newest crawl that has begun."""
+    for row in site.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest):
+        path = site.settings.crawl_directory(row["id"])
+        if path.is_dir():
+            return site.shelves.get(path)
+    return None
+
+
+def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ...]:
+    """The person's own other interests, and how many pages their crawls have: what suggestions depend on."""
+    rows = site.database.rows(
+        "SELECT i.id, COALESCE(SUM(c.pages), 0) AS pages FROM interest i LEFT JOIN crawl c ON c.interest = i.id "
+        "WHERE i.owner = ? AND i.id <> ? GROUP BY i.id ORDER BY i.id",
+        person,
+        interest,
+    )
+    return tuple((row["id"], int(row["pages"])) for row in rows)
+
+
+def _links(shelf: Shelf, pages: list[Shelved]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each page the pages that it links to, by their places in the list; redirects are followed."""
+    graph = shelf.ways.breadth(np.array([vertex.kind for vertex in shelf.vertices], np.uint8))
+    place = np.full(len(shelf.vertices) + 1, -1, np.int64)  # one more, for what leads nowhere
+    place[[page.number for page in pages]] = np.arange(len(pages))
+    ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
+    parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
+    parts = [part[part >= 0] for part in parts]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return starts, np.concatenate([*parts, np.zeros(0, np.int64)])
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def _terms(held: Held, pages: list[Shelved], known: list[Known], query: str, done: set[str]) -> list[Term]:
+    """Words that are typical of liked pages; of the best finds where fewer than three are liked."""
+    shelf = held.shelf
+    likings = [ideas.liking(page, shelf.threshold) for page in known]
+    fresh = [at for at, page in enumerate(pages) if not page.copy]
+    mine = [at for at in fresh if likings[at] >= ideas.LIKED]
+    liked = len(mine) >= 3
+    if not liked:
+        finds = [at for at in fresh if likings[at] > 0.0]
+        mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:BEST]
+    with shelf.lock:
+        size = len(shelf.words)
+        here, every = np.zeros(size), np.zeros(size)
+        for at in fresh:
+            every[pages[at].terms[0]] += 1.0
+        for at in mine:
+            here[pages[at].terms[0]] += 1.0
+        chosen = ideas.words(here, len(mine), every - here, len(fresh) - len(mine))[: 4 * ideas.TERMS]
+        taken = {
+            stem for code in {ENGLISH, *(pages[at].language for at in mine)} for stem in stems(query, code_of(code))
+        }
+        named = {shelf.words[word.term]: word for word in chosen}
+    named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
+    best = sorted(mine, key=lambda at: -likings[at])[:READ]
+    spelled = ideas.spelled(_texts(shelf, [pages[at] for at in best]), named) if named else {}
+    return [
+        Term(spelled[stem], word.weight, ideas.because(word, len(mine), len(fresh) - len(mine), liked))
+        for stem, word in named.items()
+        if stem in spelled and spelled[stem] not in done
+    ][: ideas.TERMS]
+
+
+def _texts(shelf: Shelf, pages: list[Shelved]) -> list[tuple[str, str]]:
+    """Title and text of pages, as far as they can be read."""
+    texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
+    try:
+        with Collection(shelf.path) as collection:
+            for page in pages:
+                visit = next(iter(collection.history(page.node)[-1:]), None)
+                if visit is not None:
+                    texts.append((collection.document(visit).text, code_of(page.language, ENGLISH)))
+    except (LycosaError, OSError):  # no archive, or one that is being moved: titles have to do
+        pass
+    return texts
+
+
+# -- pages of other interests ----------------------------------------------------------------------------------
+
+
+def _pages(
+    site: Site, held: Held, interest: Row, person: str, labels: Mapping[str, bool], left_out: set[str]
+) -> list[Found]:
+    """Finds of the person's other interests that this one's judge would count as found, and that it has not fetched."""
+    found: dict[str, Found] = {}
+    rows = site.database.rows("SELECT * FROM interest WHERE owner = ? AND id <> ? ORDER BY id", person, interest["id"])
+    made = _judge(held) if rows else None
+    if made is None:
+        return []
+    weights = _weights(held, labels)
+    for row in rows:
+        other = newest(site, row["id"])
+        if other is None:
+            continue
+        theirs = feedback.labels_of(site.database, row["id"])
+        for page, score in _judged(made, other, theirs, weights):
+            if score < made.threshold or held.shelf.page(page.node) is not None or page.node in left_out:
+                continue
+            why = f"found for “{row['name']}”; the judge here gives it {score:.2f}, and {made.threshold:.2f} is enough"
+            if page.node not in found or found[page.node].score < score:
+                found[page.node] = Found(page.node, page.title, row, round(score, 4), why)
+    return sorted(found.values(), key=lambda page: (-page.score, page.url))[: ideas.PAGES]
+
+
+def _judge(held: Held) -> Topic | None:
+    """The judge of a crawl, as it was before feedback; None if it is none that can judge a page by its words alone."""
+    path = held.shelf.path
+    try:
+        options = Directory.read_options(path)
+        if maker(judge_of(options)) is not Query:
+            return None
+        files = {option: str(path / name) for option, name in options.files().items() if (path / name).exists()}
+        with held.shelf.reading() as log:
+            learned = log.setting("learned", {})
+        return make_topic(options.with_files(files), learned)
+    except (LycosaError, OSError):
+        return None
+
+
+def _weights(held: Held, labels: Mapping[str, bool]) -> tuple[Correction, dict[str, float]]:
+    """What feedback has taught it, by stem."""
+    shelf = held.shelf
+    with shelf.lock:
+        lessons = [
+            Lesson(*page.terms, page.base, relevant)
+            for node, relevant in labels.items()
+            if (page := shelf.page(node)) is not None
+        ]
+        if not lessons:
+            return Correction(), {}
+        correction = Correction(lessons, shelf.threshold, shelf.usual.mean())
+        weights = correction.weights.tolist()
+        return correction, {stem: weights[n] for n, stem in enumerate(shelf.words) if n < len(weights) and weights[n]}
+
+
+def _judged(
+    topic: Topic, other: Held, labels: Mapping[str, bool], taught: tuple[Correction, dict[str, float]]
+) -> list[tuple[Shelved, float]]:
+    """The best finds of another crawl as this judge sees them: by their words, which is all that is at hand of them.
+
+    How rare words are is taken from the other crawl.
+    """
+    correction, weight_of = taught
+    with other.shelf.lock:
+        pages, scores = other.rescoring.scores(labels)
+        finds = [
+            (page, score)
+            for page, score in zip(pages, scores.tolist(), strict=True)
+            if score >= other.shelf.threshold
+            and not page.copy
+            and not page.foreign
+            and labels.get(page.node) is not False
+        ]
+        finds = sorted(finds, key=lambda pair: -pair[1])[:JUDGED]
+        if not finds:
+            return []
+        words = Vocabulary()
+        words.follow(list(other.shelf.words))
+        for page in pages:
+            words.frequency[page.terms[0]] += 1
+        words.pages = len(pages)
+    weights = np.array([weight_of.get(stem, 0.0) for stem in words.terms]) if weight_of else np.zeros(0)
+    judged = []
+    for page, _ in finds:
+        ids, counts = page.terms
+        reading = Reading(
+            np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
+        )
+        beta = topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
+        delta = correction.moved(float(damped(counts) @ weights[ids])) if correction.lessons and len(ids) else 0.0
+        judged.append((page, revised(float(beta), delta)))
+    return judged
+
+
+def _frozen(mapping: Mapping[str, int]) -> frozenset[tuple[str, int]]:
+    return frozenset(mapping.items())

@@ -1,0 +1,236 @@
+"""`lycosa serve`: one process that holds the port and the lock, and sees to it that the other two run.
+
+It does nothing else, so that there is little in it that could fail. A child that ends is started again, after a pause
+that grows while it keeps ending at once. Children end with it, also after kill -9: they hold a pipe that closes then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from lycosa.core.errors import InputError
+from lycosa.server.children import LIFELINE, SOCKET
+from lycosa.server.logs import log
+from lycosa.server.settings import Settings
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
+HEALTHY = 30.0
+"""Seconds after which a child that ends is thought to have been well: the next pause is short again."""
+
+PATIENCE = 20.0
+"""Seconds that children have to end gently."""
+
+
+class Held:
+    """The right to serve from a directory. Children hold it, too: it is free when the last of them has ended."""
+
+    def __init__(self, data: Path) -> None:
+        path = data / "serving.lock"
+        try:
+            data.mkdir(0o700, parents=True, exist_ok=True)  # what people hunt is nobody else's business
+            self.file: IO[str] = open(path, "a+")  # noqa: SIM115 - open as long as the lock is held
+        except OSError as error:
+            raise InputError(
+                f"cannot write in {data}: {error.strerror}; make it writable, or name another directory"
+            ) from error
+        until = time.monotonic() + PATIENCE
+        while not self._taken():
+            holder = self._holder()
+            if _runs(holder) or time.monotonic() > until:
+                self.file.close()
+                raise InputError(
+                    f"{data} is in use by another lycosa serve (process {holder or 'unknown'}): stop that one first, "
+                    "or name another directory"
+                )
+            time.sleep(0.1)  # its supervisor was killed; its children are about to notice
+        self.file.truncate(0)
+        self.file.write(f"{os.getpid()}\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.file.close()
+
+    def _taken(self) -> bool:
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _holder(self) -> int:
+        self.file.seek(0)
+        text = self.file.read().strip()
+        return int(text) if text.isdecimal() else 0
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there, and not only its name on a list."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat")
+        return pid > 0 and not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OSError):
+        return True
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on which people may call."""
+    try:
+        if not 0 <= port <= 65535:
+            raise OverflowError("there is no such port")
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(512)
+        except BaseException:
+            made.close()
+            raise
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"cannot listen on {host} port {port}: {why}; choose another with --port, or stop what uses it"
+        ) from error
+    return made
+
+
+COMMANDS = {name: (sys.executable, "-m", f"lycosa.server.{name}") for name in ("web", "crawler")}
+"""The children."""
+
+
+class Supervisor:
+    """Keeps the children running until it is told to stop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        listening: socket.socket,
+        held: Held,
+        ready: Callable[[], None],
+        commands: Mapping[str, Sequence[str]] = COMMANDS,
+    ) -> None:
+        self.settings = settings
+        self._commands = commands
+        self._listening = listening
+        self._held = held
+        self._ready = ready
+        self._stopping = asyncio.Event()
+        self._children: dict[str, asyncio.subprocess.Process] = {}
+
+    async def run(self) -> None:
+        """Until SIGTERM, SIGHUP or Ctrl-C; a second one does not wait."""
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(name, self._told)
+        reading, writing = os.pipe()  # nobody ever writes: what matters is when our end closes
+        try:
+            keeping = [asyncio.create_task(self._keep(name, reading)) for name in self._commands]
+            answering = asyncio.create_task(self._answering())
+            await self._stopping.wait()
+            notify("STOPPING=1")
+            answering.cancel()
+            for child in self._children.values():
+                _signal(child, signal.SIGTERM)
+            _, late = await asyncio.wait(keeping, timeout=PATIENCE)
+            if late:
+                self._kill()
+                await asyncio.wait(late)
+        finally:
+            self._kill()
+            os.close(writing)
+            os.close(reading)
+
+    def _told(self) -> None:
+        if self._stopping.is_set():
+            self._kill()
+        self._stopping.set()
+
+    def _kill(self) -> None:
+        for child in self._children.values():
+            _signal(child, signal.SIGKILL)
+
+    async def _keep(self, name: str, lifeline: int) -> None:
+        pause = FIRST_PAUSE
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            child = await self._start(name, lifeline)
+            code = await child.wait()
+            if self._stopping.is_set():
+                return
+            pause = FIRST_PAUSE if time.monotonic() - began > HEALTHY else pause
+            log("child ended", "warning", process=name, code=code, again_in=pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _start(self, name: str, lifeline: int) -> asyncio.subprocess.Process:
+        passed = [lifeline, self._held.file.fileno()]
+        environment = {**os.environ, **self.settings.environment(), LIFELINE: str(lifeline)}
+        environment.pop("NOTIFY_SOCKET", None)
+        environment.pop("LYCOSA_DATABASE", None)
+        if name == "web":
+            passed.append(self._listening.fileno())
+            environment[SOCKET] = str(self._listening.fileno())
+        self._children[name] = child = await asyncio.create_subprocess_exec(
+            *self._commands[name],
+            stdin=asyncio.subprocess.DEVNULL,
+            env=environment,
+            pass_fds=passed,
+            start_new_session=True,  # Ctrl-C is for the supervisor: it ends them gently
+        )
+        if self._stopping.is_set():
+            _signal(child, signal.SIGTERM)
+        return child
+
+    async def _answering(self) -> None:
+        """Tell once that people are answered, not only that the port is taken."""
+        while True:
+            with suppress(OSError, EOFError, asyncio.TimeoutError):
+                if await asyncio.wait_for(_asked(self._listening), 30):
+                    break
+            await asyncio.sleep(0.2)
+        notify("READY=1")
+        self._ready()
+
+
+async def _asked(listening: socket.socket) -> bool:
+    host, port = listening.getsockname()[:2]
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    reader, writer = await asyncio.open_connection(here, port)
+    try:
+        writer.write(b"GET /api/v1/health HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        await writer.drain()
+        return (await reader.readline()).startswith(b"HTTP/1.")
+    finally:
+        writer.close()
+
+
+def _signal(child: asyncio.subprocess.Process, number: int) -> None:
+    with suppress(ProcessLookupError):
+        child.send_signal(number)
+
+
+def notify(state: str) -> None:
+    """Tell systemd, if it started us and wants to know."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.connect("\0" + address[1:] if address.startswith("@") else address)
+        told.send(state.encode())

@@ -1,0 +1,157 @@
+"""What a member may wish for, checked where strategies, judges and addresses are known.
+
+A strategy or a judge may be named that is built in, needs no file and no training, and is told numbers, yes or no, or
+a word from a list: never a path, a class, an expression. Whatever is accepted here can be started.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.spec import describe_type, parse
+from lycosa.core.strategies import steer
+from lycosa.estimators import MODEL, STEERING, STRATEGIES, TOPIC, WORDS
+from lycosa.estimators import describe as strategy_parameters
+from lycosa.estimators import strategy as make_strategy
+from lycosa.people import catalogue
+from lycosa.people.database import Database
+from lycosa.people.wishes import AUTOMATIC, STRATEGY, Wishes, options
+from lycosa.spaces.web import check_seed
+from lycosa.topics import TOPICS
+from lycosa.topics import describe as judge_parameters
+from lycosa.topics.making import make_topic
+from lycosa.web.scope import Scope
+
+JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
+GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS)}
+
+LARGEST = 10_000
+"""A number that may be told: more means nothing more, and takes time or memory of everyone."""
+
+MOST_ROUNDS = 100
+"""Of what is gone through again and again for each page."""
+
+
+def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wishes:
+    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done."""
+    wishes = Wishes.read(data, most_pages)
+    wishes.examples = [_address(text, "example") for text in wishes.examples]
+    wishes.seeds = [_address(text, "seed") for text in wishes.seeds]
+    known = catalogue.preferences(database) if wishes.preferences else set()
+    for name in wishes.preferences:
+        if name not in known:
+            raise InputError(f"the catalogue has no preference {name!r}: choose another one")
+    scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
+    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]
+    if not any(scope(seed, 0) for seed in seeds):
+        raise InputError(
+            "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
+        )
+    if wishes.strategy != AUTOMATIC:
+        check_strategy(wishes.strategy)
+    if wishes.judge != AUTOMATIC:
+        _check_judge(wishes)
+    _try(wishes)
+    return wishes
+
+
+def check_strategy(text: str) -> None:
+    """Whether a member may choose this strategy, as it is told."""
+    name, given = parse(text)
+    if name not in GUIDES:
+        raise InputError(f"there is no strategy {name!r} to choose: see the list of strategies, or take automatic")
+    takes = strategy_parameters(name)
+    steering = {} if "arms" in takes else _steering()
+    for key, value in given.items():
+        if key == "arms" and key in takes:
+            for arm in value.split("+"):
+                _check_arm(name, arm)
+        else:
+            _check_parameter(name, key, value, {**takes, **steering})
+    _build(text, "coral reefs")
+
+
+def _check_arm(bandit: str, arm: str) -> None:
+    if arm.strip() not in GUIDES or "arms" in strategy_parameters(arm.strip()):
+        raise InputError(f"{bandit} can't play {arm.strip()!r}: its arms are names of strategies, with + in between")
+
+
+def _check_judge(wishes: Wishes) -> None:
+    name, given = parse(wishes.judge)
+    if name not in JUDGES:
+        raise InputError(f"there is no judge {name!r} to choose: take {', '.join(JUDGES)}, or automatic")
+    if wishes.examples and "examples" not in JUDGES[name].needs:
+        raise InputError(f"the judge {name} goes by words alone: leave the examples out, or choose another judge")
+    takes = judge_parameters(name)
+    for key, value in given.items():
+        _check_parameter(name, key, value, takes)
+
+
+def _check_parameter(name: str, key: str, value: str, takes: Mapping[str, tuple[Any, Any]]) -> None:
+    """Numbers within bounds, and words of a list; what takes any text is not for members."""
+    kinds = {key: kind for key, (kind, _) in takes.items() if _is_safe(kind)}
+    if key not in kinds:
+        told = f"it takes {', '.join(kinds)}" if kinds else "it takes none"
+        raise InputError(f"{name} has no parameter {key!r}: {told}")
+    try:
+        number = float(value)
+    except ValueError:
+        return  # yes, no, or a word: whoever is made with it will say
+    most = MOST_ROUNDS if key == "iterations" else LARGEST
+    if not -most <= number <= most:
+        raise InputError(f"{key} of {name} is {value[:40]}: {most:,} is the most")
+    if key == "period" and number < takes[key][1]:
+        raise InputError(f"{key} of {name} is {value[:40]}: {takes[key][1]} is the least, as others crawl here, too")
+
+
+def _is_safe(kind: Any) -> bool:
+    kinds = [part for part in typing.get_args(kind) if part is not type(None)]
+    if typing.get_origin(kind) is Literal:
+        return True
+    return kind in (int, float, bool) or (len(kinds) == 1 and kinds[0] in (int, float, bool))
+
+
+@cache
+def _steering() -> dict[str, tuple[Any, Any]]:
+    from lycosa.core.spec import parameters
+
+    return {key: told for key, told in parameters(steer).items() if key in STEERING}
+
+
+def _try(wishes: Wishes) -> None:
+    """Make everything that the crawl will be made of, so that it can't fail for this later."""
+    made = options(wishes, ["https://example.org/"])
+    chosen = Options.from_mapping({**made, "examples": []}, "the wishes")
+    if wishes.words:
+        make_topic(chosen)
+    if wishes.strategy != AUTOMATIC and GUIDES[parse(wishes.strategy)[0]].needs == WORDS:
+        _build(wishes.strategy, wishes.words)
+
+
+def _build(text: str, words: str) -> None:
+    facts: dict[str, Any] = {"seed": 0, "budget": 100, "threshold": 0.1, "words": words, "stems": None, "ontology": ""}
+    try:
+        make_strategy(text, **facts)
+    except (ArithmeticError, TypeError) as error:
+        raise InputError(f"{text} can't be made: {error}") from error
+
+
+def _address(text: str, what: str) -> str:
+    url = check_seed(text)
+    if url is None:
+        raise InputError(f"the {what} {text[:200]!r} is not a web address: write it like https://example.org/page")
+    return url
+
+
+def choices(kinds: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
+    """What a member may tell a strategy or a judge, each in words."""
+    return {key: describe_type(kind) for key, (kind, _) in kinds.items() if _is_safe(kind) or key == "arms"}
+
+
+__all__ = ["AUTOMATIC", "GUIDES", "JUDGES", "STRATEGY", "check_strategy", "checked", "choices"]

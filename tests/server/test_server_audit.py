@@ -1,0 +1,96 @@
+"""The audit log, through the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from site_maker import API, PASSWORD, SiteUnderTest, make_site
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site."""
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+def test_everything_of_weight_is_there_and_no_secret(site: SiteUnderTest) -> None:
+    """Who came in how, failed, was given what: but neither passwords nor codes nor tokens nor unknown names."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    secrets = [PASSWORD, "wrong password", "typed as a name", "another long password"]
+
+    def later() -> None:
+        site.clock.now += 1
+
+    for name in ("bob", "typed as a name"):
+        later()
+        site.client().post(f"{API}/session", json={"name": name, "password": "wrong password"})
+    later()
+    site.sign_in("bob")
+    later()
+    made = ada.post(f"{API}/invitations", json={"note": "for Eve"}).json()
+    later()
+    token = bob.post(f"{API}/me/tokens", json={"name": "script", "scopes": ["read"]}).json()
+    later()
+    bob.delete(f"{API}/me/tokens/{token['id']}")
+    later()
+    ada.delete(f"{API}/invitations/{made['id']}")
+    later()
+    bob.post(f"{API}/me/password", json={"old": PASSWORD, "new": "another long password"})
+    later()
+    person = site.id_of(bob)
+    ada.patch(f"{API}/people/{person}", json={"role": "reader"})
+    later()
+    ada.patch(f"{API}/people/{person}", json={"disabled": True})
+    later()
+    ada.delete(f"{API}/people/{person}")
+    later()
+    ada.delete(f"{API}/session")
+    answer = site.sign_in("ada").get(f"{API}/audit")
+    told = [(one["name"], one["action"], one["subject"], one["detail"]) for one in answer.json()["entries"]]
+    assert [
+        ("ada", "deleted an account", "bob", ""),
+        ("ada", "disabled an account", "bob", ""),
+        ("ada", "changed a role", "bob", "member to reader"),
+        ("bob", "changed the password", "", ""),
+        ("ada", "revoked an invitation", "for Eve", "member"),
+        ("bob", "revoked a token", "script", "read"),
+        ("bob", "made a token", "script", "read"),
+        ("ada", "made an invitation", "for Eve", "member"),
+        ("bob", "signed in", "", ""),
+        ("", "sign-in failed", "", ""),
+        ("bob", "sign-in failed", "", ""),
+    ] == told[2:13]
+    assert {("ada", "signed in", "", ""), ("ada", "signed out", "", "")} == set(told[:2])
+    assert {("ada", "accepted an invitation", "", "admin"), ("bob", "accepted an invitation", "", "member")} == set(
+        told[13:]
+    )
+    kept = str(site.database.rows("SELECT * FROM audit"))
+    assert [] == [secret for secret in [*secrets, made["code"], token["token"]] if secret in kept]
+    assert {"testclient"} == {one["address"] for one in answer.json()["entries"]}
+
+
+def test_it_is_for_admins_and_read_page_by_page(site: SiteUnderTest) -> None:
+    """Numbers that make no sense are refused."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    site.clock.now += 1
+    newest = bob.patch(f"{API}/me", json={"preferences": {}}).status_code
+    site.sign_in("bob")
+    first = ada.get(f"{API}/audit", params={"limit": 1}).json()["entries"]
+    rest = ada.get(f"{API}/audit", params={"before": first[-1]["at"]}).json()["entries"]
+    assert (200, 1, 2) == (newest, len(first), len(rest))
+    assert 403 == bob.get(f"{API}/audit").status_code
+    wrong = [
+        "before=nan",
+        "before=inf",
+        "before=-1",
+        "before=1e300",
+        "limit=0",
+        "limit=99999999999999999999",
+        "limit=x",
+    ]
+    assert [422] * 7 == [ada.get(f"{API}/audit?{query}").status_code for query in wrong]

@@ -1,0 +1,318 @@
+"""Joining, signing in, making an interest, the account and the admin's page, in a real browser, with a keyboard too."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from lycosa.people import accounts, notices
+from site_maker import PASSWORD, SiteUnderTest, make_site
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "<img src=x onerror=alert(1)><svg/onload=alert(2)> {{7*7}}"
+PATHS = (
+    "/",
+    "/interests/new",
+    "/account",
+    "/admin",
+    "/admin#invitations",
+    "/admin#catalogue",
+    "/admin#audit",
+    "/privacy",
+    "/nope",
+)
+
+AUDIT = """() => {
+  const wrong = [];
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const seen = (element) => element.checkVisibility({visibilityProperty: true}) && !element.closest("[hidden]");
+  const named = (element) => (element.getAttribute("aria-label") || element.textContent).trim() !== "";
+  const labelled = (control) => control.getAttribute("aria-label") || [...control.labels].some(named);
+  const ids = all("[id]").map((element) => element.id);
+  wrong.push(...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `id twice: ${id}`));
+  for (const control of all("input, select, textarea"))
+    if (seen(control) && !control.closest("[aria-hidden]") && !labelled(control)) wrong.push(`no label: ${control.id}`);
+  for (const element of all("button, a[href]"))
+    if (seen(element) && !named(element)) wrong.push(`no name: ${element.outerHTML}`);
+  for (const tie of ["aria-describedby", "aria-labelledby", "aria-controls", "for"])
+    for (const element of all(`[${tie}]`))
+      for (const id of element.getAttribute(tie).split(/ +/))
+        if (!document.getElementById(id)) wrong.push(`${tie}: no ${id}`);
+  for (const image of all("img:not([alt])")) wrong.push(`no alt: ${image.src}`);
+  for (const head of all("th:not([scope])")) wrong.push(`no scope: ${head.textContent}`);
+  const levels = all("h1, h2, h3, h4").filter(seen).map((head) => Number(head.tagName[1]));
+  if (levels[0] !== 1 || levels.filter((level) => level === 1).length !== 1) wrong.push(`headings: ${levels}`);
+  if (levels.some((level, at) => at && level > levels[at - 1] + 1)) wrong.push(`headings skip: ${levels}`);
+  for (const place of ["header", "main", "footer"]) if (all(`body > ${place}`).length !== 1) wrong.push(`one ${place}`);
+  const wide = document.documentElement.scrollWidth;
+  if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
+  return wrong;
+}"""
+"""What a screen reader or a narrow screen would stumble over."""
+
+
+def chromium() -> str:
+    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
+pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteUnderTest]:
+    """A site that answers on a port of this machine."""
+    place = tmp_path_factory.mktemp("site")
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        made = make_site(place / "site.sqlite", place, port=listening.getsockname()[1])
+        made.clock.now = time.time()
+        server = uvicorn.Server(uvicorn.Config(made.app, log_level="critical", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield made
+        server.should_exit = True
+        thread.join()
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def browser(site: SiteUnderTest) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained of; a test ends well only if it is empty."""
+    return []
+
+
+@pytest.fixture
+def visit(browser: Any, site: SiteUnderTest, complaints: list[str]) -> Iterator[Any]:
+    """Makes pages, each in a browser of its own, signed in as somebody."""
+    with contextlib.ExitStack() as opened:
+
+        def make(name: str = "", role: str = "member", **told: Any) -> Any:
+            context = browser.new_context(base_url=site.settings.base, **told)
+            opened.callback(context.close)
+            if name:
+                client = site.sign_up(name, role)
+                context.add_cookies([{"name": "lycosa", "value": client.cookies["lycosa"], "url": site.settings.base}])
+            page = context.new_page()
+            page.set_default_timeout(5_000)
+            page.on("console", lambda said: said.type in ("error", "warning") and complaints.append(said.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda shown: complaints.append(f"a dialog: {shown.message}") or shown.dismiss())
+            return page
+
+        yield make
+
+
+def focused(page: Any) -> str:
+    return str(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
+
+
+def test_from_the_first_link_to_signing_out(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """The one-time link makes the first account; mistakes are told at their fields; one signs out, and in again."""
+    page = visit()
+    _, code = accounts.invite(site.database, site.clock(), "admin")
+    page.goto(f"/join#{code}")
+    page.get_by_role("heading", name="Welcome to Lycosa").wait_for()
+    page.get_by_label("Your name here").fill("First One")
+    page.get_by_label("A password").fill("short")
+    page.get_by_role("button", name="Make my account").click()
+    assert ("password", "true") == (focused(page), page.get_attribute("#password", "aria-invalid"))
+    assert "At least 10 characters" in page.text_content("#password-error")
+    page.get_by_label("A password").fill(PASSWORD)
+    page.get_by_label("The password once more").fill(PASSWORD)
+    page.get_by_role("button", name="Make my account").click()
+    page.get_by_text("Welcome, First One.").wait_for()
+    page.get_by_role("heading", name="What are you curious about?").wait_for()
+    assert "/" == page.evaluate("location.pathname + location.hash"), "the code is gone from the address"
+
+    page.get_by_role("button", name="First One").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", name="Sign in").wait_for()
+    page.goto("/account?x=1")
+    page.get_by_label("Name").fill("first one")
+    page.get_by_label("Password").fill("a wrong password")
+    assert [] == complaints
+    page.keyboard.press("Enter")
+    page.get_by_text("The name or the password is wrong").wait_for()
+    complaints.clear()  # browsers complain of every 401
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Your account").wait_for()
+    assert "/account?x=1" == page.evaluate("location.pathname + location.search")
+    assert [] == complaints
+
+
+def test_an_invitation_that_is_over(visit: Any) -> None:
+    """A code that is not good is told, with a way on; so is a link that lost its code."""
+    page = visit()
+    page.goto("/join#nonsense")
+    page.get_by_role("heading", name="This invitation is not valid any more").wait_for()
+    page.goto("/privacy")
+    page.goto("/join")
+    page.get_by_role("heading", name="There is no invitation in this address").wait_for()
+
+
+def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
+    """An interest is made from words, a bookmarks file and the catalogue, by keyboard; and the same form changes it."""
+    page = visit("maker")
+    page.goto("/interests/new")
+    page.locator("input[name=preferences]").first.wait_for()
+    page.get_by_role("button", name="Create only").click()
+    assert ("words", "true", "true") == (
+        focused(page), page.get_attribute("#words", "aria-invalid"), page.get_attribute("#seeds", "aria-invalid"),
+    )  # fmt: skip
+    page.keyboard.type(HOSTILE)
+    bookmarks = tmp_path / "bookmarks.html"
+    bookmarks.write_text(
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><H1>Bookmarks</H1><DL><p>"
+        '<DT><A HREF="https://reefs.example/">Reefs</A><DT><A HREF="https://fish.example/">Fish</A></DL>'
+    )
+    page.set_input_files("#file", bookmarks)
+    chooser = page.get_by_role("dialog")
+    chooser.get_by_label("Fish").uncheck()
+    chooser.get_by_role("button", name="Add as starting points").click()
+    assert "https://reefs.example/" == page.input_value("#seeds")
+    page.set_input_files("#file", bookmarks)
+    chooser.wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    page.locator("input[name=preferences]").first.check()
+    page.select_option("#again", "1d")
+    page.get_by_role("button", name="Create only").click()
+    page.wait_for_url(re.compile(r"/interests/(?!new)"))
+    address = page.url.split("#")[0]
+    page.goto("/")
+    page.get_by_role("link", name=HOSTILE).wait_for()
+    page.goto(address + "/edit")
+    page.locator("input[name=preferences]:checked").wait_for()
+    assert (HOSTILE, "1d") == (page.input_value("#words"), page.input_value("#again"))
+    page.get_by_label("Name of the interest").fill("Reefs")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(re.compile(address + "($|#)"))
+    page.goto("/")
+    page.get_by_role("link", name="Reefs").wait_for()
+    assert [] == complaints
+
+
+def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """Skip link first; menu and notices open by Enter, close by Escape and give the focus back; tabs go by arrows."""
+    page = visit("typist", "admin")
+    person = site.database.row("SELECT id FROM person WHERE name = ?", "typist")
+    assert person is not None
+    notices.tell(site.database, site.clock(), person["id"], "finished", f"Done: {HOSTILE}")
+    page.goto("/admin")
+    page.get_by_label("Role of typist").wait_for()
+    page.get_by_role("button", name="Notices 1 unread").wait_for()
+    page.keyboard.press("Tab")
+    assert "Skip to the content" == focused(page)
+    page.keyboard.press("Enter")
+    assert "main" == focused(page)
+    page.focus("#menu-button")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert "Your account" == focused(page)
+    page.keyboard.press("Escape")
+    assert ("menu-button", True) == (focused(page), page.locator("#menu").is_hidden())
+    page.focus("#bell")
+    page.keyboard.press("Enter")
+    page.get_by_text(f"Done: {HOSTILE}").wait_for()
+    page.keyboard.press("Escape")
+    assert ("bell", True) == (focused(page), page.locator("#notices").is_hidden())
+    page.focus("#tab-people")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Make a link").wait_for()
+    assert ("tab-invitations", "#invitations") == (focused(page), page.evaluate("location.hash"))
+    page.keyboard.press("End")
+    assert "tab-server" == focused(page)
+    assert "none" != page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "the focus can be seen"
+    assert [] == complaints
+
+
+def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """Colours are kept; a token is shown once and revoked; the account ends only with the password."""
+    page = visit("leaver")
+    page.goto("/account")
+    page.get_by_text("this one").wait_for()
+    page.get_by_label("Colours").select_option("dark")
+    page.get_by_text("Saved.").wait_for()
+    page.reload()
+    assert "dark" == page.evaluate("document.documentElement.dataset.theme")
+    page.get_by_text("Make a token").click()
+    page.get_by_label("What it is for").fill("a script")
+    page.get_by_role("button", name="Make the token").click()
+    secret = page.locator("#made code")
+    secret.wait_for()
+    assert secret.text_content().startswith("lyc_")
+    page.get_by_role("button", name="Revoke a script").click()
+    page.locator("#tokens").get_by_text("revoked", exact=True).last.wait_for()
+    page.get_by_role("button", name="Delete my account").click()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    assert "delete" == focused(page)
+    page.get_by_role("button", name="Delete my account").click()
+    page.get_by_label("Your password").fill(PASSWORD)
+    assert [] == complaints
+    page.get_by_role("button", name="Delete everything").click()
+    page.get_by_text("Your account is deleted.").wait_for()
+    assert None is site.database.row("SELECT id FROM person WHERE name = ?", "leaver")
+
+
+def test_inviting_somebody(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """An admin's link makes an account in another browser; shut out there, one is sent to sign in."""
+    admin, guest = visit("host", "admin"), visit()
+    admin.goto("/admin#invitations")
+    admin.get_by_label("For whom").fill("Grace")
+    admin.get_by_role("button", name="Make a link").click()
+    guest.goto(admin.locator("#invited code").text_content())
+    guest.get_by_label("Your name here").fill("Grace")
+    guest.get_by_label("A password").fill(PASSWORD)
+    guest.get_by_label("The password once more").fill(PASSWORD)
+    guest.get_by_role("button", name="Make my account").click()
+    guest.get_by_role("heading", name="What are you curious about?").wait_for()
+    admin.get_by_role("tab", name="People").click()
+    admin.get_by_role("button", name="Shut out Grace").click()
+    admin.get_by_role("button", name="Let in Grace").wait_for()
+    assert [] == complaints
+    guest.goto("/account")
+    guest.get_by_role("heading", name="Sign in").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page(visit: Any, complaints: list[str], scheme: str) -> None:
+    """On a phone and a desk nothing is too wide, everything has its label, and the browser complains of nothing."""
+    from playwright.sync_api import expect
+
+    page = visit(f"looker {scheme}", "admin", color_scheme=scheme)
+    found = {}
+    for path in PATHS:
+        page.set_viewport_size({"width": 360, "height": 740})
+        page.goto("about:blank")
+        page.goto(path)
+        expect(page.locator(".loading")).to_have_count(0)
+        page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")
+        found[path] = page.evaluate(AUDIT)
+        page.set_viewport_size({"width": 1280, "height": 740})
+        found[path] += page.evaluate(AUDIT)
+    assert {path: [] for path in PATHS} == found
+    assert [] == [said for said in complaints if "404" not in said]

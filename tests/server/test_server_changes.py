@@ -1,0 +1,236 @@
+"""Changes, differences and feeds by the API."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from fastapi.testclient import TestClient
+
+from lycosa.people.database import new_id
+from lycosa.server import differing, news
+from revisited_crawl import DAY, EPOCH, Revisited, html
+from site_maker import API, SiteUnderTest, make_site
+
+REEFS = {"name": "Reefs", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
+ONE, TWO = "https://reefs.example/one", "https://reefs.example/two"
+
+
+def _site(database_address: str | Path, path: Path, **settings: Any) -> SiteUnderTest:
+    """A site whose day is the second of the crawl."""
+    site = make_site(database_address, path, **settings)
+    site.clock.now = EPOCH + DAY
+    return site
+
+
+class Crawled:
+    """An interest of somebody, and its crawl, in which things happen."""
+
+    def __init__(self, site: SiteUnderTest, client: TestClient) -> None:
+        self.interest, self.crawl = client.post(f"{API}/interests", json=REEFS).json()["id"], new_id()
+        site.database.insert(
+            "crawl",
+            {
+                "id": self.crawl, "interest": self.interest, "number": 1, "task": "crawl", "wanted": "run",
+                "state": "finished", "budget": 50, "created": EPOCH, "queued": EPOCH,
+            },
+        )  # fmt: skip
+        self.place = f"{API}/interests/{self.interest}"
+        self.directory = site.settings.crawl_directory(self.crawl)
+        self.directory.parent.mkdir(exist_ok=True)
+
+    def begun(self) -> Revisited:
+        """Two pages were fetched."""
+        made = Revisited(self.directory)
+        made.seed(ONE)
+        made.page(ONE, html("One", "coral reefs are old"), 0.1, links=[TWO])
+        made.page(TWO, html("Two", "kelp forests"), 0.2)
+        return made
+
+    def looked_again(self) -> None:
+        """And looked at again: one changed, in looks only first; the other is gone."""
+        made = self.begun()
+        made.changed(ONE, html("One", "coral  reefs are old"), 1.5, "cosmetic", 0.01)
+        made.changed(ONE, html("Number one", "coral reefs are bleached"), 2.0, links=["https://new.example/"])
+        made.gone(TWO, 2.1)
+        made.close()
+
+
+def test_changes_since_the_last_visit(database_address: str, tmp_path: Path) -> None:
+    """What matters is told, the newest first; what was seen is not told again; each person has their own last visit."""
+    site = _site(database_address, tmp_path)
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    made = Crawled(site, ada)
+    made.looked_again()
+    ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})
+    told = ada.get(f"{made.place}/changes").json()
+    assert (made.crawl, 0, None) == (told["crawl"], told["since"], told["last_visit"])
+    assert [(TWO, "vanished", None, "Two"), (ONE, "changed", "text", "Number one")] == [
+        (one["url"], one["what"], one["kind"], one["title"]) for one in told["changes"]
+    ]
+    gone, changed = told["changes"]
+    assert (0.5, "reefs.example", changed["seq"]) == (changed["magnitude"], changed["host"], changed["new"])
+    assert "text changed, 50 %; words: half of the words are others" == changed["summary"]
+    assert gone["new"] is None
+    assert 2 == ada.get(made.place).json()["unseen"]
+    site.clock.now = EPOCH + 2.05 * DAY
+    assert 204 == ada.post(f"{made.place}/seen").status_code
+    told = ada.get(f"{made.place}/changes").json()
+    assert (site.clock.now, [TWO]) == (told["last_visit"], [one["url"] for one in told["changes"]])
+    assert (1, 2) == (ada.get(made.place).json()["unseen"], bob.get(made.place).json()["unseen"])
+    assert 2 == len(ada.get(f"{made.place}/changes?since=0").json()["changes"])
+    assert [TWO] == [one["url"] for one in ada.get(f"{made.place}/changes?since=0&limit=1").json()["changes"]]
+    site.close()
+
+
+def test_without_a_crawl_nothing_has_changed(tmp_path: Path) -> None:
+    """No crawl, one that has not begun, and one whose pages were never looked at again have no changes."""
+    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    bare = ada.post(f"{API}/interests", json=REEFS).json()["id"]
+    assert (None, []) == tuple(ada.get(f"{API}/interests/{bare}/changes").json()[key] for key in ("crawl", "changes"))
+    made = Crawled(site, ada)
+    assert ([], None) == (ada.get(f"{made.place}/changes").json()["changes"], ada.get(made.place).json()["unseen"])
+    made.begun().close()
+    assert ([], None) == (ada.get(f"{made.place}/changes").json()["changes"], ada.get(made.place).json()["unseen"])
+    site.close()
+
+
+@pytest.mark.parametrize("query", ["since=nan", "since=inf", "since=-1", "limit=0", "limit=501", "since=x"])
+def test_absurd_questions(tmp_path: Path, query: str) -> None:
+    """Times and limits that are none are refused."""
+    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    interest = ada.post(f"{API}/interests", json=REEFS).json()["id"]
+    assert 422 == ada.get(f"{API}/interests/{interest}/changes?{query}").status_code
+    site.close()
+
+
+def test_two_versions_are_compared(tmp_path: Path) -> None:
+    """The last two versions, or two by their numbers; a page with one version, or none, has no difference."""
+    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    made = Crawled(site, ada)
+    diff = f"{API}/crawls/{made.crawl}/diff"
+    assert 404 == ada.get(diff, params={"url": ONE}).status_code
+    made.looked_again()
+    found = ada.get(diff, params={"url": ONE}).json()
+    assert (2, 3, 3, "Number one") == (
+        found["from"]["number"],
+        found["to"]["number"],
+        found["versions"],
+        found["to"]["title"],
+    )
+    runs = [run for row in found["rows"] for run in row["runs"]]
+    assert ["removed", "old"] in runs
+    assert ["added", "bleached"] in runs
+    assert {"removed": [TWO], "added": ["https://new.example/"]}.keys() == found["links"].keys()
+    change = ada.get(f"{made.place}/changes").json()["changes"][1]
+    named = ada.get(diff, params={"url": ONE, "old": change["old"], "new": change["new"]}).json()
+    assert named == found
+    first = ada.get(diff, params={"url": ONE, "old": 3, "new": change["new"]}).json()
+    assert (1, 3) == (first["from"]["number"], first["to"]["number"])
+    assert [404, 404, 422, 422, 422] == [
+        ada.get(diff, params=params).status_code
+        for params in (
+            {"url": TWO}, {"url": "https://elsewhere.example/"}, {"url": ONE, "old": 999},
+            {"url": ONE, "old": 3, "new": 3}, {"url": ONE, "old": 10**30},
+        )
+    ]  # fmt: skip
+    site.close()
+
+
+def test_a_long_difference_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much differs, the answer has so many rows at most, and says what it leaves out."""
+    monkeypatch.setattr(differing, "MOST_ROWS", 5)
+    monkeypatch.setattr(differing, "MOST_LINKS", 3)
+    monkeypatch.setattr(differing, "LONGEST", 200)
+    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    made = Crawled(site, ada)
+    with_pages = Revisited(made.directory)
+    old, new = ("".join(f"<p>{word} {n}<p><a href=/{word}{n}>x</a>" for n in range(20)) for word in ("coral", "kelp"))
+    with_pages.page(ONE, html("One", old), 0.1)
+    with_pages.changed(ONE, html("One", new), 1.0)
+    with_pages.close()
+    found = ada.get(f"{API}/crawls/{made.crawl}/diff", params={"url": ONE}).json()
+    assert (5, 3, 3) == (len(found["rows"]), len(found["links"]["added"]), len(found["links"]["removed"]))
+    assert "only its beginning is compared" in found["cut"]
+    assert "rows are left out" in found["cut"]
+    assert "17 links that were added are left out" in found["cut"]
+    site.close()
+
+
+def test_feeds_have_a_secret_address(database_address: str, tmp_path: Path) -> None:
+    """Whoever has the address reads the changes; a new one ends the old, and closing ends it."""
+    site = _site(database_address, tmp_path, url="https://lycosa.example.org")
+    ada, nobody = site.sign_up("Ada"), site.client()
+    made = Crawled(site, ada)
+    feed = ada.post(f"{made.place}/feed").json()
+    assert 200 == nobody.get(feed["atom"]).status_code  # there is nothing in it yet
+    made.looked_again()
+    atom = nobody.get(feed["atom"])
+    assert "application/atom+xml" == atom.headers["content-type"]
+    name = "{http://www.w3.org/2005/Atom}"
+    entries = ElementTree.fromstring(atom.text).findall(f"{name}entry")
+    links = [{link.get("rel"): link.get("href") for link in entry.findall(f"{name}link")} for entry in entries]
+    assert [TWO, ONE] == [link["via"] for link in links]
+    assert all(
+        str(link["alternate"]).startswith(f"https://lycosa.example.org/interests/{made.interest}/") for link in links
+    )
+    told = json.loads(nobody.get(feed["json"]).text)
+    assert ("Changes: Reefs", [TWO, ONE]) == (told["title"], [item["external_url"] for item in told["items"]])
+    again = ada.post(f"{made.place}/feed").json()
+    assert (404, 200) == (nobody.get(feed["atom"]).status_code, nobody.get(again["json"]).status_code)
+    assert 204 == ada.delete(f"{made.place}/feed").status_code
+    assert 404 == nobody.get(again["json"]).status_code
+    assert 404 == nobody.get(f"{API}/feeds/guessed/changes.atom").status_code
+    site.close()
+
+
+@pytest.mark.parametrize("end", ["unshared", "disabled", "deleted"])
+def test_a_feed_dies_with_the_right_to_read(tmp_path: Path, end: str) -> None:
+    """Who may not see an interest any more has no feed of it either."""
+    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob, nobody = site.sign_up("Ada"), site.sign_up("Bob"), site.client()
+    made = Crawled(site, ada)
+    ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})
+    feed = bob.post(f"{made.place}/feed").json()["json"]
+    assert 200 == nobody.get(feed).status_code
+    if end == "unshared":
+        ada.delete(f"{made.place}/shares/{site.id_of(bob)}")
+    elif end == "disabled":
+        site.database.run("UPDATE person SET disabled = 1 WHERE name = 'Bob'")
+    else:
+        ada.delete(made.place)
+    assert 404 == nobody.get(feed).status_code
+    site.close()
+
+
+def test_a_log_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting what is new reads a log only when it has grown, and then only what came since."""
+    asked: list[int] = []
+    real = news.changes
+
+    def counted(log: Any, *, after: int, upto: int) -> Any:
+        asked.append(after)
+        return real(log, after=after, upto=upto)
+
+    monkeypatch.setattr(news, "changes", counted)
+    known = news.News()
+    crawl = tmp_path / "crawl"
+    assert known.count(crawl, 0.0) is None
+    made = Revisited(crawl)
+    made.seed(ONE)
+    made.page(ONE, html("One", "coral"), 0.1)
+    assert (None, -1) == (known.count(crawl, 0.0), known.begins(crawl))
+    made.changed(ONE, html("One", "kelp"), 1.0)
+    assert [1, 1, 3] == [known.count(crawl, 0.0), known.count(crawl, 0.0), known.begins(crawl)]
+    made.changed(ONE, html("One", "squid"), 2.0)
+    assert known.count(crawl, 0.0, until=0.0) == 1  # no time to look: as far as is known
+    assert [2, 1] == [known.count(crawl, 0.0), known.count(crawl, EPOCH + 1.5 * DAY)]
+    made.close()
+    assert [3, 4] == asked

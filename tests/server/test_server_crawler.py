@@ -1,0 +1,510 @@
+"""The crawl process on a web on loopback: what is wanted happens, hosts are spared, a fault stays one crawl's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.core.errors import LockedError
+from lycosa.people import crawls, erasing, feedback
+from lycosa.people.database import Database, DatabaseAway, Row
+from lycosa.people.migrating import migrate
+from lycosa.people.wishes import Wishes
+from lycosa.server.crawler import running as running_module
+from lycosa.server.crawler.process import CrawlProcess
+from lycosa.server.settings import Settings
+from lycosa.store.log import NAME, PAGES, SqliteLog
+from lycosa.testing.reply import Response
+from lycosa.testing.server import Server, gaps, most_at_once
+
+DELAY = 0.02
+
+
+class Endless:
+    """A web whose every page links to three more, on the same host; all of them are about coral."""
+
+    port = 0
+
+    def __init__(self) -> None:
+        self.text = "coral reefs of the world"
+        self.slow = 0.0
+
+    def counts(self, url: str) -> bool:
+        """No page changes by being fetched."""
+        return False
+
+    def response(self, url: str, headers: Any = None, version: int = 0) -> Response:
+        """A page, or no rules."""
+        found = re.search(r"/coral-(\d+)$", url)
+        if found is None:
+            return Response(404, [], b"")
+        number = int(found[1])
+        links = "".join(f'<a href="/coral-{3 * number + each}">coral reef {each}</a> ' for each in (1, 2, 3))
+        body = f"<html><head><title>Coral {number}</title></head><body><p>{self.text} {number}</p>{links}</body></html>"
+        return Response(200, [("Content-Type", "text/html")], body.encode(), delay=self.slow)
+
+
+class Bench:
+    """A server's data with people in it, a web, and a crawl process that can be started again."""
+
+    def __init__(self, path: Path, address: str, server: Server, web: Endless, **given: Any) -> None:
+        told: dict[str, Any] = {"delay": DELAY, "allow_network": ("127.0.0.0/8",), **given}
+        self.settings = Settings(path, address if "://" in address else "", **told)
+        self.database = Database.open(address)
+        migrate(self.database)
+        self.server, self.web = server, web
+        self.process: CrawlProcess | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **wishes: Any) -> str:
+        """An interest of a person, who is made if need be."""
+        if self.database.row("SELECT id FROM person WHERE id = ?", person) is None:
+            row = {"id": person, "name": person, "folded": person, "password": "", "role": "member", "created": 0.0}
+            self.database.insert("person", row)
+        seeds = wishes.pop("seeds", [self.server.url(host, "/coral-0")])
+        told = Wishes("coral reefs", seeds=seeds, strategy="breadth-first", **wishes).as_json()
+        key = f"{person}-{name}"
+        row = {"id": key, "owner": person, "name": name, "wishes": told, "created": 0.0, "changed": 0.0}
+        self.database.insert("interest", row)
+        return key
+
+    def crawl(self, person: str, name: str = "reefs", budget: int = 10_000, **given: Any) -> str:
+        """A queued crawl of a new interest."""
+        interest = self.interest(person, name, **given)
+        return str(crawls.create(self.database, time.time(), interest, budget)["id"])
+
+    def row(self, crawl: str) -> Row:
+        """How it is, by the database."""
+        return crawls.get(self.database, crawl)
+
+    def collected(self, crawl: str) -> list[str]:
+        """The pages that its log has."""
+        log = SqliteLog(self.settings.crawl_directory(crawl) / NAME, readonly=True)
+        try:
+            return [node for (node,) in log.rows("node", PAGES)]
+        finally:
+            log.close()
+
+    def start(self, clock: Callable[[], float] | None = None) -> None:
+        """Start a crawl process."""
+        self.process = CrawlProcess(self.settings, self.database, clock)
+        self._task = asyncio.create_task(self.process.run())
+
+    async def stop(self) -> None:
+        """End it gently."""
+        if self.process is not None and self._task is not None:
+            self.process.stop()
+            await self._task
+            self.process = None
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something; a crawl process that fails is heard of."""
+        for _ in range(1000):
+            assert self._task is not None
+            if self._task.done():
+                await self._task
+            if condition():
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("it did not happen within 20 seconds")
+
+    async def until_state(self, crawl: str, state: str) -> Row:
+        """Wait until a crawl is so."""
+        await self.until(lambda: self.row(crawl)["state"] == state)
+        return self.row(crawl)
+
+
+@asynccontextmanager
+async def bench_at(path: Path, address: str = "", **given: Any) -> AsyncIterator[Bench]:
+    """A bench, and its end."""
+    web = Endless()
+    async with Server(web) as server:  # type: ignore[arg-type]
+        bench = Bench(path, address or str(path / "lycosa.sqlite"), server, web, **given)
+        try:
+            yield bench
+        finally:
+            await bench.stop()
+            bench.database.close()
+
+
+def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], address: str = "", **given: Any) -> None:
+    """Do something on a bench."""
+
+    async def doing() -> None:
+        async with bench_at(path, address, **given) as bench:
+            await work(bench)
+
+    asyncio.run(doing())
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look often, say little."""
+    monkeypatch.setattr("lycosa.server.crawler.process.EVERY", 0.02)
+    monkeypatch.setattr("lycosa.server.crawler.process.BEAT", 0.02)
+    monkeypatch.setattr("lycosa.server.crawler.process.SCHEDULE", 0.02)
+    monkeypatch.setenv("LYCOSA_LOG", "quiet")
+
+
+def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
+    """A queued crawl runs until its budget is spent; its numbers, its owner's notice and its log agree."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=5)
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        assert ("page budget spent", 5, 5) == (row["reason"], row["pages"], row["found"])
+        assert 5 == len(bench.collected(crawl))
+        notice = bench.database.row("SELECT * FROM notice")
+        assert notice is not None
+        assert ("ann", "finished", "ann-reefs") == tuple(notice[name] for name in ("person", "kind", "interest"))
+        assert not (bench.settings.crawl_directory(crawl) / "live.json").exists()
+        process = bench.database.row("SELECT * FROM process WHERE name = 'crawler'")
+        assert process is not None
+        assert json.loads(process["told"])["in_flight"] == 0
+
+    on_bench(tmp_path, work, database_address)
+
+
+def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
+    """Three crawls of one host, as the host sees it: its delay between any two requests, one at a time; and each of
+    the crawls has as many pages as the others at any time.
+    """
+
+    async def work(bench: Bench) -> None:
+        made = [bench.crawl(person) for person in ("ann", "bob", "cid")]
+        bench.start()
+        spread = 0
+
+        def far() -> bool:
+            nonlocal spread
+            assert bench.process is not None
+            pages = [under.running.pages for under in bench.process.under.values()]
+            if len(pages) == 3:
+                spread = max(spread, max(pages) - min(pages))
+            return len(bench.server.log) > 60
+
+        await bench.until(far)
+        await bench.stop()
+        assert gaps(bench.server.log)["reef.localhost"] >= DELAY
+        assert 1 == most_at_once(bench.server.log)["reef.localhost"]
+        assert spread <= 6
+        assert all(len(bench.collected(crawl)) >= 12 for crawl in made)
+
+    on_bench(tmp_path, work)
+
+
+def test_limits(tmp_path: Path) -> None:
+    """Nobody has more running than is their share, nor all together; a free place goes to who has nothing running."""
+
+    async def work(bench: Bench) -> None:
+        anns = [bench.crawl("ann", f"{number}", host=f"{number}.localhost") for number in "123"]
+        bobs = [bench.crawl("bob", f"{number}", host=f"{number}.localhost") for number in "12"]
+        bench.start()
+        assert bench.process is not None
+        await bench.until(lambda: len(bench.process.under) == 3)  # type: ignore[union-attr]
+        states = {crawl: bench.row(crawl)["state"] for crawl in (*anns, *bobs)}
+        assert ["running", "running", "queued"] == [states[crawl] for crawl in anns]
+        assert ["running", "queued"] == [states[crawl] for crawl in bobs]
+        newcomer = bench.crawl("cid", host="3.localhost")
+        crawls.stop(bench.database, time.time(), anns[0])
+        await bench.until_state(newcomer, "running")
+        assert ["queued", "queued"] == [bench.row(crawl)["state"] for crawl in (anns[2], bobs[1])]
+
+    on_bench(tmp_path, work, crawls=3, crawls_per_person=2)
+
+
+def test_pause_resume_stop(tmp_path: Path) -> None:
+    """A paused crawl fetches nothing, a resumed one goes on where it was, a stopped one is over; none comes twice."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
+        assert "reef.localhost" == live["hosts"][0]["host"].partition(":")[0]
+        assert {"at", "frontier", "in_flight", "hosts"} == set(live)
+        crawls.pause(bench.database, crawl)
+        paused = await bench.until_state(crawl, "paused")
+        seen, looks = len(bench.server.log), bench.process.looks if bench.process else 0
+        await bench.until(lambda: bench.process and bench.process.looks > looks + 5)
+        assert seen == len(bench.server.log)
+        crawls.resume(bench.database, time.time(), crawl)
+        await bench.until(lambda: bench.row(crawl)["pages"] >= paused["pages"] + 3)
+        crawls.stop(bench.database, time.time(), crawl)
+        assert "stopped" == (await bench.until_state(crawl, "stopped"))["reason"]
+        paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
+        assert len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in flight for too long is given up, and asked for again when the crawl goes on."""
+    monkeypatch.setattr("lycosa.server.crawler.process.LONGEST_STOP", 0.05)
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=1)
+        bench.web.slow = 60.0
+        bench.start()
+        await bench.until(lambda: bench.process and bench.process.authority.in_flight and len(bench.server.log) == 1)
+        crawls.pause(bench.database, crawl)
+        await bench.until_state(crawl, "paused")
+        assert bench.process is not None
+        assert 0 == bench.process.authority.in_flight
+        bench.web.slow = 0.0
+        crawls.resume(bench.database, time.time(), crawl)
+        assert 1 == (await bench.until_state(crawl, "finished"))["pages"]
+
+    on_bench(tmp_path, work)
+
+
+def test_more_pages_while_it_runs(tmp_path: Path) -> None:
+    """A running crawl has its larger budget at once, a finished one goes on with it."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=4)
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 1)
+        crawls.more(bench.database, time.time(), crawl, 3, 100)
+        assert 7 == (await bench.until_state(crawl, "finished"))["pages"]
+        crawls.more(bench.database, time.time(), crawl, 2, 100)
+        await bench.until(lambda: bench.row(crawl)["pages"] == 9 and bench.row(crawl)["state"] == "finished")
+
+    on_bench(tmp_path, work)
+
+
+def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong with one crawl is told by its state: in words, or by name for a bug. Others go on."""
+
+    async def work(bench: Bench) -> None:
+        bad = bench.crawl("ann", "bad", examples=[bench.server.url("reef.localhost", "/robots.txt")])
+        odd = bench.crawl("bob", "odd")
+        bench.database.run("UPDATE interest SET wishes = 'none' WHERE id = 'bob-odd'")
+        good = bench.crawl("cid", budget=5)
+        bench.start()
+        assert "cannot fetch the example" in (await bench.until_state(bad, "failed"))["reason"]
+        assert "Error" in (await bench.until_state(odd, "failed"))["reason"]
+        assert 5 == (await bench.until_state(good, "finished"))["pages"]
+        told = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
+        assert {"ann": "failed", "bob": "failed", "cid": "finished"} == told
+
+    on_bench(tmp_path, work)
+
+
+def test_a_crawl_without_a_page_says_why(tmp_path: Path) -> None:
+    """Where nothing could be fetched, the reason names the last failure."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", seeds=["http://10.0.0.1/coral"])
+        bench.start()
+        assert "refused" in (await bench.until_state(crawl, "finished"))["reason"]
+
+    on_bench(tmp_path, work)
+
+
+def test_the_next_process_goes_on(tmp_path: Path) -> None:
+    """A process that is told to end leaves its crawls running; the next one resumes them, and fetches nothing twice."""
+
+    async def work(bench: Bench) -> None:
+        made = [bench.crawl("ann"), bench.crawl("bob", host="two.localhost")]
+        waiting = bench.crawl("cid")
+        bench.start()
+        await bench.until(lambda: all(bench.row(crawl)["pages"] >= 3 for crawl in made))
+        await bench.stop()
+        assert ["running", "running", "queued"] == [bench.row(crawl)["state"] for crawl in (*made, waiting)]
+        assert [len(bench.collected(crawl)) for crawl in made] == [bench.row(crawl)["pages"] for crawl in made]
+        budgets = {crawl: bench.row(crawl)["pages"] + 8 for crawl in made}
+        for crawl, budget in budgets.items():
+            bench.database.run("UPDATE crawl SET budget = ? WHERE id = ?", budget, crawl)
+        bench.start()
+        for crawl, budget in budgets.items():
+            assert budget == (await bench.until_state(crawl, "finished"))["pages"]
+        await bench.until_state(waiting, "running")
+        await bench.stop()
+        twos = [hit.path for hit in bench.server.log if hit.host == "two.localhost" and hit.path.startswith("/coral")]
+        assert budgets[made[1]] == len(twos) == len(set(twos))
+
+    on_bench(tmp_path, work, crawls=2)
+
+
+def test_what_was_wanted_while_nobody_was_there(tmp_path: Path) -> None:
+    """A crawl that was to be paused as its process died is paused by the next; one too many waits in the queue."""
+
+    async def work(bench: Bench) -> None:
+        paused, first, second = (bench.crawl(person) for person in ("ann", "bob", "cid"))
+        for crawl in (paused, first, second):
+            crawls.take(bench.database, time.time(), crawl)
+        crawls.pause(bench.database, paused)
+        bench.start()
+        await bench.until_state(paused, "paused")
+        await bench.until(lambda: bench.row(first)["pages"])
+        assert "queued" == bench.row(second)["state"]
+
+    on_bench(tmp_path, work, crawls=1)
+
+
+@pytest.mark.parametrize("left", ["nothing", "a directory", "a lock", "options", "an empty log"])
+def test_directories_that_a_killed_process_left(tmp_path: Path, left: str) -> None:
+    """Whatever there is of a directory when a process dies, the crawl begins or goes on."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=4)
+        directory = bench.settings.crawl_directory(crawl)
+        if left != "nothing":
+            directory.mkdir(parents=True)
+        if left == "a lock":
+            (directory / "lock").write_text("1\n")
+        if left in ("options", "an empty log"):
+            made = bench.crawl("bob", budget=1)
+            bench.start()
+            await bench.until_state(made, "finished")
+            await bench.stop()
+            toml = (bench.settings.crawl_directory(made) / "crawl.toml").read_text()
+            (directory / "crawl.toml").write_text(toml)
+        if left == "an empty log":
+            (directory / "log.sqlite").touch()
+        crawls.take(bench.database, time.time(), crawl)
+        bench.start()
+        assert 4 == (await bench.until_state(crawl, "finished"))["pages"]
+
+    on_bench(tmp_path, work)
+
+
+def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A yes or no reaches the log of a running crawl, which is opened again for it; taken back, it does not count."""
+    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        page = bench.collected(crawl)[1]
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 1)
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, None)
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 0)
+        pages = bench.row(crawl)["pages"]
+        await bench.until(lambda: bench.row(crawl)["pages"] > pages)
+        await bench.stop()
+        log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
+        labels = [(event.node, event.relevant) for event in log.events("kind = 'label'")]  # type: ignore[union-attr]
+        log.close()
+        assert [(page, False), (page, None)] == labels
+        paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
+        assert len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
+    """A running crawl that is deleted ends at once, its directory is removed, and nobody is told anything."""
+
+    async def work(bench: Bench) -> None:
+        doomed, other = bench.crawl("ann"), bench.crawl("bob")
+        bench.start()
+        await bench.until(lambda: bench.row(doomed)["pages"] >= 2)
+        erasing.erase_interest(bench.database, "ann-reefs")
+        await bench.until(lambda: not erasing.rubbish(bench.database))
+        assert not bench.settings.crawl_directory(doomed).exists()
+        pages = bench.row(other)["pages"]
+        await bench.until(lambda: bench.row(other)["pages"] > pages + 1)
+        assert [] == bench.database.rows("SELECT * FROM notice")
+
+    on_bench(tmp_path, work)
+
+
+def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
+    """When its time has come a finished crawl is refreshed: its pages once each, and the owner hears of changes."""
+    ahead = 0.0
+
+    def clock() -> float:
+        return time.time() + ahead
+
+    async def work(bench: Bench) -> None:
+        nonlocal ahead
+        crawl = bench.crawl("ann", budget=4)
+        bench.database.run("UPDATE interest SET look_again = '1h'")
+        bench.start(clock)
+        row = await bench.until_state(crawl, "finished")
+        await bench.until(lambda: bench.row(crawl)["due"] is not None)
+        assert row["ended"] + 3600 == bench.row(crawl)["due"]
+        seen = len(bench.server.log)
+        bench.web.text = "the reef has died of the heat, and all of its fish have left the lagoon for good"
+        ahead = 3601.0
+        await bench.until(lambda: bench.row(crawl)["task"] == "refresh" and bench.row(crawl)["state"] == "finished")
+        paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
+        assert ["/coral-0", "/coral-1", "/coral-2", "/coral-3"] == sorted(paths)
+        kinds = [row["kind"] for row in bench.database.rows("SELECT kind FROM notice ORDER BY at")]
+        assert ["finished", "changes"] == kinds
+        await bench.until(lambda: bench.row(crawl)["due"] is not None)
+
+    on_bench(tmp_path, work)
+
+
+def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
+    """The next process looks at those pages that were not looked at yet, and no other."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=10)
+        bench.start()
+        await bench.until_state(crawl, "finished")
+        seen = len(bench.server.log)
+        crawls.refresh(bench.database, time.time(), crawl)
+        await bench.until(lambda: len(bench.server.log) > seen + 3)
+        bench.web.slow = 0.3  # so that it cannot end before it is told to
+        await bench.stop()
+        bench.web.slow = 0.0
+        assert "running" == bench.row(crawl)["state"]
+        bench.start()
+        await bench.until_state(crawl, "finished")
+        paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
+        assert 10 == len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Crawls go on while the database is not there; how they ended is written when it is back."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
+        running = bench.process.under[crawl].running  # type: ignore[union-attr]
+        running.grow(running.pages + 5)
+        bench.database.run("UPDATE crawl SET budget = ?", running.budget)
+        ask = bench.process.database._ask  # type: ignore[union-attr]
+
+        def away(*given: Any) -> Any:
+            raise DatabaseAway("it is away")
+
+        monkeypatch.setattr(bench.process.database, "_ask", away)  # type: ignore[union-attr]
+        await bench.until(lambda: bench.process and bench.process.unwritten)
+        assert bench.process is not None
+        assert "it is away" == bench.process.away
+        monkeypatch.setattr(bench.process.database, "_ask", ask)
+        assert running.pages == (await bench.until_state(crawl, "finished"))["pages"]
+        assert 1 == len(bench.database.rows("SELECT * FROM notice"))
+
+    on_bench(tmp_path, work)
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    """A second crawl process on the same data is refused, in words."""
+
+    async def work(bench: Bench) -> None:
+        bench.start()
+        await bench.until(lambda: bench.process and bench.process.looks)
+        with pytest.raises(LockedError, match="another process already"):
+            await CrawlProcess(bench.settings, bench.database).run()
+
+    on_bench(tmp_path, work)

@@ -1,0 +1,95 @@
+"""Crawls by the API: what is wanted of them is in the database at once; what can't be is refused in words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.core.engine import PAGES_SPENT, STOPPED
+from lycosa.people import crawls
+from lycosa.people.crawls import Ending
+from site_maker import API, SiteUnderTest, make_site
+
+WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget": 500}
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """A site whose crawls may have 300 pages."""
+    made = make_site(database_address, tmp_path, max_budget=300)
+    yield made
+    made.close()
+
+
+def interest_of(site: SiteUnderTest, client: Any) -> str:
+    """A new interest of whoever is signed in, as if it had been made when more pages were allowed."""
+    answer = client.post(f"{API}/interests", json={"name": "reefs", "wishes": {**WISHES, "budget": 300}})
+    assert 201 == answer.status_code, answer.text
+    return str(answer.json()["id"])
+
+
+def parts(answer: Any, *names: str) -> tuple[Any, ...]:
+    """Some parts of an answer."""
+    told = answer.json()
+    return tuple(told[name] for name in names)
+
+
+def test_from_start_to_delete(site: SiteUnderTest) -> None:
+    """Start, pause, resume, stop, more, refresh, delete: each answers with the crawl as it is then."""
+    ann = site.sign_up("Ann")
+    interest = interest_of(site, ann)
+    started = ann.post(f"{API}/interests/{interest}/crawls", json={})
+    assert 201 == started.status_code
+    assert ("queued", 1, 300) == parts(started, "state", "place_in_queue", "budget")
+    crawl = started.json()["id"]
+    there = f"{API}/crawls/{crawl}"
+    assert 409 == ann.post(f"{API}/interests/{interest}/crawls").status_code
+    states = [ann.post(f"{there}/{what}").json()["state"] for what in ("pause", "resume", "stop", "resume")]
+    assert ["paused", "queued", "stopped", "queued"] == states
+    crawls.take(site.database, site.clock(), crawl)
+    assert ("running", "stop") == parts(ann.post(f"{there}/stop"), "state", "wanted")
+    crawls.end(site.database, site.clock(), crawl, Ending(STOPPED, pages=10, found=5))
+    site.database.run("UPDATE crawl SET budget = 20")
+    assert (30, "queued") == parts(ann.post(f"{there}/more", json={"pages": 10}), "budget", "state")
+    crawls.take(site.database, site.clock(), crawl)
+    crawls.end(site.database, site.clock(), crawl, Ending(PAGES_SPENT, budget=30, pages=30, found=6))
+    assert ("refresh", "queued") == parts(ann.post(f"{there}/refresh"), "task", "state")
+    assert [crawl] == [each["id"] for each in ann.get(f"{API}/interests/{interest}/crawls").json()]
+    assert 0.2 == ann.get(there).json()["harvest"]
+    assert 204 == ann.delete(there).status_code
+    assert 404 == ann.get(there).status_code
+    assert [crawl] == [row["crawl"] for row in site.database.rows("SELECT crawl FROM rubbish")]
+    done = {row["action"] for row in site.database.rows("SELECT action FROM audit WHERE subject = ?", crawl)}
+    assert {"crawl started", "crawl stopped", "crawl deleted"} <= done
+
+
+@pytest.mark.parametrize("body", [{"pages": 0}, {"pages": 10**30}, {"pages": "many"}, {}, {"pages": 1, "x": 1}, None])
+def test_more_is_checked(site: SiteUnderTest, body: object) -> None:
+    """Numbers that mean nothing are refused, and more than the operator allows is, too."""
+    ann = site.sign_up("Ann")
+    crawl = ann.post(f"{API}/interests/{interest_of(site, ann)}/crawls").json()["id"]
+    assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json=body).status_code
+    assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json={"pages": 1}).status_code
+
+
+def test_who_may(site: SiteUnderTest) -> None:
+    """A stranger sees no crawl; one with whom it is shared to read sees it and changes nothing; an editor may."""
+    ann, bob = site.sign_up("Ann"), site.sign_up("Bob")
+    interest = interest_of(site, ann)
+    crawl = ann.post(f"{API}/interests/{interest}/crawls").json()["id"]
+    asked = [lambda: bob.get(f"{API}/crawls/{crawl}"), lambda: bob.post(f"{API}/crawls/{crawl}/pause")]
+    assert [404, 404] == [ask().status_code for ask in asked]
+    for mode, codes in (("read", [200, 403]), ("edit", [200, 200])):
+        ann.put(f"{API}/interests/{interest}/shares", json={"name": "Bob", "mode": mode})
+        assert codes == [ask().status_code for ask in asked]
+
+
+def test_the_place_in_the_queue(site: SiteUnderTest) -> None:
+    """Everyone sees where their own crawl stands."""
+    places = []
+    for name in ("Ann", "Bob"):
+        client = site.sign_up(name)
+        site.clock.now += 1
+        places.append(client.post(f"{API}/interests/{interest_of(site, client)}/crawls").json()["place_in_queue"])
+    assert [1, 2] == places

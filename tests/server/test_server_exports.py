@@ -1,0 +1,193 @@
+"""Own data by the API: exported whole, and erased for real."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import threading
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from fastapi.testclient import TestClient
+
+from lycosa.people.database import new_id
+from lycosa.server.streaming import AHEAD, PIECE, streamed
+from revisited_crawl import EPOCH, Revisited, html
+from site_maker import API, PASSWORD, SiteUnderTest, make_site
+
+REEFS = {"name": "Reefs / Riffe", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
+PAGE = "https://reefs.example/a"
+
+
+def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisited]:
+    """An interest and its crawl, whose files are still open."""
+    interest, crawl = client.post(f"{API}/interests", json=REEFS).json()["id"], new_id()
+    site.database.insert(
+        "crawl",
+        {
+            "id": crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running",
+            "budget": 50, "created": EPOCH, "queued": EPOCH,
+        },
+    )  # fmt: skip
+    directory = site.settings.crawl_directory(crawl)
+    directory.parent.mkdir(exist_ok=True)
+    made = Revisited(directory)
+    made.seed("https://reefs.example/")
+    made.page("https://reefs.example/", html("Reefs", "coral reefs"), links=[PAGE])
+    made.page(PAGE, html("Her page", "coral and kelp"), 1.0)
+    made.changed(PAGE, html("Her page", "coral and bleached kelp"), 2.0)
+    return interest, crawl, made
+
+
+def test_everything_of_a_person(database_address: str, tmp_path: Path) -> None:
+    """The zip has what the database knows, every version of every page, and the archive in whole records, although the
+    crawl still writes.
+    """
+    site = make_site(database_address, tmp_path)
+    ada = site.sign_up("Ada")
+    interest, _, made = _crawled(site, ada)
+    archive = next((made.path / "archive").glob("*.warc.gz*"))
+    with open(archive, "ab") as file:
+        file.write(b"half a record")  # the crawl is just writing
+    answer = ada.get(f"{API}/me/export")
+    made.close()
+    assert (200, "application/zip") == (answer.status_code, answer.headers["content-type"])
+    with ZipFile(io.BytesIO(answer.content)) as packed:
+        assert packed.testzip() is None
+        folder = f"interests/reefs-riffe-{interest[:6]}/crawl-1"
+        names = packed.namelist()
+        assert ["account.json", f"{folder}/pages.jsonl"] == names[:2]
+        told = json.loads(packed.read("account.json"))
+        assert ("Ada", ["coral"]) == (told["account"]["name"], [one["wishes"]["words"] for one in told["interests"]])
+        pages = [json.loads(line) for line in packed.read(names[1]).splitlines()]
+        assert [("https://reefs.example/", 1), (PAGE, 1), (PAGE, 2)] == [(one["url"], one["version"]) for one in pages]
+        assert "coral and bleached kelp" in pages[2]["text"]
+        warc = gzip.decompress(packed.read(names[2]))  # fails for half a record
+        assert 3 == warc.count(b"WARC-Type: response")
+    assert "account exported" in [row["action"] for row in site.database.rows("SELECT action FROM audit")]
+    site.close()
+
+
+def test_one_interest_and_one_crawl(tmp_path: Path) -> None:
+    """An interest is exported by its owner, a crawl by whoever may read it: as lines, as a table, as a web archive."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    interest, crawl, made = _crawled(site, ada)
+    made.close()
+    ada.put(f"{API}/interests/{interest}/shares", json={"name": "Bob", "mode": "read"})
+    assert 403 == bob.get(f"{API}/interests/{interest}/export").status_code
+    with ZipFile(io.BytesIO(ada.get(f"{API}/interests/{interest}/export").content)) as packed:
+        assert "Reefs / Riffe" == json.loads(packed.read("account.json"))["name"]
+        assert 3 == len(packed.namelist())
+    lines = bob.get(f"{API}/crawls/{crawl}/export").text.splitlines()
+    assert ["https://reefs.example/", PAGE] == [json.loads(line)["url"] for line in lines]
+    table = list(csv.reader(io.StringIO(bob.get(f"{API}/crawls/{crawl}/export?form=csv").text)))
+    assert 3 == len(table)
+    warc = bob.get(f"{API}/crawls/{crawl}/export?form=warc")
+    assert 3 == gzip.decompress(warc.content).count(b"WARC-Type: response")
+    assert f'filename="reefs-riffe-{interest[:6]}-crawl-1.warc.gz"' in warc.headers["content-disposition"]
+    assert 422 == bob.get(f"{API}/crawls/{crawl}/export?form=exe").status_code
+    site.close()
+
+
+def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
+    """There is nothing to export of it yet, and it is no hindrance to what else there is."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    interest, crawl, made = _crawled(site, ada)
+    made.close()
+    site.database.run("UPDATE crawl SET id = 'elsewhere' WHERE id = ?", crawl)
+    assert 404 == ada.get(f"{API}/crawls/elsewhere/export").status_code
+    with ZipFile(io.BytesIO(ada.get(f"{API}/interests/{interest}/export").content)) as packed:
+        assert ["account.json"] == packed.namelist()
+    site.close()
+
+
+def test_a_damaged_crawl_does_not_spoil_the_rest(tmp_path: Path) -> None:
+    """Where a log can't be read there is a note, which does not say where the server keeps its files."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    _, _, made = _crawled(site, ada)
+    made.close()
+    (made.path / "log.sqlite").write_bytes(b"no database" * 1_000)
+    with ZipFile(io.BytesIO(ada.get(f"{API}/me/export").content)) as packed:
+        problem = next(name for name in packed.namelist() if name.endswith("problem.txt"))
+        assert b"damaged" in packed.read(problem)
+        assert str(tmp_path).encode() not in packed.read(problem)
+    site.close()
+
+
+def test_deleting_an_account_leaves_nothing(database_address: str, tmp_path: Path) -> None:
+    """After the account is deleted its name and ids stand in no table but the audit log, nor in any directory."""
+    site = make_site(database_address, tmp_path)
+    site.sign_up("Root", "admin")
+    ada, bob = site.sign_up("Ada Lovelace"), site.sign_up("Bob")
+    me = site.id_of(ada)
+    interest, crawl, made = _crawled(site, ada)
+    made.close()
+    ada.put(f"{API}/interests/{interest}/shares", json={"name": "Bob", "mode": "read"})
+    site.token(ada, ["read"])
+    ada.post(f"{API}/interests/{interest}/feed")
+    answer = ada.request("DELETE", f"{API}/me", json={"password": PASSWORD})
+    assert 204 == answer.status_code, answer.text
+    left = [
+        (table, column, row["value"])
+        for table, columns in site.database.tables().items()
+        if table != "audit"
+        for column in columns
+        for row in site.database.rows(f"SELECT {column} AS value FROM {table}")
+        if any(word in str(row["value"]).lower() for word in (me, interest, "lovelace"))
+    ]
+    assert [] == left
+    assert [] == bob.get(f"{API}/interests").json()
+    assert not site.settings.crawl_directory(crawl).exists()
+    assert [{"crawl": crawl}] == site.database.rows("SELECT crawl FROM rubbish")  # the crawl process looks after it
+    site.close()
+
+
+def test_exports_are_not_without_number(tmp_path: Path) -> None:
+    """Who has as many exports under way as may be is asked to wait; others are not."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    writers = site.app.state.site.writers
+    with writers.one(site.id_of(ada)), writers.one(site.id_of(ada)):
+        refused = ada.get(f"{API}/me/export")
+        assert (429, "30") == (refused.status_code, refused.headers["retry-after"])
+        assert 200 == bob.get(f"{API}/me/export").status_code
+    assert [200] * 3 == [ada.get(f"{API}/me/export").status_code for _ in range(3)]
+    site.close()
+
+
+def test_a_stream_is_not_far_ahead_of_its_reader() -> None:
+    """The writer waits for the reader, and ends when the reader is gone."""
+    written = 0
+    ended = threading.Event()
+
+    def write(out: io.BufferedIOBase) -> None:
+        nonlocal written
+        try:
+            while True:
+                out.write(b"x" * PIECE)
+                written += 1
+        finally:
+            ended.set()
+
+    pieces = streamed(write)  # type: ignore[arg-type]
+    assert PIECE == len(next(pieces))
+    pieces.close()  # type: ignore[attr-defined]
+    assert ended.wait(10)
+    assert written <= AHEAD + 2
+
+
+def test_a_stream_that_fails_says_so() -> None:
+    """What goes wrong while it is written reaches the reader: half an answer is not taken for a whole one."""
+
+    def write(out: io.BufferedIOBase) -> None:
+        out.write(b"x" * PIECE)
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(streamed(write))  # type: ignore[arg-type]

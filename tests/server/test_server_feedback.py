@@ -1,0 +1,130 @@
+"""Yes and no by the API, and what it brings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from site_maker import API, make_site
+from taught_crawl import crawled, make_interest, reefs_and_trains
+
+REEF, TRAIN = "http://reefs.example/reef{}", "http://rails.example/train{}"
+
+
+def test_saying_yes_and_no(database_address: str, tmp_path: Path) -> None:
+    """Labels are kept with who gave them and when, counted, and taken back."""
+    site = make_site(database_address, tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    crawled(site, reefs, reefs_and_trains())
+    place = f"{API}/interests/{reefs}/feedback"
+    said = ada.put(place, json={"url": REEF.format(0), "label": "yes"})
+    assert (200, "yes") == (said.status_code, said.json()["label"]), said.text
+    site.clock.now += 1
+    ada.put(place, json={"url": "HTTP://Rails.example/train0#top", "label": "no"})
+    told = ada.get(place).json()
+    assert [(TRAIN.format(0), "train0", "no", "Ada"), (REEF.format(0), "reef0", "yes", "Ada")] == [
+        (one["url"], one["title"], one["label"], one["by"]) for one in told["labels"]
+    ]
+    assert site.clock.now == told["labels"][0]["at"]
+    assert (1, 1) == (told["effect"]["yes"], told["effect"]["no"])
+    back = ada.put(place, json={"url": TRAIN.format(0), "label": None}).json()
+    assert (None, 0) == (back["label"], back["effect"]["no"])
+    assert [REEF.format(0)] == [one["url"] for one in ada.get(place).json()["labels"]]
+    site.close()
+
+
+def test_the_effect_is_told(tmp_path: Path) -> None:
+    """Before: coral is on every page, so all are found. After: each label is foretold from the others."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    crawled(site, reefs, reefs_and_trains())
+    place = f"{API}/interests/{reefs}/feedback"
+    nothing = ada.get(place).json()["effect"]
+    assert (0, 0, None, None, []) == tuple(nothing[key] for key in ("yes", "no", "before", "after", "moved"))
+    one = ada.put(place, json={"url": REEF.format(0), "label": "yes"}).json()["effect"]
+    assert (1.0, 1.0, 1.0) == tuple(one["before"][key] for key in ("precision", "recall", "accuracy"))
+    assert one["after"] is None
+    for n in range(3):
+        ada.put(place, json={"url": TRAIN.format(n), "label": "yes"})
+        effect = ada.put(place, json={"url": REEF.format(n), "label": "no"}).json()["effect"]
+    assert (0.5, 1.0, 0.5) == tuple(effect["before"][key] for key in ("precision", "recall", "accuracy"))
+    assert (6, 3, 6, 3) == tuple(effect["before"][key] for key in ("labels", "yes", "said", "hits"))
+    assert "leave-one-out" == effect["method"]
+    assert 1.0 == effect["after"]["recall"]
+    moved = {one["url"]: (one["before"], one["after"]) for one in effect["moved"]}
+    assert moved
+    assert all(then > now for url, (then, now) in moved.items() if "rails" in url)
+    assert all(then < now for url, (then, now) in moved.items() if "reefs.example" in url)
+    site.close()
+
+
+def test_only_pages_that_it_has(tmp_path: Path) -> None:
+    """What no crawl of the interest has fetched gets no label, and the answer says why."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs, empty = make_interest(ada), make_interest(ada, "Empty")
+    crawled(site, reefs, reefs_and_trains())
+    for interest, url in ((reefs, "http://never.example/"), (empty, REEF.format(0)), (reefs, "no address")):
+        answer = ada.put(f"{API}/interests/{interest}/feedback", json={"url": url, "label": "yes"})
+        assert 422 == answer.status_code
+        assert "has fetched" in answer.json()["detail"]
+    site.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"url": "http://a.example/\x00", "label": "yes"},
+        {"url": "http://a.example/\ud800", "label": None},
+        {"url": "", "label": "yes"},
+        {"url": "http://a.example/", "label": "maybe"},
+        {"url": "http://a.example/"},
+        {"url": "http://a.example/", "label": "yes", "more": 1},
+    ],
+)
+def test_nonsense_is_refused(tmp_path: Path, body: dict[str, object]) -> None:
+    """What cannot be a page or a label is refused, with words."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    sent: dict[str, Any] = {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+    answer = ada.put(f"{API}/interests/{make_interest(ada)}/feedback", **sent)
+    assert 422 == answer.status_code
+    site.close()
+
+
+def test_a_page_of_an_older_crawl(tmp_path: Path) -> None:
+    """A page that only an earlier crawl of the interest has can be labelled as well."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    crawled(site, reefs, reefs_and_trains())
+    crawled(site, reefs, {"http://start.example/": ("coral", [])}, number=2)
+    answer = ada.put(f"{API}/interests/{reefs}/feedback", json={"url": REEF.format(1), "label": "yes"})
+    assert (200, 1, None) == (
+        answer.status_code,
+        answer.json()["effect"]["yes"],
+        answer.json()["effect"]["before"],
+    )
+    site.close()
+
+
+def test_others_may_look_as_far_as_it_is_shared(tmp_path: Path) -> None:
+    """Who may read sees labels and gives none; who may edit gives some; who may neither finds nothing there."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob, eve, mallory = (site.sign_up(name) for name in ("Ada", "Bob", "Eve", "Mallory"))
+    reefs = make_interest(ada)
+    crawled(site, reefs, reefs_and_trains())
+    for name, mode in (("Bob", "read"), ("Eve", "edit")):
+        ada.put(f"{API}/interests/{reefs}/shares", json={"name": name, "mode": mode})
+    place, said = f"{API}/interests/{reefs}/feedback", {"url": REEF.format(0), "label": "yes"}
+    assert [403, 200, 404] == [client.put(place, json=said).status_code for client in (bob, eve, mallory)]
+    assert [200, 200, 404] == [client.get(place).status_code for client in (bob, eve, mallory)]
+    assert ["Eve"] == [one["by"] for one in bob.get(place).json()["labels"]]
+    weak = site.token(ada, ["read", "write"])
+    assert [200, 403] == [weak.get(place).status_code, weak.put(place, json=said).status_code]
+    site.close()

@@ -1,0 +1,111 @@
+"""What those who watch a server are told: health, metrics, how it is run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lycosa.server.metrics import Metrics, family
+from site_maker import API, SiteUnderTest, make_site
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """A site with no crawl process."""
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+def beat(site: SiteUnderTest) -> None:
+    row = {"name": "crawler", "pid": 1, "started": site.clock(), "beat": site.clock(), "told": '{"running": 2}'}
+    site.database.insert("process", row)
+
+
+def test_health_needs_both_processes(site: SiteUnderTest) -> None:
+    """Without a recent sign of the crawl process the server is degraded; anyone may ask."""
+    nobody = site.client()
+    assert "degraded" == nobody.get(f"{API}/health").json()["status"]
+    beat(site)
+    told = nobody.get(f"{API}/health").json()
+    assert ("ok", True, True) == (told["status"], told["database"], told["crawl_process"])
+    site.clock.now += 60
+    assert not nobody.get(f"{API}/health").json()["crawl_process"]
+
+
+def test_health_without_a_database_is_an_answer(tmp_path: Path) -> None:
+    """Where the database can't be asked, that is said, not raised."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    site.database.run("DROP TABLE process")
+    told = site.client().get(f"{API}/health")
+    assert (200, False, "degraded") == (told.status_code, told.json()["database"], told.json()["status"])
+    site.close()
+
+
+def test_metrics_are_for_prometheus(site: SiteUnderTest) -> None:
+    """Requests by route and status, a histogram that adds up, crawls by state, and signs of life; not for members."""
+    admin, member = site.sign_up("root", "admin"), site.sign_up("ada")
+    beat(site)
+    assert 404 == member.get(f"{API}/interests/secret-name").status_code
+    assert 404 == member.get("/nothing/of/the/kind").status_code
+    assert 403 == member.get(f"{API}/metrics").status_code
+    answer = site.token(admin, ["metrics"]).get(f"{API}/metrics")
+    assert (200, "text/plain; version=0.0.4; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+    text = answer.text
+    assert f'lycosa_requests_total{{method="GET",route="{API}/interests/{{interest}}",status="404"}} 1' in text
+    assert 'route="unknown",status="404"} 1' in text
+    assert "secret-name" not in text
+    assert 'lycosa_crawls{state="running"} 0' in text
+    assert "lycosa_queue_length 0" in text
+    assert 'lycosa_process_silent_seconds{process="crawler"} 0' in text
+    assert 'lycosa_process_told{process="crawler",what="running"} 2' in text
+    sample = re.compile(r'[a-z_]+(\{([a-z_]+="[^"\n]*",?)+\})? [-+0-9.e]+')
+    assert [] == [line for line in text.splitlines() if not line.startswith("#") and not sample.fullmatch(line)]
+
+
+def test_a_histogram_adds_up() -> None:
+    """Each bucket counts what the smaller ones do; the last is all. Labels are escaped."""
+    metrics = Metrics()
+    for seconds in (0.001, 0.03, 0.03, 99.0):
+        metrics.begin()
+        metrics.end("GET", "/a", 200, seconds)
+    assert 'a_total{of="x\\"\\n\\\\"} 0.5' in family("a_total", "counter", "As.", [((("of", 'x"\n\\'),), 0.5)])
+    lines = [line.split(" ") for line in metrics.text().splitlines() if line.startswith("lycosa_request_seconds_")]
+    counts = [int(value) for name, value in lines if "bucket" in name]
+    assert (1, 1, 1, 3) == tuple(counts[:4])
+    assert (4, "4") == (counts[-1], lines[-1][1])
+    assert 0 == metrics.in_flight
+
+
+def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:
+    """Limits, processes and queue are for admins only; the database's address is for nobody."""
+    beat(site)
+    told = site.sign_up("root", "admin").get(f"{API}/server").json()
+    assert (1, 8, {"queued": 0, "running": 0}) == (told["schema_version"], told["limits"]["crawls"], told["queue"])
+    assert ["crawler"] == [process["name"] for process in told["processes"]]
+    assert told["database"] in ("sqlite", "postgresql")
+    assert 403 == site.sign_up("ada").get(f"{API}/server").status_code
+
+
+def test_a_request_leaves_one_line(site: SiteUnderTest, capfd: pytest.CaptureFixture[str]) -> None:
+    """Its id, route, status and who asked: no address with names in it, no query."""
+    ada = site.sign_up("ada")
+    who = site.id_of(ada)
+    capfd.readouterr()
+    answer = ada.get(f"{API}/interests/hush?word=hush")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert 1 == len(lines)
+    assert "hush" not in json.dumps(lines)
+    told = {name: lines[0][name] for name in ("event", "request", "method", "route", "status", "person")}
+    assert {
+        "event": "request",
+        "request": answer.headers["x-request-id"],
+        "method": "GET",
+        "route": f"{API}/interests/{{interest}}",
+        "status": 404,
+        "person": who,
+    } == told

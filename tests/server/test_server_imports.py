@@ -1,0 +1,64 @@
+"""Addresses out of files, by the API."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from lycosa.server.api import imports
+from site_maker import API, make_site
+
+BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<DL><p><DT><H3>Reefs</H3><DL><p>
+<DT><A HREF="https://reefs.example/a?utm_source=x">Why corals bleach</A>
+<DT><A HREF="javascript:alert(1)">A bookmarklet</A>
+</DL></DL>"""
+OPML = b"""<opml><body><outline text="Seas" htmlUrl="https://seas.example/" xmlUrl="https://seas.example/feed"/></body></opml>"""
+
+
+def _send(client: TestClient, body: bytes, name: str = "file") -> dict[str, object]:
+    answer = client.post(f"{API}/imports", files={"file": (name, body)})
+    assert 200 == answer.status_code, answer.text
+    told: dict[str, object] = answer.json()
+    return told
+
+
+def test_every_form_is_read(tmp_path: Path) -> None:
+    """Bookmarks and OPML with their titles, a list as it was typed, packed or not; what is no address is counted."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reef = {"url": "https://reefs.example/a", "title": "Why corals bleach"}
+    assert {"form": "bookmarks", "urls": [reef], "skipped": 1, "note": ""} == _send(ada, BOOKMARKS)
+    assert [reef] == _send(ada, gzip.compress(BOOKMARKS))["urls"]
+    opml = _send(ada, OPML, "subscriptions.opml")
+    assert ("opml", [{"url": "https://seas.example/", "title": "Seas"}]) == (opml["form"], opml["urls"])
+    assert "1 further files that it names" in str(opml["note"])
+    typed = _send(ada, b"# mine\nreefs.example/b\nnot an address\nhttps://seas.example/\n")
+    assert ("list", 1) == (typed["form"], typed["skipped"])
+    assert ["https://reefs.example/b", "https://seas.example/"] == [one["url"] for one in typed["urls"]]  # type: ignore[attr-defined]
+    site.close()
+
+
+def test_a_long_list_is_cut(tmp_path: Path) -> None:
+    """Of more addresses than an interest can have, the first are taken, and the rest is counted."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    told = _send(site.sign_up("Ada"), b"\n".join(b"https://a.example/%d" % n for n in range(imports.MOST_URLS + 7)))
+    assert (imports.MOST_URLS, 7) == (len(told["urls"]), told["skipped"])  # type: ignore[arg-type]
+    site.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"", 422), (b"\x00\xff\xfe binary", 422), (b"<p>no links", 422), (b"x" * 5_000_001, 413)]
+)
+def test_what_is_no_list(tmp_path: Path, body: bytes, status: int) -> None:
+    """An empty file, one that lists nothing and one that is too large are refused, without a word of the server's own
+    files.
+    """
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    answer = site.sign_up("Ada").post(f"{API}/imports", files={"file": ("../../etc/mine\x00.html", body)})
+    assert status == answer.status_code, answer.text
+    assert str(tmp_path) not in answer.text
+    site.close()

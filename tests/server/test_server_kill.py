@@ -1,0 +1,151 @@
+"""kill -9 of every part of a server in the middle of a crawl: it recovers, nothing is lost, nothing is there twice."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+
+from lycosa.people.database import Database
+from lycosa.server.backup import Backup
+from lycosa.server.restoring import restore
+from lycosa.server.settings import Settings
+from lycosa.store.log import FIRSTS, PAGES, SqliteLog
+from lycosa.testing import Server, Web, serve
+from postgres_server import PostgresServer
+from served import Served, runs, wait
+
+TOPIC = "marine biology/coral reefs"
+BUDGET = 2000
+"""More than it gets to: a test ends the crawl when it has seen enough."""
+
+OPTIONS = ("--delay", "0.1", "--allow-network", "127.0.0.0/8")
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Server]:
+    """The embedded web."""
+    with serve(Web(traps=(), hosts=12), record=False) as running:
+        yield running
+
+
+def start_crawl(served: Served, web: Server) -> str:
+    wishes = {"words": web.web.query(TOPIC), "seeds": web.web.seeds(TOPIC), "budget": BUDGET}
+    interest = served.ask("POST", "/interests", {"name": "reefs", "wishes": wishes, "look_again": ""})
+    return str(served.ask("POST", f"/interests/{interest['id']}/crawls", {})["id"])
+
+
+def log_of(data: Path, crawl: str) -> Path:
+    return data / "crawls" / crawl / "log.sqlite"
+
+
+def recorded(data: Path, crawl: str) -> int:
+    """How many pages the log has by now."""
+    if not log_of(data, crawl).exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{log_of(data, crawl)}?mode=ro", uri=True)) as log:
+        try:
+            return int(log.execute(f"SELECT COUNT(*) FROM event WHERE {PAGES}").fetchone()[0])
+        except sqlite3.OperationalError:  # just being made
+            return 0
+
+
+def under_way(data: Path, crawl: str, pages: int) -> None:
+    wait(lambda: recorded(data, crawl) >= pages, f"the crawl does not get to {pages} pages")
+
+
+def stopped(served: Served, crawl: str) -> dict[str, Any]:
+    """End the crawl, now that it has gone on; how it is then."""
+    served.ask("POST", f"/crawls/{crawl}/stop")
+    told: dict[str, Any] = wait(
+        lambda: (row := served.ask("GET", f"/crawls/{crawl}"))["state"] != "running" and row,
+        f"the crawl does not end: {served.logged[-5:]}",
+    )
+    return told
+
+
+def whole(data: Path, told: dict[str, Any]) -> None:
+    """No page is there twice, and the database counts what the log has."""
+    with closing(SqliteLog(log_of(data, told["id"]), readonly=True)) as log:
+        threshold = log.setting("threshold", 0.0)
+        pages = [row[0] for row in log.rows("node", PAGES)]
+        found = sum(1 for _ in log.rows("node", f"{FIRSTS} AND beta >= ?", given=(threshold,)))
+    assert "stopped" == told["state"]
+    assert len(set(pages)) == len(pages) == told["pages"]
+    assert found == told["found"] > 0
+
+
+def test_web_process_postgresql_and_crawl_process(tmp_path: Path, web: Server) -> None:
+    """One after the other is killed. Without the web process or PostgreSQL the crawl goes on; the API comes back; the
+    next crawl process goes on with the crawl.
+    """
+    place = Path(mkdtemp(prefix="lycosa-"))
+    place.chmod(0o755)
+    server = PostgresServer(place / "postgres")
+    try:
+        with Served(tmp_path, server.start(), *OPTIONS) as served:
+            served.become_admin()
+            crawl = start_crawl(served, web)
+            under_way(tmp_path, crawl, 5)
+            old = served.kill("web")
+            before = recorded(tmp_path, crawl)
+            under_way(tmp_path, crawl, before + 3)
+            assert crawl == wait(lambda: served.ask("GET", f"/crawls/{crawl}"), "the API does not come back")["id"]
+            children = served.child("web"), served.child("crawler")
+            assert children[0] not in (0, old)
+
+            server.kill()
+            before = recorded(tmp_path, crawl)
+            under_way(tmp_path, crawl, before + 3)
+            assert not served.ask("GET", "/health")["database"]
+            server.start()
+            wait(lambda: served.ask("GET", "/health")["status"] == "ok", "the server stays degraded")
+            assert children == (served.child("web"), served.child("crawler"))
+
+            served.kill("crawler")
+            before = recorded(tmp_path, crawl)
+            under_way(tmp_path, crawl, before + 3)
+            assert served.child("crawler") not in (0, children[1])
+            whole(tmp_path, stopped(served, crawl))
+    finally:
+        server.stop()
+        place.rmdir()
+
+
+def back_up_and_restore(data: Path, crawl: str, place: Path) -> None:
+    """A backup of the server as it runs can be restored: the archive ends where the log does."""
+    with closing(Database.open(data / "lycosa.sqlite")) as database:
+        Backup(Settings(data), database).write(place / "backup.tar")
+    restore(place / "backup.tar", place / "restored")
+    directory = place / "restored" / "crawls" / crawl
+    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
+        assert log.archived() == {path.name: path.stat().st_size for path in (directory / "archive").iterdir()}
+        assert sum(1 for _ in log.rows("node", PAGES)) >= 5
+
+
+def test_supervisor(tmp_path: Path, web: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The supervisor is killed: its children end, and a second server goes on with the crawl. A backup that was taken
+    while it ran is whole.
+    """
+    with Served(tmp_path, "", *OPTIONS) as served:
+        served.become_admin()
+        crawl = start_crawl(served, web)
+        under_way(tmp_path, crawl, 5)
+        back_up_and_restore(tmp_path, crawl, tmp_path_factory.mktemp("backup"))
+        children = served.child("web"), served.child("crawler")
+        served.process.kill()
+        with Served(tmp_path, "", *OPTIONS) as second:  # it waits for the first one's children
+            assert [False, False] == [runs(child) for child in children]
+            second.headers = served.headers
+            before = recorded(tmp_path, crawl)
+            under_way(tmp_path, crawl, before + 3)
+            whole(tmp_path, stopped(second, crawl))
+        assert 0 == second.process.returncode
+    database = Database.open(tmp_path / "lycosa.sqlite")
+    assert [1] == [row["number"] for row in database.rows("SELECT number FROM crawl")]
+    database.close()

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl_on_site import CrawlOnSite, crawl_on_site
+from lycosa.core.types import Visit
+from lycosa.server import events as module
+from lycosa.server.events import EventStream, Feed
+from lycosa.server.who import AskedCrawl, Person
+from revisited_crawl import EPOCH, Revisited, html
+from site_maker import API
+
+HOME = "http://reef.test/"
+
+
+@pytest.fixture
+def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """A crawl of three pages and a failure."""
+    made = crawl_on_site(database_address, tmp_path)
+    record(made)
+    yield made
+    made.site.close()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """The same, on SQLite only."""
+    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    record(made)
+    yield made
+    made.site.close()
+
+
+def record(made: CrawlOnSite) -> None:
+    crawl = made.record()
+    crawl.seed(HOME)
+    crawl.page(HOME, html("Reefs", "coral"), 0.0, links=[HOME + "a", HOME + "b", HOME + "gone"])
+    crawl.page(HOME + "a", html("Atolls", "coral"), 0.0001, beta=0.1, links=[HOME + "c"])
+    crawl.log.append(Visit(HOME + "gone", "page", "gone", 3, started=EPOCH, ended=EPOCH, status=404))
+    crawl.log.append(Visit("http://reef.test/robots.txt", "robots", "gone", 0, started=EPOCH))
+    crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, beta=0.9, score=0.3)
+    crawl.close()
+
+
+def say(made: CrawlOnSite, **more: Any) -> None:
+    """What the crawl process writes each second."""
+    data = {"at": made.site.clock(), "frontier": 7, "in_flight": [{"url": HOME + "b", "since": 5.0}], "hosts": []}
+    (made.directory / "live.json").write_text(json.dumps({**data, **more}))
+
+
+def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
+    """A stream's feed for who is signed in."""
+    database = made.site.database
+    crawl = database.row("SELECT * FROM crawl WHERE id = ?", made.crawl)
+    interest = database.row("SELECT * FROM interest WHERE id = ?", made.interest)
+    session = database.row("SELECT id, person FROM session")
+    assert crawl is not None and interest is not None and session is not None  # noqa: PT018
+    person = Person(session["person"], "Ada", "member", frozenset({"read"}), session=session["id"])
+    asked = AskedCrawl(person, interest, "own", crawl, made.directory)
+    return Feed(made.site.app.state.site, asked, after, tick=0.01)
+
+
+def parsed(text: str) -> list[tuple[str, Any, str]]:
+    """Name, data and id of each event."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if "event" in fields:
+            found.append((fields["event"], json.loads(fields["data"]), fields.get("id", "")))
+    return found
+
+
+def seqs(text: str) -> list[int]:
+    return [data["seq"] for name, data, _ in parsed(text) if name == "visit"]
+
+
+def test_progress(world: CrawlOnSite) -> None:
+    """The crawl, its pace, what is in flight, hosts, errors by cause, and both curves."""
+    world.site.clock.now = EPOCH + 20
+    host = {"host": "reef.test", "ready_at": EPOCH + 21.5, "why": "its delay", "in_flight": 0, "waiting": 3}
+    say(world, hosts=[host, {"host": "new.test", "ready_at": None, "why": "", "in_flight": 1, "waiting": 0}])
+    told = world.get("progress")
+    assert (world.crawl, "running") == (told["crawl"]["id"], told["crawl"]["state"])
+    assert (3.0, 7, [{"url": HOME + "b", "since": 5.0}]) == (told["rate"], told["frontier"], told["in_flight"])
+    assert {"pages": [0, 1, 2, 3], "found": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == told["curve"]
+    assert [("gone", 1, HOME + "gone")] == [(e["outcome"], e["count"], e["example"]) for e in told["errors"]]
+    assert "not there" in told["errors"][0]["cause"]
+    new, reef = told["hosts"]
+    assert ("new.test", "asked", 0, None) == (new["host"], new["state"], new["pages"], new["ready_in"])
+    assert ("reef.test", "rests", 3, 2, 1.5, "its delay") == tuple(
+        reef[key] for key in ("host", "state", "pages", "found", "ready_in", "why")
+    )
+
+
+def test_a_crawl_that_does_not_run_has_nothing_in_flight(plain: CrawlOnSite) -> None:
+    """What the crawl process wrote counts for some seconds only, and only if it makes sense."""
+    for written in (b"", b"{}", b"[]", b"\xff", b'{"at": 1e999}', b'{"at": %d, "hosts": 3}' % plain.site.clock()):
+        (plain.directory / "live.json").write_bytes(written)
+        told = plain.get("progress")
+        assert (None, []) == (told["frontier"], told["in_flight"])
+    say(plain, at=plain.site.clock() - 60)
+    assert plain.get("progress")["frontier"] is None
+
+
+def test_progress_of_nothing(database_address: str, tmp_path: Path) -> None:
+    """A crawl that has not begun has an empty curve and no hosts."""
+    made = crawl_on_site(database_address, tmp_path)
+    told = made.get("progress")
+    assert (0, {"pages": [], "found": [], "breadth": []}, []) == (told["seq"], told["curve"], told["hosts"])
+    assert {"nodes": [], "edges": [], "truncated": False} == made.get("graph")
+    made.site.close()
+
+
+def test_the_graph(world: CrawlOnSite) -> None:
+    """Best pages, the pages on the way to them, and the links between."""
+    world.label(HOME + "c", True)
+    told = world.get("graph")
+    by_url = {node["url"].removeprefix(HOME): node for node in told["nodes"]}
+    assert {"", "a", "c"} == set(by_url)
+    assert [(True, 0, True), (False, 1, False), (False, 2, True)] == [
+        (by_url[name]["seed"], by_url[name]["depth"], by_url[name]["found"]) for name in ("", "a", "c")
+    ]
+    assert "yes" == by_url["c"]["label"]
+    assert {(by_url[""]["id"], by_url["a"]["id"]), (by_url["a"]["id"], by_url["c"]["id"])} == {
+        (edge["source"], edge["target"]) for edge in told["edges"]
+    }
+    assert world.get("graph", best=1)["truncated"]
+    assert [422, 422] == [world.status("graph", best=best) for best in (0, 10**9)]
+
+
+def test_the_stream_of_a_finished_crawl_ends(world: CrawlOnSite) -> None:
+    """All visits once, in order, with why; progress and state; then it ends."""
+    world.set(state="finished")
+    answer = world.client.get(f"{API}/crawls/{world.crawl}/events")
+    assert (200, "text/event-stream; charset=utf-8", "no") == (
+        answer.status_code, answer.headers["content-type"], answer.headers["x-accel-buffering"],
+    )  # fmt: skip
+    assert answer.text.startswith("retry: ")
+    told = parsed(answer.text)
+    assert ["visit"] * 4 + ["progress", "state", "end"] == [name for name, _, _ in told]
+    assert [3, 4, 5, 7] == seqs(answer.text) == [int(number) for name, _, number in told if name == "visit"]
+    first, _, failed, last = (data for name, data, _ in told[:4])
+    assert ("seed", True, "ok") == (first["why"]["kind"], first["found"], first["outcome"])
+    assert ("gone", False, HOME) == (failed["outcome"], failed["found"], failed["why"]["parent"])
+    assert (HOME + "a", f"to {HOME}c", 0.3) == tuple(last["why"][key] for key in ("parent", "anchor", "score"))
+    assert [0, 1, 1, 2] == told[4][1]["curve"]["found"]
+    assert {"reason": "finished"} == told[-1][1]
+
+
+def test_a_stream_goes_on_where_another_ended(plain: CrawlOnSite) -> None:
+    """Behind the visit that is named, by the address or by the header that browsers send."""
+    plain.set(state="stopped")
+    where = f"{API}/crawls/{plain.crawl}/events"
+    assert [5, 7] == seqs(plain.client.get(where, params={"after": 4}).text)
+    assert [7] == seqs(plain.client.get(where, headers={"Last-Event-ID": "5"}).text)
+    assert [3, 4, 5, 7] == seqs(plain.client.get(where, headers={"Last-Event-ID": "nonsense"}).text)
+    assert [] == seqs(plain.client.get(where, params={"after": 10**15}).text)
+    assert [422, 422] == [plain.status("events", after=after) for after in (-1, 10**30)]
+
+
+def test_no_visit_is_sent_twice_or_left_out(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks between the writes of a running crawl, with small batches, add up to every visit once."""
+    monkeypatch.setattr(module, "BATCH", 3)
+    feed = feed_of(plain)
+    crawl = plain.record_again()
+    text = ""
+    for number in range(20):
+        crawl.page(f"{HOME}more/{number}", html("More", "coral"), 1.0)
+        if number % 4 == 0:
+            text += "".join(feed.look()[0])
+    crawl.close()
+    more = True
+    while more:
+        events, more, over = feed.look()
+        text += "".join(events)
+        assert not over
+    assert [3, 4, 5, *range(7, 28)] == seqs(text)
+
+
+def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
+    """A session that ends, ends the stream; and so does a crawl that is deleted."""
+    feed = feed_of(world)
+    feed.look()
+    feed.checked = -1e9
+    assert not feed.look()[2]
+    assert 204 == world.client.delete(f"{API}/session").status_code
+    feed.checked = -1e9
+    events, _, over = feed.look()
+    assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed("".join(events)))
+
+
+def test_a_deleted_crawl_ends_its_stream(plain: CrawlOnSite) -> None:
+    """What is no more has no events."""
+    feed = feed_of(plain)
+    feed.look()
+    plain.site.database.run("DELETE FROM crawl WHERE id = ?", plain.crawl)
+    events, _, over = feed.look()
+    assert (True, "deleted") == (over, parsed("".join(events))[0][1]["reason"])
+
+
+def test_an_interest_that_is_not_shared_any_more(plain: CrawlOnSite) -> None:
+    """Taking a share back ends the other's stream."""
+    feed = feed_of(plain)
+    other = Person("someone", "Bo", "reader", frozenset({"read"}), session=feed.asked.person.session)
+    feed.asked = AskedCrawl(other, feed.asked.interest, "read", feed.asked.crawl, feed.asked.directory)
+    feed.checked = -1e9
+    assert [("end", {"reason": "not shared any more"}, "")] == parsed("".join(feed.look()[0]))
+
+
+def test_a_quiet_stream_says_that_it_is_there(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing to tell, a comment is sent now and then; when the server stops, the stream ends."""
+    monkeypatch.setattr(module, "HEARTBEAT", 0.02)
+    feed = feed_of(plain, after=100)
+
+    async def listen() -> list[str]:
+        found = []
+        async for piece in module.stream(feed):
+            found.append(piece)
+            if piece.startswith(":"):
+                feed.site.shelves.stop()
+        return found
+
+    pieces = asyncio.run(listen())
+    assert ": still here\n\n" in pieces
+    assert ("end", {"reason": "the server stops"}, "") == parsed(pieces[-1])[0]
+
+
+def test_a_client_that_leaves_leaves_nothing_behind(plain: CrawlOnSite) -> None:
+    """The stream ends at once, is no longer counted, and no task is left."""
+    feed = feed_of(plain)
+    shelves = feed.site.shelves
+    shelves.begin(feed.asked.person.id)
+
+    async def visit() -> tuple[int, int, list[dict[str, Any]]]:
+        began, sent = asyncio.Event(), list[dict[str, Any]]()
+
+        async def receive() -> dict[str, Any]:
+            await began.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(dict(message))
+            if b"visit" in message.get("body", b""):
+                began.set()
+
+        before = len(asyncio.all_tasks())
+        await EventStream(feed)({"type": "http"}, receive, send)
+        return before, len(asyncio.all_tasks()), sent
+
+    before, after, sent = asyncio.run(visit())
+    assert before == after
+    assert 200 == sent[0]["status"]
+    assert 0 == shelves.streams(feed.asked.person.id)
+
+
+def test_a_person_has_some_streams_and_no_more(plain: CrawlOnSite) -> None:
+    """The eleventh is refused, and a place is free again when one ends."""
+    feed = feed_of(plain)
+    shelves, person = feed.site.shelves, feed.asked.person.id
+    for _ in range(10):
+        shelves.begin(person)
+    assert 429 == plain.status("events")
+    shelves.end(person)
+    plain.set(state="finished")
+    assert [200, 200] == [plain.status("events"), plain.status("events")]
+
+
+def test_a_stream_beside_a_running_crawl(plain: CrawlOnSite) -> None:
+    """What is written while the stream is open comes through it; it ends when the crawl does."""
+    feed = feed_of(plain)
+    crawl = plain.record_again()
+
+    async def listen() -> str:
+        text, added = "", False
+        async for piece in module.stream(feed):
+            text += piece
+            if "\nevent: visit" in text and not added:
+                added = True
+                _add(crawl)
+            if added and "late" in piece:
+                plain.set(state="finished")
+        return text
+
+    text = asyncio.run(listen())
+    crawl.close()
+    assert [3, 4, 5, 7, 8] == seqs(text)
+    assert ["running", "finished"] == [data["state"] for name, data, _ in parsed(text) if name == "state"]
+
+
+def _add(crawl: Revisited) -> None:
+    crawl.page(HOME + "late", html("Late", "coral"), 2.0)

@@ -1,0 +1,69 @@
+"""Log lines: JSON, one a line, also of what libraries say."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import pytest
+
+from lycosa.server.logs import QUIET, log, take_over
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_an_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is in a field, it stays one line that can be read."""
+    log(
+        "odd",
+        text="two\nlines \ud800 蜘蛛",
+        thing={
+            1,
+        },
+    )
+    (line,) = lines(capsys)
+    assert ("odd", "info", "two\nlines \ud800 蜘蛛", "{1}") == tuple(
+        line[n] for n in ("event", "level", "text", "thing")
+    )
+
+
+def test_quiet_keeps_what_went_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --quiet only warnings and errors are written."""
+    monkeypatch.setenv(QUIET, "quiet")
+    log("usual")
+    log("bad", "error")
+    assert ["bad"] == [line["event"] for line in lines(capsys)]
+
+
+def test_libraries_speak_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
+    """A traceback that a library logs is a field of one line."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    try:
+        take_over()
+        try:
+            raise KeyError("reef")
+        except KeyError:
+            logging.getLogger("some.library").exception("it %s", "broke")
+        logging.getLogger("some.library").info("nothing to see")
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        logging.captureWarnings(False)
+    (line,) = lines(capsys)
+    assert ("error", "some.library", "it broke") == (line["level"], line["by"], line["text"])
+    assert "KeyError: 'reef'" in str(line["trace"])
+
+
+def test_a_closed_output_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that can't be written stops nobody."""
+
+    class Closed:
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    assert None is log("lost")  # type: ignore[func-returns-value]

@@ -1,0 +1,251 @@
+"""The site's pages without a browser: who is let in, where nobody is sent, how files are served, what is in no page."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from lycosa.people.database import DatabaseAway
+from site_maker import API, SiteUnderTest, make_site
+
+HTML = {"Accept": "text/html,application/xhtml+xml"}
+WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"]}
+SHELLS = files("lycosa.server")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """A site on SQLite: the pages ask the database for nothing but who is there."""
+    made = make_site(tmp_path / "site.sqlite", tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/interests/new", "/interests/abc", "/interests/abc/edit", "/account", "/admin"])
+def test_nobody_is_sent_to_sign_in(site: SiteUnderTest, path: str) -> None:
+    """Whoever is not signed in goes to the sign-in page, and would come back to where they wanted to be."""
+    answer = site.client().get(path + "?a=1&b=2", headers=HTML, follow_redirects=False)
+    assert 303 == answer.status_code
+    target = urlsplit(answer.headers["location"])
+    assert ("", "", "/sign-in", [path + "?a=1&b=2"]) == (
+        target.scheme,
+        target.netloc,
+        target.path,
+        parse_qs(target.query)["next"],
+    )
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/join", "/privacy"])
+def test_pages_for_everybody(site: SiteUnderTest, path: str) -> None:
+    """Three pages need nobody to be signed in."""
+    answer = site.client().get(path, headers=HTML)
+    assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["//evil.test/", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/%0d%0aX: y", "/sign-in", "evil", ""],
+)
+def test_signing_in_leads_nowhere_else(site: SiteUnderTest, wanted: str) -> None:
+    """Where one goes after signing in is a path of this site, or the start."""
+    client = site.sign_up("ada")
+    answer = client.get(
+        "/sign-in", params={"next": wanted.replace("%0d%0a", "\r\n")}, headers=HTML, follow_redirects=False
+    )
+    assert (303, "/") == (answer.status_code, answer.headers["location"])
+    shown = site.client().get("/sign-in", params={"next": wanted}, headers=HTML).text
+    if not wanted.startswith("/%"):
+        assert 'data-next="/"' in shown
+
+
+def test_who_is_signed_in_skips_the_sign_in_page(site: SiteUnderTest) -> None:
+    """The sign-in page leads on to where one wanted to go."""
+    answer = site.sign_up("ada").get("/sign-in?next=/account", headers=HTML, follow_redirects=False)
+    assert (303, "/account") == (answer.status_code, answer.headers["location"])
+
+
+def test_pages_follow_roles(site: SiteUnderTest) -> None:
+    """A reader makes no interest, a member keeps no server, an admin does both."""
+    wanted = {"reader": [200, 403, 200, 403], "member": [200, 200, 200, 403], "admin": [200, 200, 200, 200]}
+    got = {}
+    for role in wanted:
+        client = site.sign_up(role + " one", role)
+        got[role] = [
+            client.get(path, headers=HTML).status_code for path in ("/", "/interests/new", "/account", "/admin")
+        ]
+    assert wanted == got
+
+
+def test_interests_of_others_do_not_exist(site: SiteUnderTest) -> None:
+    """An interest's pages are there for its owner and, to read, for whom it is shared with; for nobody else."""
+    owner, friend, other = site.sign_up("owner"), site.sign_up("friend"), site.sign_up("other")
+    made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "wishes": WISHES, "look_again": ""})
+    assert 201 == made.status_code, made.text
+    interest = made.json()["id"]
+    shared = owner.put(f"{API}/interests/{interest}/shares", json={"name": "friend", "mode": "read"})
+    assert shared.is_success, shared.text
+
+    def statuses(path: str) -> list[int]:
+        return [client.get(path, headers=HTML).status_code for client in (owner, friend, other)]
+
+    assert [200, 200, 404] == statuses(f"/interests/{interest}")
+    assert [200, 403, 404] == statuses(f"/interests/{interest}/edit")
+    assert [404, 404, 404] == statuses(f"/interests/{interest}/nonsense")
+    assert "<b>Reefs" not in owner.get(f"/interests/{interest}/edit", headers=HTML).text
+
+
+def test_what_does_not_exist(site: SiteUnderTest) -> None:
+    """Browsers get a page, programs JSON, and the API always JSON."""
+    client = site.client()
+    page = client.get("/nothing", headers=HTML)
+    assert (404, True) == (page.status_code, "<h1>Nothing here</h1>" in page.text)
+    for answer in (client.get("/nothing"), client.get(f"{API}/nothing", headers=HTML)):
+        assert (404, {"detail": "Not Found"}) == (answer.status_code, answer.json())
+
+
+def test_the_database_is_away(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the database is away a page says so, and nobody is sent to a sign-in that cannot work."""
+    client = site.sign_up("ada")
+
+    def away(*_: object) -> None:
+        raise DatabaseAway("the database cannot be reached")
+
+    monkeypatch.setattr(type(site.database), "row", away)
+    answer = client.get("/account", headers=HTML, follow_redirects=False)
+    assert (503, True) == (answer.status_code, "<h1>One moment</h1>" in answer.text)
+
+
+def test_colours_come_with_the_page(site: SiteUnderTest) -> None:
+    """The colours that a person chose are in the page itself; nobody's choice is the system's."""
+    client = site.sign_up("ada")
+    assert '<html lang="en">' in client.get("/", headers=HTML).text
+    client.patch(f"{API}/me", json={"preferences": {"theme": "dark"}})
+    assert '<html lang="en" data-theme="dark">' in client.get("/", headers=HTML).text
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("site.css", "text/css; charset=utf-8"),
+        ("api.js", "text/javascript; charset=utf-8"),
+        ("favicon.svg", "image/svg+xml"),
+        ("plotly.min.js", "text/javascript; charset=utf-8"),
+    ],
+)
+def test_static_files(site: SiteUnderTest, name: str, kind: str) -> None:
+    """Files have their type and a tag, are packed for who takes that, and not sent again to who has them."""
+    client = site.client()
+    answer = client.get(f"/static/{name}", headers={"Accept-Encoding": "identity"})
+    assert (200, kind, "no-cache") == (
+        answer.status_code,
+        answer.headers["content-type"],
+        answer.headers["cache-control"],
+    )
+    packed = client.get(f"/static/{name}", headers={"Accept-Encoding": "gzip"})
+    assert answer.content == packed.content
+    assert ("gzip" if len(answer.content) > 1000 else None) == packed.headers.get("content-encoding")
+    again = client.get(f"/static/{name}", headers={"If-None-Match": answer.headers["etag"]})
+    assert (304, b"") == (again.status_code, again.content)
+
+
+def test_files_of_a_build_are_kept(site: SiteUnderTest) -> None:
+    """Pages link to files under their build's name, which browsers may keep for ever; of an old build they may not."""
+    client = site.client()
+    sheet = re.findall(r'href="(/static/[0-9a-f]{12}/site\.css)"', client.get("/sign-in", headers=HTML).text)[0]
+    assert "public, max-age=31536000, immutable" == client.get(sheet).headers["cache-control"]
+    assert "no-cache" == client.get("/static/000000000000/site.css").headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../pages.py", "..%2fpages.py", "%2e%2e/templates/base.html", "base.html", "", "no.css", "%00"]
+)
+def test_other_files_are_not_served(site: SiteUnderTest, name: str) -> None:
+    """Only files on the list are served, whatever path is asked for."""
+    assert site.client().get(f"/static/{name}").status_code in (404, 422)
+
+
+def test_everything_that_pages_link_to_exists(site: SiteUnderTest) -> None:
+    """Every file that a page or a module names is served."""
+    client = site.sign_up("ada", "admin")
+    asked = set()
+    for path in ("/", "/interests/new", "/account", "/admin", "/privacy"):
+        asked |= set(re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get(path, headers=HTML).text))
+    for script in [file for file in SHELLS.joinpath("static").iterdir() if file.name.endswith(".js")]:
+        asked |= {f"/static/{name}" for name in re.findall(r'from "\./([^"]+)"', script.read_text("utf-8"))}
+    assert [] == [path for path in sorted(asked) if client.get(path).status_code != 200]
+
+
+def test_nothing_that_the_policy_refuses() -> None:
+    """No template has a script or style of its own, a handler, or anything from elsewhere; no module reads markup."""
+    found = []
+    for file in [*SHELLS.joinpath("templates").iterdir(), *SHELLS.joinpath("static").iterdir()]:
+        text = file.read_text("utf-8")
+        if file.name.endswith(".html"):
+            refused = r"<style|<script(?![^>]* src=)|\sstyle=|\son[a-z]+=|(?:src|href)=\"(?:https?:)?//|\|\s*safe"
+        elif file.name.endswith(".js"):
+            refused = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser"
+        else:
+            refused = r"url\(|@import"
+        found += [f"{file.name}: {hit}" for hit in re.findall(refused, text)]
+    assert [] == found
+
+
+def test_packed_once() -> None:
+    """A packed file is the file."""
+    from lycosa.server.assets import Assets
+
+    asset = Assets().get("site.css")
+    assert asset is not None
+    assert asset.content == gzip.decompress(asset.packed)
+    assert asset.packed is asset.packed
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+TEXT = [
+    (ink, ground)
+    for ink in ("ink", "muted", "accent", "other", "bad", "good", "warn")
+    for ground in ("paper", "raised", "soft")
+]
+ON = [
+    *(
+        ("on-accent", "accent"),
+        ("on-accent", "accent-strong"),
+        ("accent-strong", "mark"),
+        ("ink", "mark"),
+        ("paper", "ink"),
+    ),
+    *(("good", "good-soft"), ("warn", "warn-soft"), ("bad", "bad-soft"), ("paper", "bad")),
+    *(("ink", "good-soft"), ("ink", "warn-soft"), ("ink", "bad-soft")),
+]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "chosen dark"])
+def test_contrast(theme: str) -> None:
+    """Text has a contrast of 4.5 or more on every ground it stands on, borders of fields 3, in all themes."""
+    sheet = SHELLS.joinpath("static", "site.css").read_text("utf-8")
+    selector = {
+        "light": ":root {",
+        "dark": ':root:not([data-theme="light"]) {',
+        "chosen dark": ':root[data-theme="dark"] {',
+    }[theme]
+    block = sheet.split(selector, 1)[1].split("}", 1)[0]
+    tokens = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+    poor = [(ink, ground) for ink, ground in TEXT + ON if _contrast(tokens[ink], tokens[ground]) < 4.5]
+    poor += [("field", ground) for ground in ("paper", "raised") if _contrast(tokens["field"], tokens[ground]) < 3]
+    assert [] == poor

@@ -1,0 +1,135 @@
+"""A forgotten password: a link by an admin, which cannot be used in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lycosa.people import accounts
+from site_maker import API, PASSWORD, SiteUnderTest, make_site
+
+NEW = "quite another password"
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site."""
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+def _signs_in(site: SiteUnderTest, name: str, password: str) -> int:
+    return site.client().post(f"{API}/session", json={"name": name, "password": password}).status_code
+
+
+def _link(site: SiteUnderTest, admin: object, whose: str) -> str:
+    answer = admin.post(f"{API}/people/{whose}/reset")  # type: ignore[attr-defined]
+    assert 201 == answer.status_code, answer.text
+    code: str = answer.json()["code"]
+    assert f"{site.settings.base}/join#{code}" == answer.json()["link"]
+    return code
+
+
+def test_the_person_chooses_a_new_password_and_is_signed_out_elsewhere(site: SiteUnderTest) -> None:
+    """The old password and the old sessions are worth nothing, the new ones are; the code is used up."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    code = _link(site, ada, site.id_of(bob))
+    fresh = site.client()
+    told = fresh.get(f"{API}/invitations/check", params={"code": code}).json()
+    assert ("bob", "member", site.clock() + 86400) == (told["name"], told["role"], told["expires"])
+    body = {"code": code, "password": NEW}
+    answers = [fresh.post(f"{API}/invitations/reset", json={**body, "password": "short"}).status_code]
+    answers += [fresh.post(f"{API}/invitations/reset", json=body).status_code for _ in range(2)]
+    assert [422, 200, 404] == answers
+    assert (200, 403) == (fresh.get(f"{API}/me").status_code, bob.get(f"{API}/me").status_code)
+    assert (401, 200) == (_signs_in(site, "bob", PASSWORD), _signs_in(site, "bob", NEW))
+
+
+def test_nobody_can_do_it_in_silence(site: SiteUnderTest) -> None:
+    """The person finds two notices, the admins two lines in the audit log; and there is no code in either."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    code = _link(site, ada, site.id_of(bob))
+    assert 1 == bob.get(f"{API}/me/notices").json()["unread"]
+    site.client().post(f"{API}/invitations/reset", json={"code": code, "password": NEW})
+    notices = site.sign_in("bob", NEW).get(f"{API}/me/notices").json()
+    audit = ada.get(f"{API}/audit").json()["entries"]
+    assert {"account"} == {one["kind"] for one in notices["notices"]}
+    assert (2, True) == (notices["unread"], any("ada made a link" in one["text"] for one in notices["notices"]))
+    assert {"made a link for a new password", "chose a new password"} <= {one["action"] for one in audit}
+    assert code not in str(notices) + str(audit) + str(ada.get(f"{API}/invitations").json())
+
+
+def test_a_link_is_for_a_day_and_makes_no_account(site: SiteUnderTest) -> None:
+    """Too old it is worth nothing, and an invitation's code changes nobody's password."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    code = _link(site, ada, site.id_of(bob))
+    invited = ada.post(f"{API}/invitations", json={}).json()["code"]
+    nobody = site.client()
+    account = {"code": code, "name": "eve", "password": NEW}
+    assert 404 == nobody.post(f"{API}/invitations/accept", json=account).status_code
+    assert 404 == nobody.post(f"{API}/invitations/reset", json={"code": invited, "password": NEW}).status_code
+    site.clock.now += 86401
+    assert 404 == nobody.post(f"{API}/invitations/reset", json={"code": code, "password": NEW}).status_code
+    assert 200 == _signs_in(site, "bob", PASSWORD)
+
+
+@pytest.mark.parametrize("what", ["again", "own password", "disabled", "taken back", "maker disabled", "deleted"])
+def test_what_makes_a_link_worthless(site: SiteUnderTest, what: str) -> None:
+    """A newer link, a password that the person changed meanwhile, an account or an admin that is shut out or gone."""
+    ada, eve, bob = site.sign_up("ada", "admin"), site.sign_up("eve", "admin"), site.sign_up("bob")
+    whose = site.id_of(bob)
+    code = _link(site, eve, whose)
+    if what == "again":
+        _link(site, ada, whose)
+    elif what == "own password":
+        assert 200 == bob.post(f"{API}/me/password", json={"old": PASSWORD, "new": "my own new one"}).status_code
+    elif what == "disabled":
+        ada.patch(f"{API}/people/{whose}", json={"disabled": True})
+        assert 409 == ada.post(f"{API}/people/{whose}/reset").status_code
+        ada.patch(f"{API}/people/{whose}", json={"disabled": False})
+    elif what == "taken back":
+        listed = [one for one in ada.get(f"{API}/invitations").json() if one["note"] == "a new password for bob"]
+        assert 204 == ada.delete(f"{API}/invitations/{listed[0]['id']}").status_code
+    elif what == "maker disabled":
+        ada.patch(f"{API}/people/{site.id_of(eve)}", json={"disabled": True})
+    else:
+        ada.delete(f"{API}/people/{whose}")
+    answer = site.client().post(f"{API}/invitations/reset", json={"code": code, "password": NEW})
+    assert 404 == answer.status_code
+
+
+def test_only_an_admin_in_a_browser_makes_one_and_not_for_themself(site: SiteUnderTest) -> None:
+    """A stolen token takes over nobody's account, and a stolen session not its own past the old password."""
+    ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
+    token = site.token(ada, ["admin", "account"])
+    whose = site.id_of(bob)
+    assert [403, 403, 403] == [
+        client.post(f"{API}/people/{whose}/reset").status_code for client in (token, bob, site.client())
+    ]
+    assert (403, 404) == (
+        ada.post(f"{API}/people/{site.id_of(ada)}/reset").status_code,
+        ada.post(f"{API}/people/nobody/reset").status_code,
+    )
+
+
+def test_guessing_codes_is_held_up(site: SiteUnderTest) -> None:
+    """As for invitations."""
+    body = {"code": "x" * 43, "password": NEW}
+    statuses = [site.client().post(f"{API}/invitations/reset", json=body).status_code for _ in range(21)]
+    assert ([404] * 20, 429) == (statuses[:20], statuses[20])
+
+
+def test_whoever_keeps_the_machine_gets_a_link_for_one_more_admin(site: SiteUnderTest) -> None:
+    """Asked for, it is there although there is an admin; the one before is worth nothing then."""
+    site.sign_up("ada", "admin")
+    assert accounts.first_link(site.database, site.clock()) is None
+    codes = [accounts.first_link(site.database, site.clock(), anyway=True) for _ in range(2)]
+    assert [404, 201] == [
+        site.client()
+        .post(f"{API}/invitations/accept", json={"code": code, "name": "root", "password": NEW})
+        .status_code
+        for code in codes
+    ]

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl_on_site import CrawlOnSite, crawl_on_site
+from lycosa.core.types import Links, Visit
+from lycosa.server import shown
+from lycosa.server.shelves import Shelves
+from revisited_crawl import DAY, EPOCH, html
+from site_maker import API
+
+HOME = "http://reef.test/"
+CORAL, SPONGE, TRAIN, COPY = (HOME + name for name in ("coral", "sponge", "train", "copy"))
+
+
+@pytest.fixture
+def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """A crawl with two finds, a page that is none, one that repeats another; the first has changed since."""
+    made = crawl_on_site(database_address, tmp_path)
+    with_pages(made)
+    yield made
+    made.site.close()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """The same, on SQLite only: what has nothing to do with the database."""
+    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    with_pages(made)
+    yield made
+    made.site.close()
+
+
+def with_pages(made: CrawlOnSite) -> None:
+    crawl = made.record()
+    crawl.seed(CORAL)
+    first = html("Coral", "coral polyps build reefs")
+    crawl.page(CORAL, first, 0.0, beta=0.9, links=[SPONGE, TRAIN, COPY])
+    crawl.page(
+        SPONGE,
+        html("Sponges", "sponges live beside coral coral, coral and coral"),
+        1.0,
+        beta=0.6,
+        score=0.4,
+        language="de-AT",
+    )
+    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, beta=0.05)
+    crawl.page(COPY, first, 3.0, beta=0.9, same_as=CORAL)
+    crawl.changed(CORAL, html("Coral", "coral polyps build reefs, and <b>bleach</b>"), 4.0, beta=0.8)
+    crawl.close()
+
+
+def urls(world: CrawlOnSite, **given: object) -> list[str]:
+    return [page["url"].removeprefix(HOME) for page in world.get("pages", **given)["pages"]]
+
+
+def test_a_page_is_told_with_all_that_is_known(world: CrawlOnSite) -> None:
+    """Score, times, label, excerpt, and why it was fetched."""
+    world.label(SPONGE, True)
+    answer = world.get("pages")
+    assert (2, 0.2, True) == (answer["total"], answer["threshold"], answer["taught"])
+    by_url = {page["url"]: page for page in answer["pages"]}
+    page = by_url[SPONGE]
+    assert page["score"] >= 0.6
+    assert (0.6, "yes", True, 4) == (page["judged"], page["label"], page["found"], page["frequency"])
+    assert ("Sponges", "reef.test", "de-AT", EPOCH + DAY) == (
+        page["title"], page["host"], page["language"], page["fetched"],
+    )  # fmt: skip
+    assert (None, "stands", None) == (page["changed"], page["standing"], page["novelty"])
+    assert "sponges live beside coral" in page["excerpt"]
+    assert {
+        "kind": "link",
+        "parent": CORAL,
+        "parent_title": "Coral",
+        "anchor": f"to {SPONGE}",
+        "alpha": 0.5,
+        "score": 0.4,
+    } == page["why"]
+    assert EPOCH + 4 * DAY == by_url[CORAL]["changed"]
+    assert "seed" == by_url[CORAL]["why"]["kind"]
+
+
+def test_orders_and_filters(plain: CrawlOnSite) -> None:
+    """Each order and each filter does what it says; pages that repeat others are left out."""
+    assert ["coral", "sponge"] == urls(plain)
+    assert ["sponge", "coral"] == urls(plain, order="frequency")
+    assert ["coral", "sponge"] == urls(plain, order="date")
+    assert {"coral", "sponge"} == set(urls(plain, order="novelty"))
+    assert ["train"] == urls(plain, found=False)
+    assert ["sponge"] == urls(plain, language="de")
+    assert [] == urls(plain, host="other.test")
+    assert ["coral", "sponge"] == urls(plain, host="test")
+    assert ["coral"] == urls(plain, changed=True)
+    assert ["coral"] == urls(plain, since="2026-01-03")
+    assert ["sponge"] == urls(plain, until="2026-01-02")
+    assert ["sponge"] == urls(plain, offset=1)
+    assert ["coral"] == urls(plain, limit=1)
+    assert [] == urls(plain, offset=1_000_000)
+
+
+def test_labels_filter_and_decide(world: CrawlOnSite) -> None:
+    """People's word counts more than the judge's: what got a no is no find, what got a yes is one."""
+    world.label(CORAL, False)
+    world.label(TRAIN, True)
+    assert {"train", "sponge"} == set(urls(world))
+    assert ["train"] == urls(world, labelled="yes")
+    assert ["coral"] == urls(world, labelled="no")
+    assert {"train", "coral"} == set(urls(world, labelled="any"))
+    assert ["sponge"] == urls(world, labelled="none")
+
+
+def test_what_was_opened_is_less_new(world: CrawlOnSite) -> None:
+    """Opening is remembered for the person, once for each page, and novelty goes by it."""
+    assert "coral" == urls(world, order="novelty")[0]
+    for _ in range(2):
+        answer = world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL})
+        assert 204 == answer.status_code
+    rows = world.site.database.rows("SELECT url, times FROM opened")
+    assert [{"url": CORAL, "times": 2}] == rows
+    assert ["sponge", "coral"] == urls(world, order="novelty")
+
+
+def test_opening_is_not_remembered_for_who_does_not_want_it(world: CrawlOnSite) -> None:
+    """With history off, nothing is kept."""
+    assert 200 == world.client.patch(f"{API}/me", json={"preferences": {"history": False}}).status_code
+    assert 204 == world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL}).status_code
+    assert [] == world.site.database.rows("SELECT url FROM opened")
+
+
+def test_what_was_not_fetched_can_not_be_opened(plain: CrawlOnSite) -> None:
+    """Neither pages that the crawl does not have nor what is no address is kept."""
+    for url in ("http://reef.test/unknown", "\ud800", "a\0b", "", "x" * 5_000, "mailto:a@b"):
+        answer = plain.client.post(f"{API}/crawls/{plain.crawl}/opened", content=json.dumps({"url": url}))
+        assert answer.status_code in (404, 422), answer.text
+    assert [] == plain.site.database.rows("SELECT url FROM opened")
+
+
+def test_one_page_with_its_history(plain: CrawlOnSite) -> None:
+    """Versions, links with how they fared, and the words that it has most."""
+    page = plain.get("page", url=CORAL)
+    assert [("new", ""), ("changed", "text")] == [(one["what"], one["kind"]) for one in page["versions"]]
+    assert page["versions"][1]["seq"] == page["seq"]
+    assert [] == page["links"]  # those of the version that stands
+    assert {"coral", "polyp"} <= {term["term"] for term in page["terms"]}
+    assert 3 == {term["term"]: term["count"] for term in page["terms"]}["coral"]
+    plain.label(CORAL, False)
+    assert "no" == plain.get("page", url=CORAL)["label"]
+    assert 404 == plain.status("page", url=HOME + "nothing")
+
+
+def test_links_of_a_page(plain: CrawlOnSite) -> None:
+    """The first links of a page, each with its state."""
+    crawl = plain.record_again()
+    crawl.page(HOME + "hub", html("Hub", "coral"), 5.0, links=[CORAL, HOME + "later"])
+    crawl.close()
+    states = {link["url"]: link["state"] for link in plain.get("page", url=HOME + "hub")["links"]}
+    assert {CORAL: "fetched", HOME + "later": "not fetched"} == states
+
+
+def test_the_reader_shows_each_version(plain: CrawlOnSite) -> None:
+    """The archived copy, as it is or was, in a document that can do nothing."""
+    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL})
+    assert 200 == answer.status_code
+    assert "<strong>bleach</strong>" in answer.text
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert "allow-scripts" not in answer.headers["content-security-policy"]
+    assert "x-frame-options" not in answer.headers
+    assert ("nosniff", "no-referrer") == (answer.headers["x-content-type-options"], answer.headers["referrer-policy"])
+    old, new = plain.get("page", url=CORAL)["versions"]
+    text = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL, "version": old["seq"]}).text
+    assert "coral polyps build reefs" in text
+    assert "bleach" not in text
+    assert 404 == plain.status("reader", url=CORAL, version=10_000)
+    assert 404 == plain.status("reader", url=SPONGE, version=new["seq"])
+    assert 404 == plain.status("reader", url=HOME + "nothing")
+
+
+def test_the_reader_without_an_archive(plain: CrawlOnSite) -> None:
+    """A page whose bytes are lost can still be asked for."""
+    for file in (plain.directory / "archive").iterdir():
+        file.unlink()
+    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL})
+    assert (200, True) == (answer.status_code, "Nothing readable is archived" in answer.text)
+    assert ["", ""] == [page["excerpt"] for page in plain.get("pages")["pages"]]
+
+
+def test_a_crawl_that_has_not_begun(database_address: str, tmp_path: Path) -> None:
+    """Nothing is there, and that is no error."""
+    made = crawl_on_site(database_address, tmp_path)
+    assert {"total": 0, "threshold": 0.0, "taught": False, "pages": []} == made.get("pages", order="novelty")
+    assert 404 == made.status("page", url=CORAL)
+    assert 404 == made.status("reader", url=CORAL)
+    made.site.close()
+
+
+def test_nonsense_is_explained(plain: CrawlOnSite) -> None:
+    """What can't be asked for is a 422 that says so."""
+    asked: list[tuple[dict[str, Any], str]] = [
+        ({"since": "yesterday"}, "day"),
+        ({"since": "2026-02-01", "until": "2026-01-01"}, "swap"),
+        ({"host": "a b"}, "host"),
+        ({"host": "x\x7f"}, "shown"),
+        ({"order": "best"}, "order"),
+        ({"limit": 0}, "limit"),
+        ({"limit": 10**30}, "limit"),
+        ({"offset": -1}, "offset"),
+        ({"labelled": "maybe"}, "labelled"),
+    ]
+    for given, told in asked:
+        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/pages", params=given)
+        assert (422, True) == (answer.status_code, told in answer.text), (given, answer.text)
+
+
+def test_excerpts_that_take_too_long_come_later(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer does not wait for all excerpts; what was read is kept."""
+    monkeypatch.setattr(shown, "PATIENCE", -1.0)
+    assert [None, None] == [page["excerpt"] for page in plain.get("pages")["pages"]]
+    monkeypatch.setattr(shown, "PATIENCE", 60.0)
+    first = [page["excerpt"] for page in plain.get("pages")["pages"]]
+    monkeypatch.setattr(shown, "PATIENCE", -1.0)
+    assert first == [page["excerpt"] for page in plain.get("pages")["pages"]]
+    assert all(first)
+
+
+def test_shelves_make_room(tmp_path: Path) -> None:
+    """Those that nobody has asked for longest go first; the one in use stays, however large."""
+    many, small = Shelves(most=3), Shelves(room=1)
+    for name in "abcde":
+        many.get(tmp_path / name)
+        small.get(tmp_path / name)
+    assert [False, False, True, True, True] == [tmp_path / name in many for name in "abcde"]
+    assert [False, False, False, False, True] == [tmp_path / name in small for name in "abcde"]
+    many.drop(tmp_path / "e")
+    assert 2 == len(many)
+
+
+def test_hostile_text_reaches_the_api_as_text(plain: CrawlOnSite) -> None:
+    """Titles and anchors with control characters or halves of characters are told without them."""
+    crawl = plain.record_again()
+    links = Links.to(HOME + "hub", anchors=["\ud800 <script>"])
+    crawl.log.append(Visit(HOME + "odd", "page", "ok", 9, started=EPOCH, links=links))
+    crawl.page(HOME + "hub", html("Hub", "coral"), 7.0, title="\udfff<b>\x00", language="e\ud800")
+    crawl.close()
+    page = plain.get("page", url=HOME + "hub")
+    assert ("<b>", "e", "<script>") == (page["title"], page["language"], page["why"]["anchor"])

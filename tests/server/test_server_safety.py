@@ -1,0 +1,181 @@
+"""What is refused at the door, and what every answer says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from lycosa.server.safety import CSP, LARGEST, Safety
+from lycosa.server.settings import Settings
+from site_maker import API, PASSWORD, SiteUnderTest, make_site
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site."""
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """One that knows its address."""
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path, url="https://lycosa.example")
+    yield made
+    made.close()
+
+
+def test_every_answer_is_strict(site: SiteUnderTest) -> None:
+    """Also errors: no scripts but our own, no frames, no sniffing, no referrer."""
+    for path in (f"{API}/session", "/sign-in", "/nowhere", f"{API}/nowhere"):
+        headers = site.client().get(path).headers
+        assert (CSP, "nosniff", "no-referrer", "DENY", "same-origin", "same-origin") == (
+            headers["content-security-policy"],
+            headers["x-content-type-options"],
+            headers["referrer-policy"],
+            headers["x-frame-options"],
+            headers["cross-origin-opener-policy"],
+            headers["cross-origin-resource-policy"],
+        )
+        assert "no-store" == headers.get("cache-control") or not path.startswith(API)
+
+
+def test_the_policy_has_no_loophole() -> None:
+    """Nothing inline, nothing from elsewhere."""
+    assert [] == [word for word in ("unsafe", "*", "http:", "https:", "blob:") if word in CSP]
+
+
+def test_each_request_has_an_id(site: SiteUnderTest) -> None:
+    """And no two the same."""
+    ids = {site.client().get(f"{API}/session").headers["x-request-id"] for _ in range(3)}
+    assert 3 == len(ids)
+
+
+def test_another_sites_page_can_neither_sign_anyone_in_nor_change_anything(site: SiteUnderTest) -> None:
+    """Signing in needs no session, but may not be asked for by others either."""
+    ada = site.sign_up("ada")
+    body = {"name": "ada", "password": PASSWORD}
+    cases: list[tuple[dict[str, str], int]] = [
+        ({}, 200),
+        ({"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:9000"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ]
+    for headers, status in cases:
+        assert (headers, status, status) == (
+            headers,
+            site.client().post(f"{API}/session", json=body, headers=headers).status_code,
+            ada.patch(f"{API}/me", json={"preferences": {}}, headers=headers).status_code,
+        )
+
+
+def test_with_a_token_the_origin_does_not_matter(site: SiteUnderTest) -> None:
+    """No browser adds a token by itself."""
+    program = site.token(site.sign_up("ada"), ["account", "read"])
+    answer = program.patch(f"{API}/me", json={"preferences": {}}, headers={"Origin": "http://evil.example"})
+    assert 200 == answer.status_code
+
+
+def test_only_its_own_host_is_answered_for(public: SiteUnderTest) -> None:
+    """Other names lead nowhere; health is asked for by any. The origin has to be its own, too."""
+    hosts = {"lycosa.example": 403, "LYCOSA.example": 403, "evil.example": 421, "lycosa.example:8000": 421, "": 421}
+    client = public.client()
+    assert hosts == {host: client.get(f"{API}/session", headers={"Host": host}).status_code for host in hosts}
+    assert 421 != client.get(f"{API}/health", headers={"Host": "10.0.0.1"}).status_code
+    program = public.token(public.sign_up("eve"), ["read"])
+    assert 200 == program.get(f"{API}/me", headers={"Host": "10.0.0.1"}).status_code
+    body = {"name": "ada", "password": PASSWORD}
+    origins = {"https://lycosa.example": 401, "http://lycosa.example": 403, "https://evil.example": 403}
+    assert origins == {
+        origin: client.post(f"{API}/session", json=body, headers={"Origin": origin}).status_code for origin in origins
+    }
+    assert "max-age=31536000" == client.get(f"{API}/session").headers["strict-transport-security"]
+
+
+def test_bodies_have_a_size(site: SiteUnderTest) -> None:
+    """Refused by what Content-Length says, and while they come where it says nothing or nothing true."""
+    client = site.client()
+    large = b'{"name": "' + b"x" * LARGEST + b'"}'
+    told = client.post(f"{API}/session", content=large)
+    untold = client.post(f"{API}/session", content=iter([large[:500_000], large[500_000:]]))
+    wrong = client.post(f"{API}/session", content=b"{}", headers={"Content-Length": "-1"})
+    assert [413, 413, 400] == [answer.status_code for answer in (told, untold, wrong)]
+    assert "1 MB" in told.json()["detail"]
+
+
+def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
+    """Events are not held back until the answer ends."""
+    sent: list[dict[str, Any]] = []
+    seen: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for part in (b"one", b"two"):
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            seen.append(len(sent))
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    asyncio.run(Safety(app, Settings(tmp_path))(scope, receive, send))
+    assert [2, 3] == seen
+
+
+def test_a_bug_is_answered_with_an_id_and_no_details(site: SiteUnderTest) -> None:
+    """The headers are there as well."""
+
+    def broken() -> None:
+        raise RuntimeError("a secret of ours")
+
+    site.app.add_api_route("/broken", broken)
+    site.app.router.routes.insert(0, site.app.router.routes.pop())
+    client = TestClient(site.app, base_url=site.settings.base, raise_server_exceptions=False)
+    answer = client.get("/broken")
+    client.close()
+    assert (500, False, CSP) == (
+        answer.status_code,
+        "secret" in answer.text,
+        answer.headers["content-security-policy"],
+    )
+    assert answer.headers["x-request-id"] in answer.json()["detail"]
+
+
+def test_a_policy_of_its_own_stays(site: SiteUnderTest) -> None:
+    """The reader's may be framed by us: then nothing else forbids it."""
+    from fastapi import Response
+
+    def reader() -> Response:
+        return Response("x", headers={"Content-Security-Policy": "sandbox; frame-ancestors 'self'"})
+
+    site.app.add_api_route("/own", reader)
+    site.app.router.routes.insert(0, site.app.router.routes.pop())
+    headers = site.client().get("/own").headers
+    assert ("sandbox; frame-ancestors 'self'", False) == (
+        headers["content-security-policy"],
+        "x-frame-options" in headers,
+    )
+
+
+def test_text_that_cannot_be_kept_is_no_server_error(site: SiteUnderTest) -> None:
+    """Should a route let half a character through to the database, the answer is 422."""
+
+    def careless() -> None:
+        site.database.run("UPDATE person SET name = ?", "\ud800")
+
+    site.app.add_api_route("/careless", careless)
+    site.app.router.routes.insert(0, site.app.router.routes.pop())
+    assert 422 == site.client().get("/careless").status_code

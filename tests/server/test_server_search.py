@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawl_on_site import CrawlOnSite, crawl_on_site
+from lycosa.server.api import search as module
+from revisited_crawl import EPOCH, html
+from site_maker import API
+
+HOME = "http://reef.test/"
+
+
+@pytest.fixture
+def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """Three pages on coral, one of them in German, one changed."""
+    made = crawl_on_site(database_address, tmp_path)
+    fill(made)
+    yield made
+    made.site.close()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """The same, on SQLite only."""
+    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    fill(made)
+    yield made
+    made.site.close()
+
+
+def fill(made: CrawlOnSite) -> None:
+    crawl = made.record()
+    crawl.page(HOME + "a", html("Coral", "coral polyps and more coral, all coral"), 0.0, beta=0.9)
+    crawl.page(HOME + "b", html("Riffe", "coral und Riffe"), 1.0, beta=0.5, language="de")
+    crawl.page("http://other.test/c", html("Ships", "a ship on a coral reef in a sea of other words"), 2.0, beta=0.1)
+    crawl.changed(HOME + "a", html("Coral", "coral polyps and more coral, mostly coral"), 3.0, beta=0.8)
+    crawl.close()
+
+
+def names(world: CrawlOnSite, **given: object) -> list[str]:
+    return [hit["url"].rpartition("/")[2] for hit in world.get("search", **{"q": "coral", **given})["hits"]]
+
+
+def test_a_hit_is_told_with_its_passage(world: CrawlOnSite) -> None:
+    """Title, passage with the words marked, score by the judge as it is now, label, and times."""
+    world.label(HOME + "b", True)
+    answer = world.get("search", q="polyps")
+    assert (1, False, 3) == (answer["total"], answer["loosened"], answer["pages"])
+    (hit,) = answer["hits"]
+    assert (1, HOME + "a", "Coral", "reef.test", "en") == (
+        hit["rank"], hit["url"], hit["title"], hit["host"], hit["language"],
+    )  # fmt: skip
+    assert ["polyps"] == [hit["snippet"][start:end] for start, end in hit["spans"]]
+    assert (None, "stands", EPOCH + 3 * 86_400) == (hit["label"], hit["standing"], hit["changed"])
+    assert hit["score"] == next(page["score"] for page in world.get("pages")["pages"] if page["url"] == HOME + "a")
+    assert "yes" == world.get("search", q="riffe")["hits"][0]["label"]
+
+
+def test_filters(plain: CrawlOnSite) -> None:
+    """By host, language, day, change and label; and further down the list."""
+    everything = names(plain)
+    assert {"a", "b", "c"} == set(everything)
+    assert ["c"] == names(plain, host="other.test")
+    assert ["b"] == names(plain, language="de")
+    assert ["c"] == names(plain, since="2026-01-03", until="2026-01-03")
+    assert ["a"] == names(plain, changed=True)
+    assert everything[1:] == names(plain, offset=1)
+    assert everything[:1] == names(plain, limit=1)
+    assert [2, 3] == [hit["rank"] for hit in plain.get("search", q="coral", offset=1)["hits"]]
+    plain.label(HOME + "a", False)
+    plain.label(HOME + "b", True)
+    assert [["b"], ["a"], ["c"]] == [names(plain, labelled=word) for word in ("yes", "no", "none")]
+    assert {"a", "b"} == set(names(plain, labelled="any"))
+    assert 2 == plain.get("search", q="coral", labelled="any", limit=1)["total"]
+
+
+def test_what_comes_in_meanwhile_is_found(plain: CrawlOnSite) -> None:
+    """A search sees pages that were fetched after the one before."""
+    assert [] == names(plain, q="anemone")
+    crawl = plain.record_again()
+    crawl.page(HOME + "d", html("Anemones", "an anemone"), 4.0)
+    crawl.close()
+    assert ["d"] == names(plain, q="anemone")
+
+
+def test_a_crawl_that_has_not_begun(database_address: str, tmp_path: Path) -> None:
+    """There is nothing to search, and that is no error."""
+    made = crawl_on_site(database_address, tmp_path)
+    assert {"total": 0, "loosened": False, "pages": 0, "hits": []} == made.get("search", q="coral")
+    made.site.close()
+
+
+def test_a_large_index_is_made_beside_the_request(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks too early is told to come again; the index is made once, and then it is there."""
+    begin, made = threading.Event(), []
+    index = module._index
+
+    def slow(*given: object) -> None:
+        made.append(1)
+        begin.wait(30)
+        index(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "FEW", 0)
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    monkeypatch.setattr(module, "_index", slow)
+    for _ in range(2):
+        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/search", params={"q": "coral"})
+        assert (503, "3") == (answer.status_code, answer.headers["retry-after"])
+    begin.set()
+    monkeypatch.setattr(module, "PATIENCE", 30.0)
+    assert {"a", "b", "c"} == set(names(plain))
+    assert [1] == made
+
+
+def test_nothing_to_search_for(plain: CrawlOnSite) -> None:
+    """What asks for no word is a 422."""
+    for q in ("", " ", "-only", "a\0b", "\x1b", '"', "*"):
+        assert 422 == plain.status("search", q=q), q
+
+
+def test_a_damaged_log_is_told(plain: CrawlOnSite) -> None:
+    """A directory that can't be read is an answer of its own, and no bug."""
+    (plain.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
+    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/search", params={"q": "coral"})
+    assert (503, True) == (answer.status_code, "can't be read" in answer.text)
+    assert 503 == plain.status("pages")

@@ -1,0 +1,283 @@
+"""Signing in and out, invitations, CSRF, and how often one may fail: through the API, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+from fastapi.testclient import TestClient
+
+from lycosa.core.errors import InputError
+from lycosa.people import accounts
+from lycosa.server.site import Site
+from lycosa.server.who import Person, identify, still_there
+from site_maker import API, PASSWORD, SiteUnderTest, make_site
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site."""
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """The same, for what has nothing to do with the kind of database."""
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    yield made
+    made.close()
+
+
+def cookie(client: TestClient) -> str:
+    """The session's cookie."""
+    return str(client.cookies.get("lycosa", ""))
+
+
+def sign_in(client: TestClient, name: str, password: str = PASSWORD) -> int:
+    """The status of an attempt."""
+    return client.post(f"{API}/session", json={"name": name, "password": password}).status_code
+
+
+def test_from_the_first_link_to_signing_out(site: SiteUnderTest) -> None:
+    """The one-time link makes the admin, who is signed in, signs out and in again."""
+    code = accounts.first_link(site.database, site.clock())
+    client = site.client()
+    assert "admin" == client.get(f"{API}/invitations/check", params={"code": code}).json()["role"]
+    made = client.post(f"{API}/invitations/accept", json={"code": code, "name": "Ada", "password": PASSWORD})
+    assert (201, {"name": "Ada", "role": "admin", "preferences": {}}) == (
+        made.status_code,
+        {key: value for key, value in made.json()["person"].items() if key != "id"},
+    )
+    assert made.json() == client.get(f"{API}/session").json()
+    left = client.delete(f"{API}/session", headers={"X-CSRF-Token": made.json()["csrf"]})
+    assert (204, "", 403) == (left.status_code, cookie(client), client.get(f"{API}/session").status_code)
+    assert (200, 200) == (sign_in(client, "ada"), client.get(f"{API}/session").status_code)
+    assert 404 == client.get(f"{API}/invitations/check", params={"code": code}).status_code
+
+
+def test_a_copy_of_the_cookie_is_worthless_after_signing_out(site: SiteUnderTest) -> None:
+    """The session is gone, not only the cookie."""
+    ada = site.sign_up("ada")
+    thief = site.client(cookies={"lycosa": cookie(ada)})
+    assert 200 == thief.get(f"{API}/me").status_code
+    ada.delete(f"{API}/session")
+    assert 403 == thief.get(f"{API}/me").status_code
+
+
+def test_wrong_passwords_and_unknown_names_get_the_same_answer(small: SiteUnderTest) -> None:
+    """Nobody learns who has an account."""
+    small.sign_up("ada")
+    answers = [
+        small.client().post(f"{API}/session", json={"name": name, "password": "wrong password"})
+        for name in ("ada", "eve")
+    ]
+    assert [401, 401] == [answer.status_code for answer in answers]
+    assert answers[0].json() == answers[1].json()
+
+
+def test_the_cookie_is_for_http_only_and_this_site_only(small: SiteUnderTest, tmp_path: Path) -> None:
+    """With https also for https only, under a name that other hosts cannot set."""
+    small.sign_up("ada")
+    plain = small.client().post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
+    name, _, attributes = plain.partition("=")
+    assert ("lycosa", ["Path=/", "Max-Age=7776000", "HttpOnly", "SameSite=Lax"]) == (name, attributes.split("; ")[1:])
+    secure = make_site(tmp_path / "other.sqlite", tmp_path, url="https://lycosa.example")
+    made = secure.sign_up("ada")
+    assert made.get(f"{API}/me").status_code == 200
+    again = made.post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
+    secure.close()
+    assert (True, "Secure") == (again.startswith("__Host-lycosa="), again.split("; ")[-1])
+
+
+def test_a_session_cannot_be_fixed_beforehand(small: SiteUnderTest) -> None:
+    """Whatever cookie a browser comes with, signing in gives another; the value it had is worthless."""
+    small.sign_up("ada")
+    mallory = small.sign_up("mallory")
+    planted = cookie(mallory)
+    for value in (planted, "chosen", "x" * 43 + "." + "y" * 43):
+        victim = small.client(cookies={"lycosa": value})
+        answer = victim.post(f"{API}/session", json={"name": "ada", "password": PASSWORD})
+        given = answer.headers["set-cookie"].split(";")[0].removeprefix("lycosa=")
+        with_old = small.client(cookies={"lycosa": value}).get(f"{API}/me").status_code
+        assert (200, True, 403) == (answer.status_code, given.split(".")[0] != value.split(".")[0], with_old)
+
+
+def test_the_cookie_is_renewed_each_hour_and_pages_that_are_open_go_on(site: SiteUnderTest) -> None:
+    """The CSRF token stays; the old value is good for a minute."""
+    ada = site.sign_up("ada")
+    old = cookie(ada)
+    site.clock.now += 3600
+    assert (200, False) == (ada.get(f"{API}/me").status_code, cookie(ada) == old)
+    assert 200 == ada.patch(f"{API}/me", json={"preferences": {}}).status_code
+    late = site.client(cookies={"lycosa": old})
+    assert 200 == late.get(f"{API}/me").status_code
+    site.clock.now += 61
+    assert 403 == late.get(f"{API}/me").status_code
+    assert 200 == ada.get(f"{API}/me").status_code
+
+
+def test_a_refused_request_may_renew_the_cookie_too(small: SiteUnderTest) -> None:
+    """Else a mistake at the wrong moment would sign someone out."""
+    ada = small.sign_up("ada")
+    small.clock.now += 3600
+    assert 403 == ada.patch(f"{API}/me", json={"preferences": {}}, headers={"X-CSRF-Token": "wrong"}).status_code
+    small.clock.now += 61
+    assert 200 == ada.get(f"{API}/me").status_code
+
+
+def test_an_answer_that_has_begun_does_not_turn_the_cookie(small: SiteUnderTest) -> None:
+    """The browser could not be told the new value, and would be signed out a minute later."""
+
+    def stream(request: Request) -> StreamingResponse:
+        def parts() -> Iterator[bytes]:
+            yield b"one"
+            small.clock.now += 3600
+            yield identify(request, small.app.state.site).name.encode()
+
+        return StreamingResponse(parts())
+
+    small.app.add_api_route("/stream", stream)
+    small.app.router.routes.insert(0, small.app.router.routes.pop())
+    ada = small.sign_up("ada")
+    old = cookie(ada)
+    assert ("oneada", old) == (ada.get("/stream").text, cookie(ada))
+    small.clock.now += 61
+    assert (200, False) == (ada.get(f"{API}/me").status_code, cookie(ada) == old)
+
+
+def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTest) -> None:
+    """Also after the cookie has changed; not after signing out, revoking, or being disabled."""
+    inside: Site = site.app.state.site
+    ada = site.sign_up("ada")
+    program = site.token(ada, ["read"])
+    person = site.id_of(ada)
+    session = ada.get(f"{API}/me/sessions").json()[0]["id"]
+    token = ada.get(f"{API}/me/tokens").json()[0]["id"]
+    both = [Person(person, "ada", "member", frozenset(), session, given) for given in ("", token)]
+    site.clock.now += 3600
+    ada.get(f"{API}/me")
+    site.clock.now += 61
+    assert [True, True] == [still_there(inside, one) for one in both]
+    accounts.set_disabled(site.database, person, True)
+    assert [False, False] == [still_there(inside, one) for one in both]
+    accounts.set_disabled(site.database, person, False)
+    assert [False, True] == [still_there(inside, one) for one in both]
+    assert 200 == program.get(f"{API}/me").status_code
+    site.database.run("UPDATE token SET revoked = 1")
+    assert not still_there(inside, both[1])
+
+
+def test_a_session_expires(small: SiteUnderTest) -> None:
+    """After 14 days without a request."""
+    ada = small.sign_up("ada")
+    small.clock.now += 14 * 86400
+    assert 403 == ada.get(f"{API}/me").status_code
+
+
+def test_changes_in_a_session_need_its_csrf_token(small: SiteUnderTest) -> None:
+    """None, a wrong one, another session's, a token's place in the query: 403, and nothing is changed."""
+    ada, bob = small.sign_up("ada"), small.sign_up("bob")
+    right = ada.headers.pop("X-CSRF-Token")
+    body = {"preferences": {"theme": "dark"}}
+    given: list[dict[str, str]] = [
+        {},
+        {"X-CSRF-Token": ""},
+        {"X-CSRF-Token": "wrong"},
+        {"X-CSRF-Token": bob.headers["X-CSRF-Token"]},
+    ]
+    refused = [ada.patch(f"{API}/me", json=body, headers=headers).status_code for headers in given]
+    refused.append(ada.patch(f"{API}/me", json=body, params={"csrf": right, "X-CSRF-Token": right}).status_code)
+    assert ([403] * 5, {}) == (refused, ada.get(f"{API}/me").json()["preferences"])
+    assert 200 == ada.patch(f"{API}/me", json=body, headers={"X-CSRF-Token": right}).status_code
+
+
+def test_a_csrf_token_of_a_session_before_is_worthless(small: SiteUnderTest) -> None:
+    """Signing in again makes another."""
+    ada = small.sign_up("ada")
+    old = ada.headers["X-CSRF-Token"]
+    again = ada.post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).json()["csrf"]
+    assert (False, 403) == (old == again, ada.delete(f"{API}/session").status_code)
+
+
+def test_failures_are_limited_for_a_name_from_an_address(site: SiteUnderTest) -> None:
+    """The sixth attempt waits, even with the right password, as long as Retry-After says."""
+    site.sign_up("ada")
+    client = site.client()
+    assert [401] * 5 == [sign_in(client, "ada", "wrong password") for _ in range(5)]
+    held = client.post(f"{API}/session", json={"name": "ADA", "password": PASSWORD})
+    assert (429, "900") == (held.status_code, held.headers["retry-after"])
+    site.clock.now += 900
+    assert 200 == sign_in(client, "ada")
+
+
+def test_guesses_of_invitations_codes_are_limited(small: SiteUnderTest) -> None:
+    """Twenty from one address, whichever of the two routes is asked; a good code does not count."""
+    client = small.client()
+    for number in range(20):
+        if number % 2:
+            answer = client.get(f"{API}/invitations/check", params={"code": str(number)})
+        else:
+            body = {"code": str(number), "name": "eve", "password": PASSWORD}
+            answer = client.post(f"{API}/invitations/accept", json=body)
+        assert 404 == answer.status_code
+    held = client.get(f"{API}/invitations/check", params={"code": "21"})
+    assert (429, "900") == (held.status_code, held.headers["retry-after"])
+
+
+def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -> None:
+    """Without one, nobody gets new attempts by claiming another address; with one, people are told apart."""
+    for trusted, expected in (((), 429), (("127.0.0.9",), 401)):
+        site = make_site(tmp_path / f"{expected}.sqlite", tmp_path, trusted_proxies=trusted)
+        site.sign_up("ada")
+        client = TestClient(site.app, base_url=site.settings.base, client=("127.0.0.9", 5000))
+        statuses = [
+            client.post(
+                f"{API}/session",
+                json={"name": "ada", "password": "wrong password"},
+                headers={"X-Forwarded-For": f"1.1.1.1, 198.51.100.{number}"},
+            ).status_code
+            for number in range(6)
+        ]
+        client.close()
+        site.close()
+        assert expected == statuses[-1]
+
+
+def test_proxies_are_named_by_address(tmp_path: Path) -> None:
+    """A name is refused at the start, not at the first request."""
+    with pytest.raises(InputError, match=r"'proxy\.example'"):
+        make_site(tmp_path / "lycosa.sqlite", tmp_path, trusted_proxies=("127.0.0.1", "proxy.example"))
+
+
+def test_what_is_no_text_is_refused_and_not_an_error(site: SiteUnderTest) -> None:
+    """NUL characters and halves of characters, in bodies, queries and paths: 422 with a readable answer."""
+    _, code = accounts.invite(site.database, site.clock(), "member")
+    client, ada = site.client(), site.sign_up("ada")
+    bad = [r"a\u0000b", r"a\ud800b"]
+    answers = [
+        client.post(f"{API}/session", content=f'{{"name": "{text}", "password": "long password"}}') for text in bad
+    ]
+    answers += [client.post(f"{API}/session", content=f'{{"name": "ada", "password": "{text}"}}') for text in bad]
+    answers += [
+        client.post(f"{API}/session", content=f'{{"name": "ada", "password": "x", "{text}": 1}}') for text in bad
+    ]
+    for text in bad:
+        accept = f'{{"code": "{code}", "name": "{text}", "password": "long password"}}'
+        answers.append(client.post(f"{API}/invitations/accept", content=accept))
+        answers.append(ada.post(f"{API}/me/tokens", content=f'{{"name": "{text}", "scopes": ["read"]}}'))
+    answers.append(client.get(f"{API}/invitations/check?code=%00"))
+    answers.append(ada.delete(f"{API}/me/tokens/%00"))
+    assert [422] * len(answers) == [answer.status_code for answer in answers]
+    assert all(answer.json()["detail"] for answer in answers)
+    assert 404 == client.get(f"{API}/invitations/check?code=%ED%A0%80").status_code
+
+
+def test_what_was_sent_is_not_repeated_in_an_error(small: SiteUnderTest) -> None:
+    """It may be a password."""
+    answer = small.client().post(f"{API}/session", json={"name": "ada", "password": ["my password"]})
+    assert (422, False) == (answer.status_code, "my password" in answer.text)

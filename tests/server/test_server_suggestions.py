@@ -1,0 +1,172 @@
+"""Suggestions by the API: what they come from, what becomes of answers, and what they never show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from site_maker import API, SiteUnderTest, make_site
+from taught_crawl import crawled, make_interest, reefs_and_trains
+
+REEF = "http://reefs.example/reef{}"
+
+
+def liked(site: SiteUnderTest, client: Any, words: str = "coral") -> str:
+    """An interest with a crawl, and a yes to three pages of reefs."""
+    reefs = make_interest(client, words=words)
+    crawled(site, reefs, reefs_and_trains())
+    for n in range(3):
+        answer = client.put(f"{API}/interests/{reefs}/feedback", json={"url": REEF.format(n), "label": "yes"})
+        assert 200 == answer.status_code, answer.text
+    return reefs
+
+
+def suggested(client: Any, interest: str) -> Any:
+    """What there is."""
+    answer = client.get(f"{API}/interests/{interest}/suggestions")
+    assert 200 == answer.status_code, answer.text
+    return answer.json()
+
+
+def say(client: Any, interest: str, kind: str, value: str, answer: str) -> int:
+    """Answer a suggestion."""
+    body = {"kind": kind, "value": value, "answer": answer}
+    return int(client.post(f"{API}/interests/{interest}/suggestions", json=body).status_code)
+
+
+def test_seeds_and_words_with_reasons(database_address: str, tmp_path: Path) -> None:
+    """The page that lists the liked ones, their host, and the words they share are suggested, with the numbers."""
+    site = make_site(database_address, tmp_path)
+    ada = site.sign_up("Ada")
+    told = suggested(ada, liked(site, ada))
+    why = {idea["url"]: idea["why"] for idea in told["seeds"]}
+    assert (
+        "links to 3 pages you said yes to, 1 that scores well, of 4 fetched pages that it links to"
+        == (why["http://start.example/reefs"])
+    )
+    assert (
+        "3 pages you said yes to, 1 that scores well, of 4 fetched from reefs.example" == (why["http://reefs.example/"])
+    )
+    assert "http://start.example/" not in why
+    assert told["allowed"]
+    site.close()
+
+
+def test_words_are_shown_as_written(tmp_path: Path) -> None:
+    """A word is suggested as it stands on the pages, not as its stem; and none that the interest has already."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    pages = reefs_and_trains()
+    for n in range(4):  # titles are the ends of addresses: nothing is archived in this web
+        text, links = pages.pop(REEF.format(n))
+        pages[f"http://reefs.example/{n}/Polyps"] = (text, links)
+    hub, _ = pages["http://start.example/reefs"]
+    pages["http://start.example/reefs"] = (hub, [f"http://reefs.example/{n}/Polyps" for n in range(4)])
+    reefs = make_interest(ada)
+    crawled(site, reefs, pages)
+    for n in range(3):
+        ada.put(f"{API}/interests/{reefs}/feedback", json={"url": f"http://reefs.example/{n}/Polyps", "label": "yes"})
+    [term] = suggested(ada, reefs)["terms"]
+    assert ("polyps", "on 3 of 3 pages you liked, on 1 of 16 others") == (term["term"], term["why"])
+    assert 204 == say(ada, reefs, "term", "polyps", "accepted")
+    assert "coral polyps" == ada.get(f"{API}/interests/{reefs}").json()["wishes"]["words"]
+    assert [] == suggested(ada, reefs)["terms"]
+    site.close()
+
+
+def test_answers_stay(database_address: str, tmp_path: Path) -> None:
+    """An accepted seed becomes one of the interest's, a dismissed one does not; neither comes again."""
+    site = make_site(database_address, tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = liked(site, ada)
+    assert 204 == say(ada, reefs, "seed", "http://start.example/reefs", "accepted")
+    assert 204 == say(ada, reefs, "seed", "http://reefs.example/", "dismissed")
+    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
+    assert ["http://start.example/", "http://start.example/reefs"] == wishes["seeds"]
+    left = {idea["url"] for idea in suggested(ada, reefs)["seeds"]}
+    assert not left & {"http://start.example/reefs", "http://reefs.example/"}
+    assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")
+    assert 422 == say(ada, reefs, "seed", "http://evil.example/", "accepted")
+    site.close()
+
+
+def test_pages_of_ones_other_interests(tmp_path: Path) -> None:
+    """What another interest of the same person found and this one's judge would want, is suggested; accepted, it is a
+    seed.
+    """
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = liked(site, ada)
+    divers = make_interest(ada, "Divers", "lagoon")
+    pages = {
+        "http://dive.example/": ("lagoon coral polyps colony", ["http://dive.example/boats"]),
+        "http://dive.example/boats": ("lagoon harbour sails", []),
+    }
+    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon")
+    [page] = suggested(ada, reefs)["pages"]
+    assert ("http://dive.example/", {"id": divers, "name": "Divers"}) == (page["url"], page["interest"])
+    assert page["why"].startswith("found for “Divers”; the judge here gives it 0.")
+    assert 204 == say(ada, reefs, "page", "http://dive.example/", "accepted")
+    assert [] == suggested(ada, reefs)["pages"]
+    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
+    assert ["http://start.example/", "http://dive.example/"] == wishes["seeds"]
+    site.close()
+
+
+def test_nothing_of_anybody_elses(tmp_path: Path) -> None:
+    """Pages come from interests that the person owns: not from others', not even from those shared with them."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    reefs = liked(site, ada)
+    divers = make_interest(bob, "Divers", "lagoon")
+    crawled(
+        site, divers, {"http://dive.example/": ("lagoon coral polyps", [])}, seed="http://dive.example/", words="lagoon"
+    )
+    assert [] == suggested(ada, reefs)["pages"]
+    bob.put(f"{API}/interests/{divers}/shares", json={"name": "Ada", "mode": "edit"})
+    assert [] == suggested(ada, reefs)["pages"]
+    assert 404 == bob.get(f"{API}/interests/{reefs}/suggestions").status_code
+    assert 404 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
+    ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
+    assert ["http://dive.example/"] == [page["url"] for page in suggested(bob, reefs)["pages"]]
+    assert [] == suggested(ada, reefs)["pages"]
+    assert 403 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
+    site.close()
+
+
+def test_who_wants_none_gets_none(tmp_path: Path) -> None:
+    """With suggestions switched off there are none, and none can be answered; another person still has theirs."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    reefs = liked(site, ada)
+    ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
+    assert 200 == ada.patch(f"{API}/me", json={"preferences": {"suggestions": False}}).status_code
+    assert {"allowed": False, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
+    assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")
+    assert suggested(bob, reefs)["seeds"]
+    site.close()
+
+
+def test_what_was_opened_counts_while_it_may(tmp_path: Path) -> None:
+    """Results opened several times count as liked, but only for who opened them, and only while history is kept."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    crawled(site, reefs, reefs_and_trains())
+    for n in range(4):
+        row = {"interest": reefs, "person": site.id_of(ada), "url": REEF.format(n), "times": 3, "at": 1.0}
+        site.database.insert("opened", row)
+    why = {idea["url"]: idea["why"] for idea in suggested(ada, reefs)["seeds"]}
+    assert "4 that you opened more than once, of 4 fetched from reefs.example" == why["http://reefs.example/"]
+    site.database.run("UPDATE person SET preferences = '{\"history\": false}'")
+    assert "opened" not in str(suggested(ada, reefs))
+    site.close()
+
+
+def test_an_interest_without_a_crawl(tmp_path: Path) -> None:
+    """Where nothing was crawled there is nothing to suggest."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    assert {"allowed": True, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
+    site.close()

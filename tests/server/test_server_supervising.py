@@ -1,0 +1,167 @@
+"""The supervisor: children that end are started again, end with it, and are ended gently."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.server.settings import Settings
+from lycosa.server.supervising import Held, listen, notify
+from served import runs, wait
+
+CHILD = """
+import os, signal, sys, time
+from lycosa.server.children import end_with_supervisor
+name, place = sys.argv[1:]
+with open(f"{place}/{name}.started", "a") as started:
+    started.write(f"{os.getpid()}\\n")
+def end(*_):
+    open(f"{place}/{name}.gentle", "w").close()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+end_with_supervisor()
+if os.path.exists(f"{place}/{name}.fails"):
+    sys.exit(3)
+while True:
+    time.sleep(.05)
+"""
+
+SUPERVISOR = """
+import asyncio, sys
+from pathlib import Path
+from lycosa.server import supervising
+from lycosa.server.settings import Settings
+place = Path(sys.argv[1])
+supervising.PATIENCE = 5.0
+async def main():
+    commands = {name: (sys.executable, str(place / "child.py"), name, str(place)) for name in ("web", "crawler")}
+    held, listening = supervising.Held(place / "data"), supervising.listen("127.0.0.1", 0)
+    await supervising.Supervisor(Settings(place), listening, held, lambda: None, commands).run()
+asyncio.run(main())
+"""
+
+
+class Supervised:
+    """A supervisor of children that only sleep."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        (place / "child.py").write_text(CHILD)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SUPERVISOR, str(place)], stderr=subprocess.PIPE, text=True
+        )
+
+    def pids(self, name: str) -> list[int]:
+        """Of all children of a name that were ever started."""
+        path = self.place / f"{name}.started"
+        return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+    def up(self) -> tuple[int, int]:
+        wait(lambda: self.pids("web") and self.pids("crawler"), "no children")
+        return self.pids("web")[-1], self.pids("crawler")[-1]
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[Supervised]:
+    """One that runs, and is gone afterwards."""
+    made = Supervised(tmp_path)
+    yield made
+    if made.process.poll() is None:
+        made.process.kill()
+    made.process.wait()
+    assert made.process.stderr is not None
+    made.process.stderr.close()
+
+
+def test_a_child_that_dies_is_started_again(supervised: Supervised) -> None:
+    """The other one is left alone."""
+    web, crawler = supervised.up()
+    os.kill(web, signal.SIGKILL)
+    wait(lambda: len(supervised.pids("web")) == 2, "it was not started again")
+    assert [crawler] == supervised.pids("crawler")
+    assert runs(crawler)
+
+
+def test_pauses_grow(supervised: Supervised) -> None:
+    """A child that ends at once is not started over and over."""
+    web, _ = supervised.up()
+    (supervised.place / "web.fails").touch()
+    os.kill(web, signal.SIGKILL)
+    wait(lambda: len(supervised.pids("web")) == 3, "it was not started again")
+    supervised.process.terminate()
+    logged = supervised.process.communicate()[1]
+    assert '"again_in": 0.2' in logged
+    assert '"again_in": 0.4' in logged
+
+
+def test_children_end_with_a_supervisor_that_is_killed(supervised: Supervised) -> None:
+    """kill -9 of the supervisor: both notice, and end gently."""
+    children = supervised.up()
+    supervised.process.kill()
+    supervised.process.wait()
+    wait(lambda: not any(map(runs, children)), "they are still there")
+    assert (supervised.place / "web.gentle").exists()
+    assert (supervised.place / "crawler.gentle").exists()
+
+
+def test_a_stop_is_gentle(supervised: Supervised) -> None:
+    """SIGTERM ends both by SIGTERM, then the supervisor."""
+    children = supervised.up()
+    wait(lambda: supervised.place.joinpath("data", "serving.lock").read_text(), "no lock")
+    time.sleep(0.2)  # the children are given their handlers
+    supervised.process.terminate()
+    assert 0 == supervised.process.wait(10)
+    assert [False, False] == [runs(child) for child in children]
+    assert (supervised.place / "web.gentle").exists()
+    assert (supervised.place / "crawler.gentle").exists()
+
+
+def test_one_server_a_directory(supervised: Supervised) -> None:
+    """A second one on the same data is refused, and told by whom."""
+    supervised.up()
+    with pytest.raises(InputError, match=f"process {supervised.process.pid}"):
+        Held(supervised.place / "data")
+
+
+def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
+    """Where no directory can be made, that is said."""
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write in"):
+        Held(tmp_path / "file" / "data")
+
+
+def test_a_port_in_use_is_explained() -> None:
+    """Somebody else listens there already; or there is no such place to listen."""
+    with listen("127.0.0.1", 0) as first, pytest.raises(InputError, match="--port"):
+        listen("127.0.0.1", first.getsockname()[1])
+    for host, port in (("127.0.0.1", 99999), ("203.0.113.7", 0), ("no such host", 0)):
+        with pytest.raises(InputError, match="cannot listen"):
+            listen(host, port)
+
+
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where systemd wants to know, it is told; elsewhere nothing happens."""
+    notify("READY=1")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        notify("READY=1")
+        systemd.settimeout(5)
+        assert b"READY=1" == systemd.recv(100)
+
+
+def test_settings_travel_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A child gets what the supervisor was told, word for word."""
+    settings = Settings(tmp_path, "postgresql://me:hush@h/d", allow_network=("10.0.0.0/8",), delay=0.5)
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+    assert settings == Settings.from_environment()

@@ -1,0 +1,107 @@
+"""Tokens, through the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lycosa.people import accounts
+from site_maker import API, SiteUnderTest, make_site
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site."""
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """The same, for what has nothing to do with the kind of database."""
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_token_is_shown_once_and_revoked_by_its_id(site: SiteUnderTest) -> None:
+    """The list has everything but the secret; a revoked one gets 403, and cannot be revoked by others."""
+    ada, bob = site.sign_up("ada"), site.sign_up("bob")
+    made = ada.post(f"{API}/me/tokens", json={"name": "script", "scopes": ["read", "account"], "days": 1}).json()
+    program = site.client(headers={"Authorization": f"Bearer {made['token']}"})
+    secret = made.pop("token")
+    assert (["account", "read"], site.clock() + 86400) == (made["scopes"], made["expires"])
+    assert 200 == program.get(f"{API}/me").status_code
+    listed = ada.get(f"{API}/me/tokens")
+    assert ([{**made, "used": site.clock()}], False) == (listed.json(), secret in listed.text)
+    assert [404, 204] == [client.delete(f"{API}/me/tokens/{made['id']}").status_code for client in (bob, ada)]
+    assert 403 == program.get(f"{API}/me").status_code
+
+
+def test_a_token_needs_no_csrf_token_and_no_cookie_helps_it(small: SiteUnderTest) -> None:
+    """A bad token is refused even beside a good cookie."""
+    ada = small.sign_up("ada")
+    program = small.token(ada, ["account", "read"])
+    assert 200 == program.patch(f"{API}/me", json={"preferences": {}}).status_code
+    assert 403 == ada.get(f"{API}/me", headers={"Authorization": "Bearer lyc_wrong"}).status_code
+
+
+def test_a_token_does_what_its_scopes_say_and_no_more(small: SiteUnderTest) -> None:
+    """The answer names the scope that is missing."""
+    program = small.token(small.sign_up("ada"), ["read"])
+    refused = program.patch(f"{API}/me", json={"preferences": {}})
+    assert (200, 403, True) == (
+        program.get(f"{API}/me").status_code,
+        refused.status_code,
+        "'account'" in refused.json()["detail"],
+    )
+
+
+def test_scopes_are_capped_by_the_role_at_each_use(small: SiteUnderTest) -> None:
+    """A token that an admin made is no admin's when its person is none any more."""
+    ada, _ = small.sign_up("ada", "admin"), small.sign_up("bob", "admin")
+    program = small.token(ada, ["admin", "read"])
+    assert 200 == program.get(f"{API}/people").status_code
+    accounts.set_role(small.database, small.id_of(ada), "reader")
+    assert [403, 200] == [program.get(f"{API}{path}").status_code for path in ("/people", "/me")]
+    assert ["read"] == program.get(f"{API}/me").json()["scopes"]
+
+
+def test_nobody_gives_away_what_they_do_not_have(small: SiteUnderTest) -> None:
+    """Neither a reader in a session, nor a token, also not in time."""
+    reader, ada = small.sign_up("reader", "reader"), small.sign_up("ada")
+    program = small.token(ada, ["account"], days=1)
+    for client, scope in ((reader, "write"), (ada, "admin"), (program, "read")):
+        body = {"name": "more", "scopes": [scope], "days": None}
+        assert 403 == client.post(f"{API}/me/tokens", json=body).status_code
+    longer = program.post(f"{API}/me/tokens", json={"name": "longer", "scopes": ["account"], "days": None})
+    assert (201, small.clock() + 86400) == (longer.status_code, longer.json()["expires"])
+
+
+def test_an_expired_token_is_nobody(small: SiteUnderTest) -> None:
+    """From the second on that it says."""
+    program = small.token(small.sign_up("ada"), ["read"], days=1)
+    small.clock.now += 86399
+    assert 200 == program.get(f"{API}/me").status_code
+    small.clock.now += 1
+    assert 403 == program.get(f"{API}/me").status_code
+
+
+def test_tokens_that_cannot_be_made(small: SiteUnderTest) -> None:
+    """Unknown scopes, no time, no name: 422."""
+    ada = small.sign_up("ada")
+    wrong: list[dict[str, object]] = [
+        {"scopes": ["fly"]},
+        {"scopes": []},
+        {"days": 0},
+        {"days": 1e300},
+        {"name": ""},
+        {"name": "x" * 101},
+        {"name": None},
+        {"extra": 1},
+    ]
+    right = {"name": "script", "scopes": ["read"], "days": 1}
+    assert [422] * 8 == [ada.post(f"{API}/me/tokens", json=right | given).status_code for given in wrong]

@@ -1,0 +1,118 @@
+"""One of everything that the API knows, all of it Alice's: what others must not get at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.people.database import new_id
+from revisited_crawl import EPOCH, Revisited, html
+from site_maker import SiteUnderTest, make_site
+
+PAGE = "http://reefs.example/alices-page"
+"""A page that only Alice's crawl has fetched."""
+
+WISHES = {"words": "coral secretwords", "seeds": ["http://reefs.example/"], "budget": 50}
+
+
+@dataclass
+class World:
+    """The site, its people (as clients), and the ids that stand in paths."""
+
+    site: SiteUnderTest
+    alice: Any
+    mallory: Any
+    """Another member, with whom nothing is shared."""
+    rita: Any
+    """A reader, with whom nothing is shared."""
+    guest: Any
+    """A reader with whom Alice shared her interest to read."""
+    colleague: Any
+    """A member with whom she shared it to read."""
+    admin: Any
+    other_admin: Any
+    nobody: Any
+    revoked: Any
+    """Alice's own token, revoked."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """What stands for {interest}, {crawl}, ... in a path: Alice's."""
+
+    def secrets(self) -> list[str]:
+        """Words that must not stand in an answer to anyone else."""
+        return [
+            "secretwords",
+            "alices-page",
+            "Alice's reefs",
+            *(self.ids[n] for n in ("interest", "crawl", "comparison")),
+        ]
+
+
+def make_world(database_address: str, path: Path) -> World:
+    """Everything that a route may ask for, there and Alice's."""
+    site = make_site(database_address, path)
+    admin, other = site.sign_up("root", "admin"), site.sign_up("chief", "admin")
+    alice, mallory = site.sign_up("Alice"), site.sign_up("Mallory")
+    rita, guest, colleague = site.sign_up("Rita", "reader"), site.sign_up("Guest", "reader"), site.sign_up("Colin")
+    revoked = site.token(alice, ["read", "feedback", "write", "run", "account"])
+    made = alice.get("/api/v1/me/tokens").json()
+    assert 204 == alice.delete(f"/api/v1/me/tokens/{made[0]['id']}").status_code
+    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "wishes": WISHES, "look_again": ""})
+    assert 201 == interest.status_code, interest.text
+    ids = {"interest": interest.json()["id"], "token": made[0]["id"]}
+    for name in ("Guest", "Colin"):
+        shared = alice.put(f"/api/v1/interests/{ids['interest']}/shares", json={"name": name, "mode": "read"})
+        assert shared.status_code < 300, shared.text
+    ids["person"] = site.database.row("SELECT id FROM person WHERE name = 'Guest'")["id"]
+    ids["crawl"] = record_crawl(site, ids["interest"])
+    ids["session"] = alice.get("/api/v1/me/sessions").json()[0]["id"]
+    invited = admin.post("/api/v1/invitations", json={"role": "reader", "note": "", "days": 3})
+    assert 201 == invited.status_code, invited.text
+    ids["invitation"] = invited.json()["id"]
+    entry = admin.post(
+        "/api/v1/catalogue", json={"preference": "seas", "url": "http://seas.example/", "title": "", "note": ""}
+    )
+    assert 201 == entry.status_code, entry.text
+    ids["entry"] = entry.json()["id"]
+    ids["comparison"] = new_id()
+    site.database.insert(
+        "comparison",
+        {
+            "id": ids["comparison"], "interest": ids["interest"], "crawl": ids["crawl"], "state": "finished",
+            "strategies": json.dumps(["breadth-first"]), "result": "{}", "created": EPOCH, "ended": EPOCH,
+        },
+    )  # fmt: skip
+    ids["notice"] = new_id()
+    alice_id = site.database.row("SELECT id FROM person WHERE name = 'Alice'")["id"]
+    site.database.insert(
+        "notice", {"id": ids["notice"], "person": alice_id, "kind": "shared", "text": "secretwords", "at": EPOCH}
+    )
+    feed = alice.post(f"/api/v1/interests/{ids['interest']}/feed")
+    assert 200 == feed.status_code, feed.text
+    ids["key"] = feed.json()["atom"].split("/feeds/")[1].split("/")[0]
+    labelled = alice.put(f"/api/v1/interests/{ids['interest']}/feedback", json={"url": PAGE, "label": "yes"})
+    assert 200 == labelled.status_code, labelled.text
+    return World(site, alice, mallory, rita, guest, colleague, admin, other, site.client(), revoked, ids)
+
+
+def record_crawl(site: SiteUnderTest, interest: str) -> str:
+    """A finished crawl of the interest: its row, and its directory with two pages, one of them changed since."""
+    crawl = new_id()
+    site.database.insert(
+        "crawl",
+        {
+            "id": crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "finished",
+            "reason": "page budget spent", "budget": 50, "pages": 2, "found": 2, "created": EPOCH, "queued": EPOCH,
+            "started": EPOCH, "ended": EPOCH,
+        },
+    )  # fmt: skip
+    directory = site.settings.crawl_directory(crawl)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    made = Revisited(directory)
+    made.seed("http://reefs.example/")
+    made.page("http://reefs.example/", html("Reefs", "coral reefs of the world"), links=[PAGE])
+    made.page(PAGE, html("Her page", "coral secretwords and reefs"), 1.0)
+    made.changed(PAGE, html("Her page", "coral secretwords and bleached reefs"), 2.0)
+    made.close()
+    return crawl

@@ -1,0 +1,93 @@
+"""A whole site for tests: an application on a database, a clock that stands until it is told, and people signed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from lycosa.people import accounts
+from lycosa.people.credentials import Passwords
+from lycosa.people.database import Database
+from lycosa.server.app import create_app
+from lycosa.server.settings import Settings
+
+CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)
+PASSWORD = "correct horse battery"
+API = "/api/v1"
+
+
+@dataclass
+class Clock:
+    """Time as the test says: `clock.now += 60`."""
+
+    now: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+@dataclass
+class SiteUnderTest:
+    """A site; `sign_up` makes people, `client` is nobody."""
+
+    app: FastAPI
+    database: Database
+    clock: Clock
+    settings: Settings
+    clients: list[TestClient] = field(default_factory=list)
+
+    def client(self, **given: Any) -> TestClient:
+        """A browser that is not signed in."""
+        made = TestClient(self.app, base_url=self.settings.base, **given)
+        self.clients.append(made)
+        return made
+
+    def sign_up(self, name: str, role: str = "member", password: str = PASSWORD) -> TestClient:
+        """A new person, signed in; the client sends the CSRF token with everything."""
+        _, code = accounts.invite(self.database, self.clock(), role)
+        client = self.client()
+        answer = client.post(f"{API}/invitations/accept", json={"code": code, "name": name, "password": password})
+        assert 201 == answer.status_code, answer.text
+        client.headers["X-CSRF-Token"] = answer.json()["csrf"]
+        return client
+
+    def sign_in(self, name: str, password: str = PASSWORD) -> TestClient:
+        """The same person in one more browser."""
+        client = self.client()
+        answer = client.post(f"{API}/session", json={"name": name, "password": password})
+        assert 200 == answer.status_code, answer.text
+        client.headers["X-CSRF-Token"] = answer.json()["csrf"]
+        return client
+
+    def token(self, client: TestClient, scopes: list[str], days: int | None = None) -> TestClient:
+        """A program that acts for who is signed in in `client`."""
+        answer = client.post(f"{API}/me/tokens", json={"name": "for a test", "scopes": scopes, "days": days})
+        assert 201 == answer.status_code, answer.text
+        made = self.client()
+        made.headers["Authorization"] = f"Bearer {answer.json()['token']}"
+        return made
+
+    def id_of(self, client: TestClient) -> str:
+        """The id of who is signed in in `client`."""
+        return str(client.get(f"{API}/me").json()["id"])
+
+    def close(self) -> None:
+        """Let go of the database."""
+        for client in self.clients:
+            client.close()
+        self.database.close()
+
+
+def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> SiteUnderTest:
+    """A site on a database; `settings` are those of `Settings`."""
+    address = str(database_address)
+    told = Settings(tmp_path, database=address if "://" in address else "")
+    told = replace(told, **settings)
+    database = Database.open(address)
+    clock = Clock()
+    return SiteUnderTest(create_app(told, database, clock=clock, passwords=CHEAP), database, clock, told)
