@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -58,7 +59,7 @@ def _tool(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
     spec.loader.exec_module(module)
     return module
 
@@ -198,6 +199,97 @@ def test_commands_that_the_docs_show_exist(page: Path) -> None:
         assert f"lab {name}" in COMMANDS, f"there is no command lycosa lab {name}"
         spellings = {spelling for parameter in COMMANDS[f"lab {name}"].params for spelling in parameter.opts}
         assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest.partition("#")[0])) <= spellings
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The API's own description of itself."""
+    from lycosa.people.credentials import Passwords
+    from lycosa.server.app import create_app
+    from lycosa.server.settings import Settings
+
+    cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)
+    app = create_app(Settings(tmp_path_factory.mktemp("schema")), passwords=cheap)
+    app.state.site.database.close()
+    return app.openapi()
+
+
+@pytest.fixture(scope="module")
+def operations(schema: dict[str, Any]) -> dict[str, Any]:
+    """By method and path."""
+    return {f"{method.upper()} {path}": told for path, way in schema["paths"].items() for method, told in way.items()}
+
+
+@pytest.mark.parametrize("page", ["api.md", "serve.md", "privacy.md", "howto/team.md"])
+def test_routes_that_the_docs_name_exist(page: str, operations: dict[str, Any]) -> None:
+    """Each route that a page names, with or without the prefix, is one of the API's."""
+    known = {re.sub(r"\{\w+\}", "{}", route.replace("/api/v1", "")) for route in operations}
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) ([^`\s?]+)", text):
+        assert f"{method} {re.sub(r'{.*?}', '{}', path.removeprefix('/api/v1'))}" in known, f"no {method} {path}"
+
+
+def test_the_api_guide_names_all_routes(operations: dict[str, Any]) -> None:
+    """The table at the end of docs/api.md is what tools/server_docs.py makes of the code, and has every tag."""
+    tool, guide = _tool("server_docs"), (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert tool.ROUTES.search(guide)[0] == tool.routes(), "run tools/server_docs.py --routes"
+    assert {route.replace("/api/v1", "") for route in operations} == set(
+        re.findall(r"^\| `([A-Z]+ /\S+)` \|", guide, re.MULTILINE)
+    )
+    tags = {tag for told in operations.values() for tag in told["tags"]}
+    assert tags == set(re.findall(r"^\| \*\*(\w+)\*\* \|", guide, re.MULTILINE))
+
+
+def test_answers_that_the_api_guide_shows_fit(schema: dict[str, Any], operations: dict[str, Any]) -> None:
+    """Each call of docs/api.md is one that there is, and the answer that is shown fits the schema."""
+    tool = _tool("server_docs")
+    calls = tool.calls((ROOT / "docs" / "api.md").read_text("utf-8"))
+    shapes = 0
+    for call in calls:
+        answer = call.answer
+        if answer is None or set(answer) == {"detail"}:
+            patterns = [re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)) for route in operations]
+            assert any(re.fullmatch(pattern, call.route) for pattern in patterns), f"no {call.route}"
+            continue
+        told = operations[call.route]["responses"]
+        good = next(told[status] for status in told if status.startswith("2"))
+        assert [] == tool.misfits(schema, good["content"]["application/json"]["schema"], answer, call.route)
+        shapes += 1
+    assert shapes >= 10
+
+
+def test_misfits_are_found(schema: dict[str, Any]) -> None:
+    """The comparison with the schema sees what is unknown, missing, or of another type, at any depth."""
+    tool = _tool("server_docs")
+    part = {"$ref": "#/components/schemas/Changes"}
+    change = {"crawl": None, "since": "now", "changes": [{"seq": 1}], "more": True}
+    wrong = " ".join(tool.misfits(schema, part, change))
+    for words in ("'more'", "'last_visit'", "since is no number", "changes[0] lacks"):
+        assert words in wrong
+    assert tool.unlike({"a": [{"b": 1}]}, {"a": [{"b": "1"}], "c": 2}) != []
+    assert tool.unlike({"a": [{"b": 1}], "c": None}, {"a": [], "c": 2}) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_server_is_told_what_it_understands(page: Path) -> None:
+    """Each `lycosa serve`, `backup` or `restore` of a page, also in a unit, has options that there are."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    for name, rest in re.findall(r"\blycosa (serve|backup|restore)((?: [^\s`#|'\"]+)*)", text):
+        spellings = {spelling for parameter in COMMANDS[name].params for spelling in parameter.opts}
+        assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)) <= spellings, f"lycosa {name}{rest}"
+    if page.name == "team.md":
+        options = {spelling for parameter in COMMANDS["serve"].params for spelling in parameter.opts}
+        table = set(re.findall(r"^\| (`--.+?`) \|", text, re.MULTILINE))
+        assert table
+        assert {option for row in table for option in re.findall(r"--[\w-]+", row)} <= options
+
+
+def test_every_table_is_on_the_privacy_page() -> None:
+    """docs/privacy.md says of each table of the database what it holds and until when; of nothing else."""
+    from lycosa.people.migrating import scripts, tables_of
+
+    told = (ROOT / "docs" / "privacy.md").read_text("utf-8").partition("## In a crawl's directory")[0]
+    assert {*tables_of(scripts()), "migration"} == set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE))
 
 
 def test_tests_that_the_docs_name_exist() -> None:
