@@ -39,3 +39,18 @@ def test_old_notices_make_room(database_address: str) -> None:
         assert notices.MOST == len(kept)
         assert "n0" not in kept
         assert "the newest" in kept.values()
+
+
+def test_what_concerns_the_account_is_not_buried_under_others(database_address: str) -> None:
+    """However many others come after it."""
+    with opened(database_address) as database:
+        ada = person(database, "Ada")
+        notices.tell(database, NOW, ada, "account", "a link was made")
+        with database.transaction():
+            for number in range(notices.MOST + 5):
+                database.insert(
+                    "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
+                )
+        notices.tell(database, NOW + 10_000, ada, "shared", "look at this")
+        kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
+        assert (1, notices.MOST) == (kinds.count("account"), kinds.count("shared"))

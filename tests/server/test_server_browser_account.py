@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -15,10 +14,11 @@ from typing import Any
 import pytest
 import uvicorn
 
+import browsing
+from browsing import NARROW, WIDE, Watch, new_page
 from lycosa.people import accounts, notices
 from site_maker import PASSWORD, SiteUnderTest, make_site
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "<img src=x onerror=alert(1)><svg/onload=alert(2)> {{7*7}}"
 PATHS = (
     "/",
@@ -61,12 +61,7 @@ AUDIT = """() => {
 """What a screen reader or a narrow screen would stumble over."""
 
 
-def chromium() -> str:
-    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
-
-
-pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+pytestmark = browsing.needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +84,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteUnderTest]:
 
 @pytest.fixture(scope="module")
 def browser(site: SiteUnderTest) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    """One for all tests here."""
+    with browsing.browser() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
@@ -105,20 +97,15 @@ def complaints() -> list[str]:
 
 @pytest.fixture
 def visit(browser: Any, site: SiteUnderTest, complaints: list[str]) -> Iterator[Any]:
-    """Makes pages, each in a browser of its own, signed in as somebody."""
+    """Makes pages, each in a context of its own, signed in as somebody."""
     with contextlib.ExitStack() as opened:
 
         def make(name: str = "", role: str = "member", **told: Any) -> Any:
-            context = browser.new_context(base_url=site.settings.base, **told)
-            opened.callback(context.close)
+            page = new_page(browser, site.settings.base, Watch(complaints, complaints), **told)
+            opened.callback(page.context.close)
             if name:
-                client = site.sign_up(name, role)
-                context.add_cookies([{"name": "lycosa", "value": client.cookies["lycosa"], "url": site.settings.base}])
-            page = context.new_page()
-            page.set_default_timeout(5_000)
-            page.on("console", lambda said: said.type in ("error", "warning") and complaints.append(said.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda shown: complaints.append(f"a dialog: {shown.message}") or shown.dismiss())
+                cookie = site.sign_up(name, role).cookies["lycosa"]
+                page.context.add_cookies([{"name": "lycosa", "value": cookie, "url": site.settings.base}])
             return page
 
         yield make
@@ -128,8 +115,8 @@ def focused(page: Any) -> str:
     return str(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
 
 
-def test_from_the_first_link_to_signing_out(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """The one-time link makes the first account; mistakes are told at their fields; one signs out, and in again."""
+def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """Mistakes are told at their fields, a wrong password is told, and signing in leads where one wanted to go."""
     page = visit()
     _, code = accounts.invite(site.database, site.clock(), "admin")
     page.goto(f"/join#{code}")
@@ -146,9 +133,7 @@ def test_from_the_first_link_to_signing_out(visit: Any, site: SiteUnderTest, com
     page.get_by_role("heading", name="What are you curious about?").wait_for()
     assert "/" == page.evaluate("location.pathname + location.hash"), "the code is gone from the address"
 
-    page.get_by_role("button", name="First One").click()
-    page.get_by_role("button", name="Sign out").click()
-    page.get_by_role("heading", name="Sign in").wait_for()
+    page.context.clear_cookies()
     page.goto("/account?x=1")
     page.get_by_label("Name").fill("first one")
     page.get_by_label("Password").fill("a wrong password")
@@ -278,41 +263,31 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     assert None is site.database.row("SELECT id FROM person WHERE name = ?", "leaver")
 
 
-def test_inviting_somebody(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """An admin's link makes an account in another browser; shut out there, one is sent to sign in."""
-    admin, guest = visit("host", "admin"), visit()
-    admin.goto("/admin#invitations")
-    admin.get_by_label("For whom").fill("Grace")
-    admin.get_by_role("button", name="Make a link").click()
-    guest.goto(admin.locator("#invited code").text_content())
-    guest.get_by_label("Your name here").fill("Grace")
-    guest.get_by_label("A password").fill(PASSWORD)
-    guest.get_by_label("The password once more").fill(PASSWORD)
-    guest.get_by_role("button", name="Make my account").click()
-    guest.get_by_role("heading", name="What are you curious about?").wait_for()
-    admin.get_by_role("tab", name="People").click()
-    admin.get_by_role("button", name="Shut out Grace").click()
-    admin.get_by_role("button", name="Let in Grace").wait_for()
+def test_shutting_somebody_out(visit: Any, complaints: list[str]) -> None:
+    """Who is shut out is sent to sign in, at once."""
+    admin, guest = visit("host", "admin"), visit("Guest")
+    admin.goto("/admin")
+    admin.get_by_role("button", name="Shut out Guest").click()
+    admin.get_by_role("button", name="Let in Guest").wait_for()
     assert [] == complaints
     guest.goto("/account")
     guest.get_by_role("heading", name="Sign in").wait_for()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page(visit: Any, complaints: list[str], scheme: str) -> None:
+def test_every_page(visit: Any, complaints: list[str]) -> None:
     """On a phone and a desk nothing is too wide, everything has its label, and the browser complains of nothing."""
     from playwright.sync_api import expect
 
-    page = visit(f"looker {scheme}", "admin", color_scheme=scheme)
+    page = visit("looker", "admin", color_scheme="dark")
     found = {}
     for path in PATHS:
-        page.set_viewport_size({"width": 360, "height": 740})
+        page.set_viewport_size(NARROW)
         page.goto("about:blank")
         page.goto(path)
         expect(page.locator(".loading")).to_have_count(0)
         page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")
         found[path] = page.evaluate(AUDIT)
-        page.set_viewport_size({"width": 1280, "height": 740})
+        page.set_viewport_size(WIDE)
         found[path] += page.evaluate(AUDIT)
     assert {path: [] for path in PATHS} == found
     assert [] == [said for said in complaints if "404" not in said]

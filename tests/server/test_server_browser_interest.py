@@ -1,49 +1,38 @@
-"""An interest's page in a real browser: pages that would do harm are shown and do none, and every part can be used."""
+"""An interest's page in a real browser, as far as it takes a crawl made by hand: breaks, keys, words, widths."""
 
 from __future__ import annotations
 
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+import browsing
+from browsing import PATIENCE, Watch, new_page
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import PASSWORD, SiteUnderTest, make_site
 
-ROOT = Path(__file__).resolve().parents[2]
-HUB, PAGE, BAD, LONG = (f"http://reefs.example/{name}" for name in ("", "polyps", "bad", "long"))
-SCRIPT = "<script>window.harmed=1</script><img src=x onerror=window.harmed=1>\u202egnp.exe"
-PATIENCE = 20_000
-"""Milliseconds that a busy machine may take for a step."""
-
+HUB, PAGE, LONG = (f"http://reefs.example/{name}" for name in ("", "polyps", "long"))
 PARTS = ("live", "results", "graph", "changes", "feedback", "suggestions", "compare", "sharing", "settings")
 
 
-def chromium() -> str:
-    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
-
-
-pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+pytestmark = browsing.needs_browser
 
 
 def record(path: Path) -> Revisited:
-    """A hub that leads to a page that changed, to one that would act, and to one with a word without end."""
+    """A hub that leads to a page that changed, and to one with a word without end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = Revisited(path)
     made.seed(HUB)
-    made.page(HUB, html("Coral hub", "coral reefs of the world"), links=[PAGE, BAD, LONG])
+    made.page(HUB, html("Coral hub", "coral reefs of the world"), links=[PAGE, LONG])
     made.page(PAGE, html("Polyps", "Coral polyps grow slowly in the sea."), 1.0)
-    made.page(BAD, html(escape(SCRIPT), f"coral <script>window.harmed=1</script>{escape(SCRIPT)}"), 1.1)
     made.page(LONG, html("A" * 10_000, "coral " + "B" * 10_000), 1.2)
     made.changed(PAGE, html("Polyps", "Coral polyps grow quickly in the warm sea."), 2.0)
     return made
@@ -81,15 +70,14 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Ada's interest, crawled and looked at again; Grace has an account."""
+    """Ada's interest, crawled and looked at again."""
     site = make_site(tmp_path / "people.sqlite", tmp_path)
     ada = site.sign_up("Ada")
-    site.sign_up("Grace")
     wishes = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
     interest = ada.post("/api/v1/interests", json={"name": "Reefs & <b>more</b>", "wishes": wishes}).json()["id"]
     row = {"id": "c" * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
     times = {"created": EPOCH, "queued": EPOCH, "started": EPOCH}
-    site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 4, "found": 4})
+    site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "found": 3})
     made = record(site.settings.crawl_directory(row["id"]))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -103,54 +91,46 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @contextmanager
-def browsing(served: Served) -> Iterator[tuple[Any, list[str]]]:
+def signed_in(served: Served) -> Iterator[tuple[Any, list[str]]]:
     """A page where Ada has signed in, and all that the browser complains of."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(PATIENCE)
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+    with browsing.browser() as running:
+        watch = Watch()
+        page = new_page(running, f"http://127.0.0.1:{served.port}", watch)
         page.goto(served.address)
         page.get_by_label("Name").fill("Ada")
         page.get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
         page.wait_for_selector("#interest-state .badge")
-        yield page, complaints
-        browser.close()
+        yield page, watch.complaints
 
 
 def test_a_crawl_is_watched_read_and_judged(served: Served) -> None:
-    """Live pages, also over a restart; results, reader, yes and no, search, differences, the graph by key, sharing."""
-    with browsing(served) as (page, complaints):
+    """Live pages, also over a restart; reader and focus, a label taken back, words that changed, the graph by key."""
+    with signed_in(served) as (page, complaints):
         watch(page, served, complaints)
         read(page)
         change(page, served.address)
         walk(page, served.address)
-        share(page, served)
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 800})
             for part in PARTS:
                 page.goto(f"{served.address}#{part}")
                 expect(page.locator(f"#panel-{part}")).not_to_have_text("Loading …", timeout=PATIENCE)
                 assert width >= page.evaluate("document.documentElement.scrollWidth"), f"{part} is too wide for {width}"
-        assert page.evaluate("window.harmed") is None
         assert [] == complaints
 
 
 def watch(page: Any, served: Served, complaints: list[str]) -> None:
     """Each page is listed once, however often the connection is made; the curve is drawn within the policy."""
     rows = page.locator(".feed li")
-    expect(rows).to_have_count(5, timeout=PATIENCE)
+    expect(rows).to_have_count(4, timeout=PATIENCE)
     page.wait_for_selector(".plot .main-svg")
     served.stop()
     served.made.page("http://reefs.example/late", html("A late page", "coral"), 3.0)
     served.start()
-    expect(rows).to_have_count(6, timeout=PATIENCE)
+    expect(rows).to_have_count(5, timeout=PATIENCE)
     assert "A late page" in rows.first.inner_text()
     assert 1 == page.locator(".feed-line", has_text="Coral hub").count()
-    assert any("<script>window.harmed=1</script>" in text for text in rows.all_inner_texts())
     assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while nobody listened
     complaints.clear()
     served.site.database.run("UPDATE crawl SET state = 'finished', ended = ? WHERE id = ?", EPOCH, served.crawl)
@@ -158,24 +138,18 @@ def watch(page: Any, served: Served, complaints: list[str]) -> None:
 
 
 def read(page: Any) -> None:
-    """A result opens as words, without scripts; yes and no show what they changed, and can be taken back."""
+    """Escape closes the reader and gives the focus back; a no is taken back where the labels are listed."""
     page.get_by_role("tab", name="Results").click()
-    result = page.locator(".result", has_text="window.harmed")
+    result = page.locator(".result", has_text="Polyps")
     result.locator(".title").click()
-    frame = page.frame_locator("iframe.reader-frame")
-    assert "coral" in frame.locator("body").inner_text()
-    assert 0 == frame.locator("script, img").count()
+    page.frame_locator("iframe.reader-frame").get_by_text("Coral polyps grow quickly").wait_for()
     page.keyboard.press("Escape")
     page.wait_for_selector("#page-view:not([open])", state="attached")
-    assert "window.harmed" in page.evaluate("document.activeElement.textContent")
+    assert "Polyps" == page.evaluate("document.activeElement.textContent")
     result.get_by_role("button", name="No", exact=True).click()
     page.wait_for_selector(".verdict-no[aria-pressed=true]")
     page.get_by_role("group", name="Is it relevant: Coral hub").get_by_role("button", name="Yes").click()
     expect(page.locator(".effect")).to_contain_text("labelled", timeout=PATIENCE)
-    page.get_by_label("Search in what was archived").fill("polyps")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("mark")
-    assert {"polyps"} == {text.lower() for text in page.locator("mark").all_inner_texts()}
     page.get_by_role("tab", name="Feedback").click()
     page.get_by_role("button", name="Take back").first.click()
     expect(page.locator(".labels li")).to_have_count(1, timeout=PATIENCE)
@@ -205,12 +179,3 @@ def walk(page: Any, address: str) -> None:
     page.locator(".graph").focus()
     page.keyboard.press("ArrowRight")
     assert before != page.locator(".graph > g").get_attribute("transform")
-
-
-def share(page: Any, served: Served) -> None:
-    """Somebody is given the interest by name."""
-    page.goto(f"{served.address}#sharing")
-    page.get_by_label("Name", exact=True).fill("Grace")
-    page.get_by_role("button", name="Share", exact=True).click()
-    page.wait_for_selector(".shares li")
-    assert [{"mode": "read"}] == served.site.database.rows("SELECT mode FROM share")

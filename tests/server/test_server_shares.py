@@ -34,7 +34,7 @@ def test_sharing_to_read_and_to_edit(database_address: str, tmp_path: Path) -> N
     ]
     assert [403, 403, 403, 403, 404] == [answer.status_code for answer in refused]
     notices = bob.get(f"{API}/me/notices").json()
-    assert (2, "shared") == (notices["unread"], notices["notices"][0]["kind"])
+    assert (1, "shared") == (notices["unread"], notices["notices"][0]["kind"])
     site.close()
 
 

@@ -617,7 +617,9 @@ def serve(
     ] = None,
     admin_link: Annotated[
         bool,
-        typer.Option("--admin-link", help="Print a link that makes one more admin: when the only one forgot the password."),
+        typer.Option(
+            "--admin-link", help="Print a link that makes one more admin: when the only one forgot the password."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
 ) -> None:

@@ -98,7 +98,7 @@ def back_up(data: Path, file: Path, database: str) -> None:
             raise InputError(f"the database of {data} is empty: is --database right?")
         migrate(opened)
         told = Backup(settings, opened).write(file)
-    print(f"{file}: {told.people:,} people, {told.crawls:,} crawls, {told.size / 1e6:,.1f} MB")
+    print(f"{file}: {_counted(told)}, {told.size / 1e6:,.1f} MB")
 
 
 def put_back(file: Path, data: Path, database: str) -> None:
@@ -106,4 +106,11 @@ def put_back(file: Path, data: Path, database: str) -> None:
     from lycosa.server.restoring import restore
 
     told = restore(file, data, database)
-    print(f"{data}: {told.people:,} people, {told.crawls:,} crawls. Start it with: lycosa serve {data}")
+    where = " with the same --database" if database else ""
+    print(f"{data}: {_counted(told)}. Start it{where}: lycosa serve {data}")
+
+
+def _counted(told: Any) -> str:
+    people = "1 person" if told.people == 1 else f"{told.people:,} people"
+    crawls = "1 crawl" if told.crawls == 1 else f"{told.crawls:,} crawls"
+    return f"{people}, {crawls}"

@@ -66,7 +66,8 @@ class Database(ABC):
 
             return Postgres(str(address))
         if "://" in str(address):
-            raise InputError(f"cannot open the database {address}: give a postgresql:// address, or a file for SQLite")
+            kind = str(address).partition("://")[0]  # the rest may hold a password
+            raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
         from lycosa.people.sqlite import Sqlite
 
         return Sqlite(Path(address))
@@ -118,6 +119,9 @@ class Database(ABC):
             raise
         finally:
             self._local.deep = 0
+
+    def scour(self) -> None:  # noqa: B027 - nothing to do is fine
+        """What was erased is not to lie about in a file beside the database either. Outside a transaction."""
 
     @property
     def _deep(self) -> bool:

@@ -30,7 +30,8 @@ def tell(database: Database, now: float, person: str, kind: str, text: str, inte
             },
         )
         database.run(
-            "DELETE FROM notice WHERE person = ? AND id NOT IN "
+            # What concerns the account itself stays: nobody can bury it under others.
+            "DELETE FROM notice WHERE person = ? AND kind <> 'account' AND id NOT IN "
             "(SELECT id FROM notice WHERE person = ? ORDER BY at DESC, id LIMIT ?)",
             person,
             person,

@@ -42,6 +42,11 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
                 "UPDATE share SET mode = ? WHERE interest = ? AND person = ?", mode, interest["id"], person["id"]
             )
         if before != mode:
+            database.run(  # one word of it is enough, however often it is changed
+                "DELETE FROM notice WHERE interest = ? AND person = ? AND kind = 'shared' AND read IS NULL",
+                interest["id"],
+                person["id"],
+            )
             told = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
             notices.tell(database, now, person["id"], "shared", told, interest["id"])
     return person

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,13 @@ class Sqlite(Database):
 
     def alone(self) -> None:
         """There is only one that writes in any case."""
+
+    def scour(self) -> None:
+        """The write-ahead log still has what was written before: it is emptied. Where a reader is in the way, SQLite
+        overwrites it sooner or later by itself.
+        """
+        with suppress(DatabaseAway):
+            self._ask("PRAGMA wal_checkpoint(TRUNCATE)", ())
 
     def _begin(self) -> None:
         self._ask("BEGIN IMMEDIATE", ())

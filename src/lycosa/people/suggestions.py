@@ -162,8 +162,8 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     """Terms that stand on liked pages (`here`: on how many of them) more often than on others, the surest first.
 
     The log odds of both, each with PRIOR average pages added, are compared by their standard error, the root of
-    1 / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the word and m without. A word has to be on two liked pages and on
-    three in ten of them.
+    1 / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the word and m without. A word has to be on two liked pages and
+    on three in ten of them.
 
     >>> words(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0][:1]
     (0,)

@@ -54,6 +54,7 @@ def create_app(
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # it would redirect to whatever host the request names, and to http
     )
     app.state.site = Site(settings, database, clock, passwords or Passwords())
     api = APIRouter(prefix=PREFIX, responses=REFUSED)

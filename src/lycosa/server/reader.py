@@ -36,6 +36,9 @@ STYLE = "/static/reader.css"
 SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
 """Characters of a page's source that are read; letters and elements of it that are shown; how deep these are nested."""
 
+MAIN = 300_000
+"""Letters and elements of a page up to which its main part is told from the rest."""
+
 BLOCKS = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr".split()
 )
@@ -237,7 +240,9 @@ class Shown:
 def of_html(source: str, url: str) -> Shown:
     """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE])
-    inside = main_part(tree).inside
+    # Of a very long page all is shown: to tell what matters in it would take seconds.
+    long = len(tree) + sum(map(len, tree.texts)) > MAIN
+    inside = bytearray(b"\1") * len(tree) if long else main_part(tree).inside
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
     for node in range(len(tree) - 1, 0, -1):

@@ -21,6 +21,10 @@ PATIENCE = 0.25
 """Seconds between two looks whether the other side is still there."""
 
 
+class Busy(Exception):
+    """There are as many as may be."""
+
+
 class Writers:
     """How many answers are being written now, by person: each takes a thread, and most of a core."""
 
@@ -29,15 +33,12 @@ class Writers:
         self._running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def busy(self, person: str) -> bool:
-        """Whether the person, or all together, have as many as may be."""
-        with self._lock:
-            return self._running[person] >= self.each or self._running.total() >= self.most
-
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
-        """One more of theirs, until the block is left."""
+        """One more of theirs, until the block is left; `Busy` if they, or all together, have as many as may be."""
         with self._lock:
+            if self._running[person] >= self.each or self._running.total() >= self.most:
+                raise Busy
             self._running[person] += 1
         try:
             yield

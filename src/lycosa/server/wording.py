@@ -5,8 +5,8 @@ from __future__ import annotations
 ADVICE = {
     "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start anew.",
     "busy": "Lycosa waits as long as it is told to and tries again. If it happens a lot, look again later.",
-    "denied": "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the host "
-    "can be asked for permission.",
+    "denied": "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the "
+    "host can be asked for permission.",
     "refused": "Nothing was sent. Whoever keeps this server can allow a network of your own.",
     "unreachable": "It was tried again, several times. If many hosts are affected, the server's own connection may be "
     "what fails.",

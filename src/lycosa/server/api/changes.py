@@ -22,6 +22,7 @@ from lycosa.server.site import Site, site_of
 from lycosa.server.who import Asked, AskedCrawl, crawl_to, interest_to, open_to_all
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import VERSIONS
+from lycosa.web.urls import lane
 
 router = APIRouter(tags=["changes"])
 
@@ -243,12 +244,12 @@ def _told(log: SqliteLog, told: Told) -> ChangeTold:
         seq=told.seq,
         url=plain(told.url, 10_000),
         title=plain(told.title),
-        host=told.host,
+        host=lane(told.url),
         at=told.at,
         what=change.what,
         kind=change.kind if changed else None,
         magnitude=round(change.magnitude, 4) if changed else None,
-        summary="; ".join([label(change), *reasons(change)]),
+        summary="; ".join([label(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]),
         old=int(before[0]) if before else None,
         new=told.seq if here else None,
     )

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lycosa.people import audit, crawls, erasing, interests
 from lycosa.people.crawls import Gone
 from lycosa.people.database import Row
+from lycosa.server.address import address_of
 from lycosa.server.site import Site, site_of
 from lycosa.server.who import Asked, AskedCrawl, Person, crawl_to, interest_to
 
@@ -76,7 +77,7 @@ def start_crawl(request: Request, body: NewCrawl | None = None, asked: Asked = i
     wishes = interests.wishes_of(asked.interest)
     budget = min(wishes.budget, site.settings.max_budget)
     row = _do(lambda: crawls.create(site.database, site.clock(), asked.interest["id"], budget))
-    _note(site, asked.person, "crawl started", row)
+    _note(request, asked.person, "crawl started", row)
     return told(site, row)
 
 
@@ -90,21 +91,23 @@ def show_crawl(request: Request, asked: AskedCrawl = crawl_to("read", "read")) -
 def pause_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
     """Leave it for now."""
     site = site_of(request)
-    return _change(site, asked, "crawl paused", lambda: crawls.pause(site.database, asked.crawl["id"]))
+    return _change(request, asked, "crawl paused", lambda: crawls.pause(site.database, asked.crawl["id"]))
 
 
 @router.post("/crawls/{crawl}/resume", responses=CONFLICT)
 def resume_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
     """Go on with one that was paused, stopped, or failed."""
     site = site_of(request)
-    return _change(site, asked, "crawl resumed", lambda: crawls.resume(site.database, site.clock(), asked.crawl["id"]))
+    return _change(
+        request, asked, "crawl resumed", lambda: crawls.resume(site.database, site.clock(), asked.crawl["id"])
+    )
 
 
 @router.post("/crawls/{crawl}/stop", responses=CONFLICT)
 def stop_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
     """Enough of it; it may be resumed later."""
     site = site_of(request)
-    return _change(site, asked, "crawl stopped", lambda: crawls.stop(site.database, site.clock(), asked.crawl["id"]))
+    return _change(request, asked, "crawl stopped", lambda: crawls.stop(site.database, site.clock(), asked.crawl["id"]))
 
 
 @router.post("/crawls/{crawl}/more", responses=CONFLICT)
@@ -116,7 +119,7 @@ def more_pages(request: Request, body: More, asked: AskedCrawl = crawl_to("edit"
     def change() -> Row:
         return crawls.more(site.database, site.clock(), asked.crawl["id"], body.pages, most)
 
-    return _change(site, asked, "crawl given more pages", change)
+    return _change(request, asked, "crawl given more pages", change)
 
 
 @router.post("/crawls/{crawl}/refresh", responses=CONFLICT)
@@ -124,7 +127,7 @@ def look_again(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) ->
     """Look again, now, at the pages that it has: what is new, changed, gone."""
     site = site_of(request)
     return _change(
-        site, asked, "crawl refreshed", lambda: crawls.refresh(site.database, site.clock(), asked.crawl["id"])
+        request, asked, "crawl refreshed", lambda: crawls.refresh(site.database, site.clock(), asked.crawl["id"])
     )
 
 
@@ -133,13 +136,13 @@ def delete_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) 
     """Delete it and everything it fetched; one that runs is ended first."""
     site = site_of(request)
     erasing.erase_crawl(site.database, asked.crawl["id"])
-    _note(site, asked.person, "crawl deleted", asked.crawl)
+    _note(request, asked.person, "crawl deleted", asked.crawl)
 
 
-def _change(site: Site, asked: AskedCrawl, action: str, change: Callable[[], Row]) -> Crawl:
+def _change(request: Request, asked: AskedCrawl, action: str, change: Callable[[], Row]) -> Crawl:
     row = _do(change)
-    _note(site, asked.person, action, row)
-    return told(site, row)
+    _note(request, asked.person, action, row)
+    return told(site_of(request), row)
 
 
 def _do(change: Callable[[], Row]) -> Row:
@@ -149,5 +152,6 @@ def _do(change: Callable[[], Row]) -> Row:
         raise HTTPException(404, str(error)) from error
 
 
-def _note(site: Site, person: Person, action: str, row: Row) -> None:
-    audit.record(site.database, site.clock(), person.id, person.name, action, row["id"])
+def _note(request: Request, person: Person, action: str, row: Row) -> None:
+    site = site_of(request)
+    audit.record(site.database, site.clock(), person.id, person.name, action, row["id"], address=address_of(request))

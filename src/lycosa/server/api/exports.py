@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request
@@ -16,7 +16,7 @@ from lycosa.people.database import Row
 from lycosa.server.address import address_of
 from lycosa.server.packing import Packed, folder_of, pack
 from lycosa.server.site import Site, site_of
-from lycosa.server.streaming import streamed
+from lycosa.server.streaming import Busy, streamed
 from lycosa.server.who import Asked, AskedCrawl, Person, crawl_to, interest_to, needs
 from lycosa.store.log import NAME
 
@@ -89,15 +89,23 @@ def _zip(site: Site, person: Person, told: dict[str, Any], rows: list[Row], name
 
 
 def _sent(site: Site, person: Person, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:
-    if site.writers.busy(person.id):
-        raise HTTPException(429, "other exports are being sent: try again when they are done", {"Retry-After": "30"})
-
     def counted(out: IO[bytes]) -> None:
         with site.writers.one(person.id):
             write(out)
 
+    pieces = streamed(counted)
+    try:
+        first = next(pieces, b"")  # also begins it: only then is it ended, and not counted any more, if nobody reads on
+    except Busy:
+        told = "other exports are being sent: try again when they are done"
+        raise HTTPException(429, told, {"Retry-After": "30"}) from None
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(streamed(counted), media_type=kind, headers=headers)
+    return StreamingResponse(_joined(first, pieces), media_type=kind, headers=headers)
+
+
+def _joined(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from others
 
 
 def _note(request: Request, person: Person, action: str, subject: str) -> None:

@@ -145,6 +145,7 @@ def delete_interest(request: Request, asked: Asked = interest_to("own", "write")
     """Delete it with everything that was found for it, also for those it is shared with."""
     site, person = site_of(request), asked.person
     crawls = erasing.erase_interest(site.database, asked.interest["id"])
+    site.database.scour()
     sweep(site, crawls)
     audit.record(
         site.database, site.clock(), person.id, person.name, "interest deleted", asked.interest["id"],

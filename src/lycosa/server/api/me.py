@@ -145,6 +145,7 @@ def remove(request: Request, site: Site, by: Person, whom: str, name: str) -> No
         accounts.revoke_invitations_of(site.database, whom)
         crawls = erase_person(site.database, whom)
         _note(request, site, by, "deleted an account", name)
+    site.database.scour()
     # The crawl process looks after it, and says when it is gone: one of them may just be starting.
     sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
 

@@ -54,8 +54,8 @@ async function invitations() {
   const now = Date.now() / 1000;
   fill($("#invitations"), table({label: "Invitations", rows: all, none: "No invitations.", columns: [
     {title: "For", head: true, cell: (one) => one.note || h("span", {class: "note"}, "no note")},
-    {title: "As", cell: (one) => one.role},
-    {title: "By", cell: (one) => one.made_by || "first start"},
+    {title: "As", class: "short", cell: (one) => one.role},
+    {title: "By", class: "short", cell: (one) => one.made_by || "first start"},
     {title: "State", cell: (one) => one.used ? ["used ", ago(one.used)] : one.expires < now ? "run out" : ["good until ", when(one.expires)]},
     {title: "", class: "tools", cell: (one) => one.used || one.expires < now ? "" : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
       await del(`/invitations/${one.id}`);
@@ -145,9 +145,9 @@ async function audit(before = null) {
   older.hidden = told.length < 50;
   fill($("#audit"), table({label: "Audit log", rows: entries, columns: [
     {title: "When", class: "when", head: true, cell: (one) => when(one.at)},
-    {title: "Who", cell: (one) => one.name || h("span", {class: "note"}, "nobody")},
+    {title: "Who", class: "short", cell: (one) => one.name || h("span", {class: "note"}, "nobody")},
     {title: "What", cell: (one) => [one.action, one.subject ? [": ", h("b", null, one.subject)] : null, one.detail ? h("span", {class: "note"}, ` ${one.detail}`) : null]},
-    {title: "From", cell: (one) => one.address || "–"},
+    {title: "From", class: "short", cell: (one) => one.address || "–"},
   ]}));
 }
 

@@ -86,9 +86,9 @@ export function why(reason, brief = false) {
   if (reason.anchor) {
     parts.push(" by “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
   }
-  const guessed = reason.alpha ?? reason.score;
-  if (guessed !== null && guessed !== undefined) {
-    parts.push(`, expected ${Number(guessed).toFixed(2)}`);
+  const score = Number(reason.score);
+  if (score) {  // what the strategy made of it; each has a scale of its own
+    parts.push(`, picked at ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
   }
   return holder(parts);
 }

@@ -10,7 +10,7 @@ export function item(context, page, excerpt) {
     el("p", { class: "result-facts" }, [
       page.score === null || page.score === undefined ? "" : scoreBar(page.score, context.threshold),
       el("span", { text: shown(page.host, 80) || hostOf(page.url) }),
-      page.language ? el("span", { text: page.language }) : "",
+      page.language ? el("span", { text: shown(page.language, 16) }) : "",
       page.fetched ? ago(page.fetched) : "",
       page.changed ? el("span", { class: "badge", text: "changed" }) : "",
       page.standing && page.standing !== "stands" ? el("span", { class: "badge", text: shown(String(page.standing), 40) }) : "",

@@ -57,7 +57,7 @@ export function mount(panel, context) {
           input("until", "To", "date", values.until ?? ""),
           select("changed", "Changed", { "": "either", true: "changed", false: "not changed" }, values.changed ?? ""),
           select("labelled", "Labelled", { "": "all", any: "yes or no", yes: "yes", no: "no", none: "not yet" }, values.labelled ?? ""),
-          select("all", "Pages", { "": "found ones", all: "all that were fetched" }, values.all ?? ""),
+          select("all", "Pages", { "": "found ones", all: "others that were fetched" }, values.all ?? ""),
           button("Clear filters", () => change({ q: values.q, order: values.order }, true), { class: "small" }),
         ]),
       ]),

@@ -1,0 +1,166 @@
+"""What the server keeps to itself: where things lie, what goes wrong inside; and how much one person may ask for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa.people.database import Database, DatabaseAway
+from lycosa.server.api import exports
+from lycosa.server.reader import MAIN, of_html
+from lycosa.server.streaming import Busy, Writers
+from server_world import PAGE, World, make_world
+from site_maker import API, PASSWORD
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Alice and her crawl."""
+    made = make_world(str(tmp_path / "world.sqlite"), tmp_path)
+    yield made
+    made.site.close()
+
+
+def test_a_broken_crawl_does_not_tell_where_it_lies(world: World, capsys: Any) -> None:
+    """Whatever is asked of it: no answer names the server's directory, none is an error of ours; the log has it."""
+    crawl = world.ids["crawl"]
+    place = world.site.settings.crawl_directory(crawl)
+    for path in place.glob("log.sqlite*"):
+        path.write_bytes(b"this was a log once" * 100)
+    asked = ["progress", "graph", "pages", f"page?url={PAGE}", f"reader?url={PAGE}", "search?q=coral"]
+    asked += [f"diff?url={PAGE}", "export?form=jsonl", "export?form=csv"]
+    answers = {what: world.alice.get(f"{API}/crawls/{crawl}/{what}") for what in asked}
+    interest = f"{API}/interests/{world.ids['interest']}"
+    for what in ("changes", "feedback", "suggestions", "export"):
+        answers[what] = world.alice.get(f"{interest}/{what}")
+    root = str(world.site.settings.data)
+    assert {} == {what: answer.text for what, answer in answers.items() if root in answer.text}
+    assert {} == {what: answer.status_code for what, answer in answers.items() if answer.status_code == 500}
+    assert {503} <= {answer.status_code for answer in answers.values()}
+    assert str(place) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
+        (StoreError("SECRET/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
+        (InputError("SECRET/crawls/1 is no crawl"), 422),
+    ],
+)
+def test_what_the_database_says_of_itself_is_for_the_log(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    """Nobody who asks learns hosts, users or paths from a failure."""
+    told = str(error).replace("SECRET", str(world.site.settings.data))
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise type(error)(told)
+
+    monkeypatch.setattr("lycosa.people.accounts.names", fails)
+    answer = world.alice.get(f"{API}/people/names", params={"begins": "al"})
+    leaked = [word for word in (str(world.site.settings.data), "db.internal", "secret") if word in answer.text]
+    assert (status, []) == (answer.status_code, leaked)
+
+
+def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten that are asked for together two are sent, the others told to wait; afterwards all may again."""
+    full = threading.Event()
+    told: list[int] = []
+
+    def slow(out: Any, *_: Any) -> None:
+        out.write(b"x" * 70_000)  # the first piece is ready: the answer begins
+        full.wait(20)
+
+    monkeypatch.setattr(exports, "pack", slow)
+
+    def ask(_: int) -> int:
+        status = int(world.alice.get(f"{API}/me/export").status_code)
+        told.append(status)
+        if len(told) == 8:
+            full.set()
+        return status
+
+    with ThreadPoolExecutor(10) as together:
+        statuses = sorted(together.map(ask, range(10)))
+    assert [200] * 2 + [429] * 8 == statuses
+    assert 200 == world.alice.get(f"{API}/me/export").status_code
+
+
+def test_writers_are_counted_for_each_and_for_all() -> None:
+    """Two of one person, three together; a place is free again when a block is left."""
+    writers = Writers(each=2, most=3)
+    with writers.one("ada"), writers.one("ada"):
+        with pytest.raises(Busy), writers.one("ada"):
+            pass
+        with writers.one("bob"), pytest.raises(Busy), writers.one("eve"):
+            pass
+        with writers.one("eve"):
+            pass
+
+
+def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To tell the main part of one takes seconds of everyone: it is shown from its beginning."""
+
+    def never(_: object) -> Any:
+        raise AssertionError("its parts were weighed")
+
+    monkeypatch.setattr("lycosa.server.reader.main_part", never)
+    shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAIN, "http://reefs.example/")
+    assert (True, True, False, "") == (
+        "menu" in shown.main,
+        "coral reef" in shown.main,
+        "bad" in shown.main,
+        shown.rest,
+    )
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a directory that was there, and that others may enter: the database is made with mode 0600."""
+    from lycosa.cli import serving
+
+    async def nothing(self: Any) -> None:
+        return None
+
+    monkeypatch.setattr("lycosa.server.supervising.Supervisor.run", nothing)
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    before = os.umask(0o022)
+    given: dict[str, Any] = {"allow_network": (), "trusted_proxies": (), "delay": 1.0, "url": "", "contact": ""}
+    try:
+        serving.serve(quiet=False, data=data, port=0, **given)
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o077 for path in data.iterdir()}
+    assert (True, {0}) == ("lycosa.sqlite" in modes, set(modes.values()))
+
+
+def test_nothing_of_a_deleted_account_lies_in_the_files(world: World) -> None:
+    """Neither in the database's file nor in the one that SQLite writes ahead; but for the audit log's name."""
+    answer = world.alice.request("DELETE", f"{API}/me", json={"password": PASSWORD})
+    assert 204 == answer.status_code
+    files = {path.name: path.read_bytes() for path in world.site.settings.data.glob("world.sqlite*")}
+    assert len(files) > 1
+    words = [word.encode() for word in ("secretwords", "alices-page", "Alice's reefs")]
+    assert [] == [(name, word) for name, content in files.items() for word in words if word in content]
+
+
+def test_an_address_that_is_no_database_is_not_repeated() -> None:
+    """There may be a password in it, and messages end up in logs."""
+    with pytest.raises(InputError) as told:
+        Database.open("mysql://ada:hidden@db.example/lycosa")
+    assert ("hidden" in str(told.value), "mysql://" in str(told.value)) == (False, True)
+
+
+def test_no_answer_leads_to_a_host_that_the_request_made_up(world: World) -> None:
+    """A path with a slash too many is unknown, and no redirect to wherever the header Host says."""
+    for path in (f"{API}/health/", "/account/", "/interests/..%2f"):
+        answer = world.alice.get(path, headers={"Host": "evil.example"}, follow_redirects=False)
+        assert (404, False) == (answer.status_code, "evil" in answer.headers.get("location", ""))
