@@ -23,6 +23,7 @@ from lycosa.text.addresses import words_of
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
+from lycosa.topics.around import Around
 from lycosa.topics.lessons import Correction, Lesson, Usual, damped, revised, settled
 
 UNTAUGHT = "untaught"
@@ -35,7 +36,7 @@ _LANGUAGES = 8
 Column = NDArray[np.float32]
 
 
-class Taught:
+class Taught(Around):
     """Beta and alphas of another topic, corrected; its threshold stays.
 
     >>> from lycosa.text.vocabulary import Vocabulary
@@ -56,13 +57,13 @@ class Taught:
         terms: Sequence[str] = (),
         labels: Mapping[str, bool] | None = None,
     ) -> None:
-        self.topic, self.correction = topic, correction
+        super().__init__(topic)
+        self.correction = correction
         self.labels = labels or {}
         self.weights_of = {
             terms[number]: float(correction.weights[number])
             for number in np.flatnonzero(correction.weights[: len(terms)]).tolist()
         }
-        self.threshold = topic.threshold
         self.language = ENGLISH
         """Of pages that do not say theirs."""
         self._known: tuple[Sequence[str], int, NDArray[np.float64]] = ([], 0, np.zeros(0))
@@ -75,16 +76,6 @@ class Taught:
         lessons = self.correction.weights.tobytes() + np.float64(self.correction.level).tobytes()
         return base, xxhash.xxh3_64_hexdigest(lessons)
 
-    @property
-    def facets(self) -> tuple[str, ...]:
-        """Those of the topic inside."""
-        return getattr(self.topic, "facets", ())
-
-    @facets.setter
-    def facets(self, names: tuple[str, ...]) -> None:
-        if hasattr(self.topic, "facets"):
-            self.topic.facets = names
-
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Ask the topic, then correct it."""
         said = self.topic.judge(page, reading)
@@ -96,10 +87,6 @@ class Taught:
         said.alphas, said.facets = self._links(page.links, said.alphas, said.facets, page.language)
         said.data = {**said.data, UNTAUGHT: float(beta)}
         return said
-
-    def learn(self, visit: Visit) -> None:
-        """Pass it on."""
-        self.topic.learn(visit)
 
     def rejudge(self, visit: Visit, terms: Sequence[str]) -> Visit:
         """The visit as it would have been judged with these lessons; `terms` are the crawl's words up to it.
