@@ -12,6 +12,7 @@ from lycosa.people import accounts, sessions
 from lycosa.people.credentials import Passwords
 from lycosa.people.database import Database, Row, Taken
 from lycosa.people.migrating import migrate
+from people_maker import crawl, interest, person
 from site_maker import CHEAP, PASSWORD
 
 NOW = 1_700_000_000.0
@@ -190,3 +191,18 @@ def test_names_are_found_by_their_beginning(database: Database) -> None:
     ids = {name: join(database, name)["id"] for name in ("Ada", "Adele", "Bob")}
     accounts.set_disabled(database, ids["Adele"], True)
     assert [["Ada"], [], [], ["Bob"]] == [accounts.names(database, begins) for begins in ("ad", "a", "%a", "BO")]
+
+
+def test_the_crawls_of_who_is_shut_out_are_paused(database: Database) -> None:
+    """Those that wait at once, those that run by the crawl process; what is over, and others' crawls, stay as is."""
+    whose = {name: person(database, name) for name in ("Ada", "Bob")}
+    for name, state in (("Ada", "queued"), ("Ada", "running"), ("Ada", "finished"), ("Bob", "queued")):
+        crawl(database, interest(database, whose[name]), state=state, reason=f"{name} {state}")
+    accounts.set_disabled(database, whose["Ada"], True)
+    told = {row["reason"]: (row["state"], row["wanted"]) for row in database.rows("SELECT * FROM crawl")}
+    assert {
+        "Ada queued": ("paused", "pause"),
+        "Ada running": ("running", "pause"),
+        "Ada finished": ("finished", "run"),
+        "Bob queued": ("queued", "run"),
+    } == told

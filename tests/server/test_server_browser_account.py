@@ -148,6 +148,33 @@ def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: lis
     assert [] == complaints
 
 
+def test_a_forgotten_password(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """An admin makes a link, the person opens it, chooses a password, is signed in, and has notices of both."""
+    site.sign_up("Lost One")
+    site.sign_up("Kind Admin", "admin")
+    page = visit()
+    page.goto("/sign-in?next=/admin")
+    page.get_by_label("Name").fill("Kind Admin")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="New password Lost One").click()
+    assert 0 == page.get_by_role("button", name="New password Kind Admin").count()
+    page.get_by_role("button", name="Make the link").click()
+    link = page.get_by_role("dialog").locator("code").text_content()
+    page.context.clear_cookies()
+    page.goto(link)
+    page.get_by_role("heading", name="A new password").wait_for()
+    assert ("Lost One", "password") == (page.input_value("#name"), focused(page))
+    page.get_by_label("A password").fill("another long password")
+    page.get_by_label("The password once more").fill("another long password")
+    page.get_by_role("button", name="Take this password").click()
+    page.get_by_text("Welcome, Lost One.").wait_for()
+    page.get_by_role("button", name=re.compile("Notices")).click()
+    page.get_by_text("Kind Admin made a link that changes your password").wait_for()
+    page.get_by_text("A new password was chosen by a link").wait_for()
+    assert [] == complaints
+
+
 def test_an_invitation_that_is_over(visit: Any) -> None:
     """A code that is not good is told, with a way on; so is a link that lost its code."""
     page = visit()

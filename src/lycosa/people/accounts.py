@@ -224,13 +224,18 @@ def set_role(database: Database, person: str, role: str) -> None:
 
 
 def set_disabled(database: Database, person: str, disabled: bool) -> None:
-    """Shut a person out, or let them in again. What they have stays."""
+    """Shut a person out, or let them in again. What they have stays, but their crawls are paused: nobody else can."""
     with database.transaction():
         if disabled:
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
             revoke_resets(database, person)
             end_all(database, person)
+            database.run(
+                "UPDATE crawl SET wanted = 'pause', state = CASE WHEN state = 'queued' THEN 'paused' ELSE state END "
+                "WHERE state IN ('queued', 'running') AND interest IN (SELECT id FROM interest WHERE owner = ?)",
+                person,
+            )
         database.run("UPDATE person SET disabled = ? WHERE id = ?", int(disabled), person)
 
 
