@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 import pytest
@@ -20,6 +21,9 @@ from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
 from postgres_server import MISSING, WHEEL, PostgresServer, end_with
+
+if TYPE_CHECKING:
+    from site_maker import SiteUnderTest
 
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",
@@ -110,6 +114,26 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("SET client_min_messages = warning; SET lock_timeout = '5s'")
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture
+def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site, on either kind of database."""
+    from site_maker import make_site
+
+    made = make_site(database_address, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """The same, for what has nothing to do with the kind of database."""
+    from site_maker import make_site
+
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    yield made
+    made.close()
 
 
 # -- the embedded web ------------------------------------------------------------------------------------------

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from site_maker import API, PASSWORD, SiteUnderTest, make_site
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
+from site_maker import API, PASSWORD, SiteUnderTest
 
 
 def test_everything_of_weight_is_there_and_no_secret(site: SiteUnderTest) -> None:

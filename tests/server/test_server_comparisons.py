@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,6 @@ from site_maker import API, SiteUnderTest, make_site
 
 SEED, HUB = "http://reefs.example/", "http://reefs.example/hub"
 WISHES = {"words": "coral reef", "seeds": [SEED], "budget": 50}
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """A site with an interest of Ada's."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
 
 
 def interest_of(site: SiteUnderTest, client: object) -> str:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lycosa.server.metrics import Metrics, family
 from site_maker import API, SiteUnderTest, make_site
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """A site with no crawl process."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
 
 
 def beat(site: SiteUnderTest) -> None:

@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from site_maker import API, PASSWORD, SiteUnderTest, make_site
+from site_maker import API, PASSWORD, SiteUnderTest
 
 NEW = "another long password"
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """The same, for what has nothing to do with the kind of database."""
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    yield made
-    made.close()
 
 
 def test_preferences_are_changed_one_by_one(site: SiteUnderTest) -> None:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from lycosa.people import accounts
-from site_maker import API, PASSWORD, SiteUnderTest, make_site
+from site_maker import API, PASSWORD, SiteUnderTest
 
 NEW = "quite another password"
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
 
 
 def _signs_in(site: SiteUnderTest, name: str, password: str) -> int:

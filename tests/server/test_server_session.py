@@ -17,22 +17,6 @@ from lycosa.server.who import Person, identify, still_there
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
 
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """The same, for what has nothing to do with the kind of database."""
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    yield made
-    made.close()
-
-
 def cookie(client: TestClient) -> str:
     """The session's cookie."""
     return str(client.cookies.get("lycosa", ""))

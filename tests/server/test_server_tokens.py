@@ -2,29 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from lycosa.people import accounts
-from site_maker import API, SiteUnderTest, make_site
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site."""
-    made = make_site(database_address, tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """The same, for what has nothing to do with the kind of database."""
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    yield made
-    made.close()
+from site_maker import API, SiteUnderTest
 
 
 def test_a_token_is_shown_once_and_revoked_by_its_id(site: SiteUnderTest) -> None:
