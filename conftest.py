@@ -16,6 +16,8 @@ from urllib.parse import urljoin
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.testing import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
@@ -114,6 +116,15 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("SET client_min_messages = warning; SET lock_timeout = '5s'")
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture
+def database(database_address: str) -> Iterator[Database]:
+    """An empty one of the newest schema, of either kind."""
+    made = Database.open(database_address)
+    migrate(made)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,20 +10,10 @@ from lycosa.core.errors import InputError
 from lycosa.people import accounts, sessions
 from lycosa.people.credentials import Passwords
 from lycosa.people.database import Database, Row, Taken
-from lycosa.people.migrating import migrate
 from people_maker import crawl, interest, person
 from site_maker import CHEAP, PASSWORD
 
 NOW = 1_700_000_000.0
-
-
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """An empty one of the newest schema."""
-    made = Database.open(database_address)
-    migrate(made)
-    yield made
-    made.close()
 
 
 def join(database: Database, name: str, role: str = "member") -> Row:

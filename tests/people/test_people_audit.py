@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from lycosa.people import audit
 from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
 
 NOW = 1_700_000_000.0
-
-
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """One of the newest schema."""
-    made = Database.open(database_address)
-    migrate(made)
-    yield made
-    made.close()
 
 
 def test_entries_come_newest_first_page_by_page(database: Database) -> None:

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-
-import pytest
 
 from lycosa.people import limits
 from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
 
 NOW = 1_700_000_000.0
 MINUTE = 60.0
 HOME, ELSEWHERE = "192.0.2.1", "198.51.100."
-
-
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """One of the newest schema."""
-    made = Database.open(database_address)
-    migrate(made)
-    yield made
-    made.close()
 
 
 def fail(database: Database, name: str, address: str, now: float = NOW) -> int:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people import accounts, tokens
 from lycosa.people.database import Database, Row
-from lycosa.people.migrating import migrate
 from site_maker import CHEAP, PASSWORD
 
 NOW = 1_700_000_000.0
 READ = frozenset({"read"})
-
-
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """One of the newest schema."""
-    made = Database.open(database_address)
-    migrate(made)
-    yield made
-    made.close()
 
 
 @pytest.fixture
