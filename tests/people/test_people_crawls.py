@@ -251,3 +251,11 @@ def test_as_told(database: Database) -> None:
     row: Row = crawls.get(database, ended(database))
     assert 0.4 == crawls.as_data(row)["harvest"]
     assert (0.0, 3) == tuple(crawls.as_data({**row, "pages": 0}, 3)[name] for name in ("harvest", "place_in_queue"))
+
+
+def test_only_so_many_are_kept(database: Database) -> None:
+    """An interest that has as many crawls as it may keep gets no other one before one is deleted."""
+    for _ in range(crawls.MOST):
+        ended(database)
+    with pytest.raises(Taken, match="delete an old one first"):
+        new(database)

@@ -26,6 +26,9 @@ from lycosa.people.queueing import Waiting, places
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
+MOST = 20
+"""Crawls that one interest keeps: each is a directory with all that it fetched."""
+
 
 class Gone(LycosaError):
     """The crawl, or its interest, was deleted meanwhile."""
@@ -54,7 +57,9 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
     """A new crawl of an interest, queued; `Taken` if one is under way."""
     with database.transaction():
         _only(database, interest)
-        last = database.row("SELECT MAX(number) AS number FROM crawl WHERE interest = ?", interest)
+        last = database.row("SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = ?", interest)
+        if last and last["kept"] >= MOST:
+            raise Taken(f"this interest keeps {MOST} crawls already: delete an old one first, or go on with the last")
         row: Row = {
             "id": new_id(),
             "interest": interest,
