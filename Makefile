@@ -14,7 +14,7 @@ test: install
 	@tools/chromium
 	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 check: install
 	$(BIN)/ruff check .
@@ -25,7 +25,7 @@ check: install
 	@tools/chromium
 	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 docs: install
 	$(BIN)/python tools/reference.py

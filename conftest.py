@@ -7,10 +7,11 @@ import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import pytest
@@ -55,14 +56,21 @@ def wordnet() -> Ontology:
     return ontology()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share a fixture of their module go to one worker, so that it is made once (`--dist loadgroup`)."""
-    for item in items:
-        fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-        known = [fixture for several in fixtures.values() for fixture in several]
-        if any(fixture.scope == "module" and fixture.baseid.endswith(".py") for fixture in known):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file whose tests share a fixture goes to one worker, so that it is made once; other tests to whoever is free."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    @cache
+    def shares(file: str) -> bool:
+        return 'scope="module"' in (config.rootpath / file).read_text("utf-8")
+
+    class Sharing(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return file if shares(file) else nodeid
+
+    return Sharing(config, log)
 
 
 # -- databases -------------------------------------------------------------------------------------------------
@@ -73,7 +81,6 @@ POSTGRES = "LYCOSA_TEST_POSTGRES"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose a place for PostgreSQL; the first test that needs one starts it there."""
-    config.addinivalue_line("markers", "xdist_group(name): also where xdist is not used")
     if not hasattr(config, "workerinput"):
         os.environ[POSTGRES] = f"{tempfile.gettempdir()}/lycosa-postgres-{os.getpid()}-{secrets.token_hex(3)}"
 
