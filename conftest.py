@@ -58,7 +58,7 @@ def wordnet() -> Ontology:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file whose tests share a fixture goes to one worker, so that it is made once; other tests to whoever is free."""
+    """A file whose tests share a fixture goes to one worker, so that it is made once; others to whoever is free."""
     from xdist.scheduler import LoadScopeScheduling
 
     @cache

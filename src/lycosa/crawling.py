@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -395,10 +395,10 @@ class Crawl:
         return engine
 
     async def _replay(self, engine: Engine, events: Iterator[Event]) -> None:
-        """A few at a time: others that run in the same loop want their turns."""
+        """A few at a time: others that run in the same loop want turns. Each is folded before the next is read."""
         engine.replay(())
-        while some := list(islice(events, AT_ONCE)):
-            engine.replay(some)
+        for event in events:
+            engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
             await asyncio.sleep(0)
 
     def _budget(self) -> Budget:

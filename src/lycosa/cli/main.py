@@ -599,7 +599,7 @@ def serve(
         typer.Option(
             metavar="ADDRESS",
             envvar="LYCOSA_DATABASE",
-            help="postgresql://user:password@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: "
+            help="postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: "
             "others on this machine can read command lines.",
         ),
     ] = "",
