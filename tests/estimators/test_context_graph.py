@@ -151,8 +151,10 @@ def test_a_link_of_two_pages() -> None:
         assert walk.worth(expected) == walk.worth("a")
 
 
-@pytest.mark.parametrize("settings", [{}, {"layers": 1}, {"least": 0.0, "merge": "last"}])
-@pytest.mark.parametrize("browsing", [ten_pages(), positives_only(), layered(6, 0, 0, 0)])
+@pytest.mark.parametrize(
+    ("browsing", "settings"),
+    [(ten_pages(), {}), (positives_only(), {"layers": 1}), (layered(6, 0, 0, 0), {"least": 0.0, "merge": "last"})],
+)
 def test_it_passes_the_checks(browsing: Browsing, settings: dict[str, Any]) -> None:
     """Whatever the parameters and the file, it behaves as an estimator has to."""
     assert list(CHECKS["estimator"]) == check_estimator(lambda: ContextGraph(browsing, **settings))

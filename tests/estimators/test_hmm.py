@@ -327,9 +327,14 @@ def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
 # -- as a part of Lycosa ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("browsing", [ten_pages(), positives_only()], ids=["labelled", "positives only"])
 @pytest.mark.parametrize(
-    "settings", [{}, {"clusters": "xmeans"}, {"literal": True, "smoothing": 0.0}, {"merge": "last"}]
+    ("browsing", "settings"),
+    [
+        (ten_pages(), {}),
+        (positives_only(), {"clusters": "xmeans"}),
+        (ten_pages(), {"literal": True, "smoothing": 0.0}),
+        (positives_only(), {"merge": "last"}),
+    ],
 )
 def test_it_passes_the_checks(browsing: Any, settings: dict[str, Any]) -> None:
     """Whatever the parameters, it behaves as an estimator has to."""

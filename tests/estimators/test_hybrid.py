@@ -131,8 +131,14 @@ def test_it_goes_on_from_the_parent_that_gave_the_priority() -> None:
     assert alone.worth("a", "b") == walk.worth("a", "b")
 
 
-@pytest.mark.parametrize("browsing", [ten_pages(), positives_only()], ids=["labelled", "positives only"])
-@pytest.mark.parametrize("text", ["hybrid", "hybrid-anchor", "hybrid-anchor,clusters=xmeans,merge=last,k=1"])
+@pytest.mark.parametrize(
+    ("browsing", "text"),
+    [
+        (ten_pages(), "hybrid"),
+        (positives_only(), "hybrid-anchor"),
+        (ten_pages(), "hybrid-anchor,clusters=xmeans,merge=last,k=1"),
+    ],
+)
 def test_it_passes_the_checks(browsing: Any, text: str) -> None:
     """Whatever the parameters, it behaves as an estimator has to."""
     assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(text, file=browsing))

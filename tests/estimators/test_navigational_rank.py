@@ -174,8 +174,7 @@ def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
         NavigationalRank(**wrong)
 
 
-@pytest.mark.parametrize("period", [1, 7, 100])
-@pytest.mark.parametrize("eta", [0.2, 0.5])
+@pytest.mark.parametrize(("period", "eta"), [(1, 0.2), (7, 0.5), (100, 0.2)])
 def test_passes_the_checks(period: int, eta: float) -> None:
     """It behaves as every estimator has to."""
     assert "a_crawl_can_be_resumed" in check_estimator(lambda: NavigationalRank(eta, 3, period))

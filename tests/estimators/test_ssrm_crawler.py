@@ -52,9 +52,7 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
 
 
-@pytest.mark.parametrize(
-    "name", ["ssrm,measure=depth,merge=mean", "ssrm,idf=background,floor=.8", "ssrm,idf=none,measure=ehrig"]
-)
+@pytest.mark.parametrize("name", ["ssrm,idf=background,floor=.8,measure=depth,merge=mean"])
 def test_it_passes_the_checks(name: str) -> None:
     """All that is asked of estimators holds, resuming from the log included."""
     assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))
