@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.cli import main, serving
+from lycosa.cli.serving import orphaned
 from lycosa.people.database import Database
 from lycosa.people.migrating import migrate
 
@@ -88,3 +89,13 @@ def test_help_is_quick() -> None:
     """The commands are there before anything heavy is loaded."""
     script = "import sys, lycosa.cli.main; print({'fastapi', 'uvicorn', 'psycopg', 'argon2'} & set(sys.modules))"
     assert "set()\n" == subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout
+
+
+def test_crawls_without_accounts(tmp_path: Path) -> None:
+    """Crawls where the database knows nobody are noticed: someone may have forgotten to name it."""
+    assert not orphaned(tmp_path)
+    (tmp_path / "crawls").mkdir()
+    (tmp_path / "crawls" / "lock").touch()
+    assert not orphaned(tmp_path)
+    (tmp_path / "crawls" / "0e16bdc54ec3166e7205e774").mkdir()
+    assert orphaned(tmp_path)

@@ -121,14 +121,39 @@ def test_what_is_deleted_meanwhile_is_left_out(tmp_path: Path, monkeypatch: pyte
     again.close()
 
 
-def test_a_missing_archive_is_told(tmp_path: Path) -> None:
-    """What is missing without being deleted makes no silent hole; nothing is left of the file."""
-    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
-    (settings.crawl_directory(CRAWL) / "archive" / "a.warc.gz").unlink()
-    with pytest.raises(InputError, match="cannot write"):
+def _unlink(directory: Path) -> None:
+    (directory / "archive" / "a.warc.gz").unlink()
+
+
+def _cut(directory: Path) -> None:
+    (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 99)
+
+
+def _no_database(directory: Path) -> None:
+    (directory / "log.sqlite").write_bytes(b"x" * 5000)
+
+
+def _damage(directory: Path) -> None:
+    log = directory / "log.sqlite"
+    log.write_bytes(log.read_bytes()[:100] + b"x" * (log.stat().st_size - 100))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [(_unlink, "is missing"), (_cut, "lost its end"), (_no_database, "not a database"), (_damage, "malformed")],
+)
+def test_a_spoilt_crawl_is_told(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
+    """A crawl that is there, but is not whole, is not taken for a backup: which one it is and what to do is said."""
+    settings, database = make("", tmp_path / "data")
+    directory = settings.crawl_directory(CRAWL)
+    spoil(directory)
+    with pytest.raises(InputError) as told:
         Backup(settings, database).write(tmp_path / "b.tar")
+    assert f"the crawl in {directory}: " in str(told.value)
+    assert why in str(told.value)
+    assert ".lycosa-backup" not in str(told.value)
+    assert [tmp_path / "data"] == list(tmp_path.iterdir())
     database.close()
-    assert ["data"] == [path.name for path in tmp_path.iterdir()]
 
 
 @pytest.fixture

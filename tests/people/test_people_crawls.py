@@ -1,14 +1,16 @@
 """The state machine of crawls: what people ask for, what the crawl process does, both at once; on either database."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
 
 from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
-from lycosa.people import crawls
+from lycosa.people import crawls, erasing, notices
 from lycosa.people.crawls import Ending, Gone
 from lycosa.people.database import Database, Row, Taken
 from lycosa.people.migrating import migrate
@@ -174,6 +176,17 @@ def test_more(database: Database) -> None:
     assert "queued" == crawls.end(database, NOW, crawl, Ending(PAGES_SPENT, budget=150, pages=150))
 
 
+def test_more_of_what_is_being_stopped(database: Database) -> None:
+    """Who asks for more pages wants it to go on, whether the stop of a moment ago was done already or not."""
+    crawl = running(database)
+    crawls.stop(database, NOW, crawl)
+    assert ("running", "run") == (crawls.more(database, NOW, crawl, 5, 200)["state"], state(database, crawl)[1])
+    assert "queued" == crawls.end(database, NOW, crawl, Ending(STOPPED))
+    crawls.pause(database, crawl)
+    crawls.more(database, NOW, crawl, 5, 200)
+    assert ("paused", "pause") == state(database, crawl)
+
+
 def test_looking_again(database: Database) -> None:
     """A refresh is queued, runs, and ends as finished; it has a beginning of its own, which a pause does not change."""
     crawl = ended(database)
@@ -230,6 +243,44 @@ def test_deleted_meanwhile(database: Database) -> None:
     database.run("DELETE FROM interest WHERE id = 'Ann''s'")
     with pytest.raises(Gone):
         new(database)
+
+
+def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
+    """People and the crawl process at the same rows, in every order that chance brings: each is done, or told why."""
+
+    def work(seed: int) -> int:
+        chance = Random(seed)
+        done = 0
+        for _ in range(60):
+            rows = crawls.of_interest(database, "Ann's")
+            crawl = rows[0]["id"] if rows else ""
+            steps: list[Callable[[], object]] = [
+                lambda: crawls.create(database, NOW, "Ann's", 5),
+                lambda crawl=crawl: crawls.refresh(database, NOW, crawl),  # type: ignore[misc]
+                lambda crawl=crawl: crawls.stop(database, NOW, crawl),  # type: ignore[misc]
+                lambda crawl=crawl: _taken_and_ended(database, crawl),  # type: ignore[misc]
+                lambda crawl=crawl: erasing.erase_crawl(database, crawl),  # type: ignore[misc]
+                lambda: erasing.erase_interest(database, "Ann's"),
+                lambda: database.insert("interest", ANNS),
+            ]
+            with contextlib.suppress(Taken, Gone):
+                chance.choice(steps)()
+            done += 1
+        return done
+
+    with ThreadPoolExecutor(5) as pool:
+        assert [60] * 5 == list(pool.map(work, range(5)))
+
+
+ANNS = {"id": "Ann's", "owner": "Ann", "name": "reefs", "wishes": "{}", "created": NOW, "changed": NOW}
+
+
+def _taken_and_ended(database: Database, crawl: str) -> None:
+    """As the crawl process does it: the notice goes with the state."""
+    crawls.take(database, NOW, crawl)
+    with database.transaction():
+        if crawls.end(database, NOW, crawl, Ending(EXHAUSTED)):
+            notices.tell(database, NOW, "Ann", "finished", "it is done", "Ann's")
 
 
 def test_the_queue(database: Database) -> None:

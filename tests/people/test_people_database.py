@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, DatabaseAway, Taken
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from postgres_server import PostgresServer
 
 
@@ -139,6 +139,18 @@ def test_connections_of_threads_that_ended_are_closed(database: Database) -> Non
     for _ in range(10):
         in_threads(lambda: names(database), 1)
     assert 2 >= len(database._all)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """It is told from other failures, and what was kept stays."""
+    database = Database.open(tmp_path / "d.sqlite")
+    database.run("CREATE TABLE thing (name TEXT)")
+    database.insert("thing", {"name": "kept"})
+    database.run("PRAGMA max_page_count = 3")
+    with pytest.raises(NoRoom, match="make room"), database.transaction():
+        database.insert("thing", {"name": "x" * 100_000})
+    assert ["kept"] == names(database)
+    database.close()
 
 
 def test_an_address_of_another_kind_is_explained() -> None:

@@ -179,7 +179,7 @@ def test_an_invitation_that_is_over(visit: Any) -> None:
     """A code that is not good is told, with a way on; so is a link that lost its code."""
     page = visit()
     page.goto("/join#nonsense")
-    page.get_by_role("heading", name="This invitation is not valid any more").wait_for()
+    page.get_by_role("heading", name="This link does not work any more").wait_for()
     page.goto("/privacy")
     page.goto("/join")
     page.get_by_role("heading", name="There is no invitation in this address").wait_for()

@@ -109,6 +109,7 @@ def test_a_crawl_is_watched_read_and_judged(served: Served) -> None:
     with signed_in(served) as (page, complaints):
         watch(page, served, complaints)
         read(page)
+        narrow(page, served.address)
         change(page, served.address)
         walk(page, served.address)
         for width in (360, 1280):
@@ -153,6 +154,31 @@ def read(page: Any) -> None:
     page.get_by_role("tab", name="Feedback").click()
     page.get_by_role("button", name="Take back").first.click()
     expect(page.locator(".labels li")).to_have_count(1, timeout=PATIENCE)
+
+
+def narrow(page: Any, address: str) -> None:
+    """The filters by day are days to the server, too; nothing found is told apart from nothing like that."""
+    page.goto(f"{address}#results?since=2000-01-01")
+    expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
+    page.get_by_label("From").fill("2099-01-01")
+    expect(page.get_by_text("No page is like that.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
+
+
+def test_words_are_no_addresses(served: Served) -> None:
+    """Words among the starting points are told of before anything is saved."""
+    with signed_in(served) as (page, complaints):
+        page.goto(f"http://127.0.0.1:{served.port}/interests/new")
+        page.get_by_label("In words").fill("coral")
+        page.get_by_label("Your own starting points").fill("reefs of the world")
+        page.get_by_role("button", name="Create only").click()
+        expect(page.locator("#seeds-error")).to_contain_text("reefs is no address")
+        page.get_by_label("Your own starting points").fill("reefs.example/world\nhttp://intranet/")
+        page.get_by_role("button", name="Create only").click()
+        page.wait_for_url("**/interests/*", wait_until="commit")
+        expect(page.get_by_role("heading", name="Not started yet")).to_be_visible(timeout=PATIENCE)
+        assert [] == complaints
 
 
 def change(page: Any, address: str) -> None:

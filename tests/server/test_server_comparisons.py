@@ -107,7 +107,9 @@ def test_from_asking_to_curves(site: SiteUnderTest, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_a_dead_process_left_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison that ran when the process died is queued anew; one that can't be done says why."""
+    """A comparison that ran when the process died is queued anew, and no page stays where it was done. One that can't
+    be done says why.
+    """
     monkeypatch.setattr(comparing, "EVERY", 0.02)
     site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("ada")
@@ -117,7 +119,10 @@ def test_what_a_dead_process_left_is_done_again(tmp_path: Path, monkeypatch: pyt
     assert row["id"] == (comparisons.take(site.database) or {})["id"]
     assert None is comparisons.take(site.database)
     (site.settings.crawl_directory(crawl) / "log.sqlite").unlink()
+    left = site.settings.data / "comparing" / "of-a-child-that-was-killed"
+    left.mkdir(parents=True)
     done(site)
+    assert not left.parent.exists()
     told = ada.get(f"{API}/comparisons/{row['id']}").json()
     assert ("failed", True) == (told["state"], bool(told["reason"]))
     site.close()

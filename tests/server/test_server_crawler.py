@@ -161,7 +161,7 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
         crawl = bench.crawl("ann", budget=5)
         bench.start()
         row = await bench.until_state(crawl, "finished")
-        assert ("page budget spent", 5, 5) == (row["reason"], row["pages"], row["found"])
+        assert ("all pages that were asked for are fetched", 5, 5) == (row["reason"], row["pages"], row["found"])
         assert 5 == len(bench.collected(crawl))
         notice = bench.database.row("SELECT * FROM notice")
         assert notice is not None
@@ -301,12 +301,14 @@ def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_crawl_without_a_page_says_why(tmp_path: Path) -> None:
-    """Where nothing could be fetched, the reason names the last failure."""
+    """Where nothing could be fetched, the crawl has failed, and says why in words for people in a browser."""
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", seeds=["http://10.0.0.1/coral"])
         bench.start()
-        assert "refused" in (await bench.until_state(crawl, "finished"))["reason"]
+        reason = "no page could be read; http://10.0.0.1/coral: the address lies in a network that is not public. "
+        reason += "Nothing was sent. Whoever keeps this server can allow a network of your own"
+        assert reason == (await bench.until_state(crawl, "failed"))["reason"]
 
     on_bench(tmp_path, work)
 
@@ -405,6 +407,29 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     on_bench(tmp_path, work)
 
 
+def test_feedback_when_the_clock_was_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word on a page is heard although another one was given an hour later, by the clock."""
+    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        first, second = bench.collected(crawl)[:2]
+        for page in (first, second):
+            feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, True)
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 2)
+        feedback.set_label(bench.database, time.time() - 3600, "ann-reefs", "ann", first, False)
+
+        def labels() -> dict[str, bool]:
+            assert bench.process is not None
+            return bench.process.under[crawl].running.taught_by
+
+        await bench.until(lambda: labels() == {first: False, second: True})
+
+    on_bench(tmp_path, work)
+
+
 def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
     """A running crawl that is deleted ends at once, its directory is removed, and nobody is told anything."""
 
@@ -468,6 +493,92 @@ def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
         await bench.until_state(crawl, "finished")
         paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
         assert 10 == len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_changes_are_counted_over_an_interruption(tmp_path: Path) -> None:
+    """The notice of a refresh that was broken off tells of all that it saw, and not of what no reader cares for."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=6)
+        bench.start()
+        await bench.until_state(crawl, "finished")
+        seen = len(bench.server.log)
+        bench.web.text = "the reef has died of the heat, and all of its fish have left the lagoon for good"
+        crawls.refresh(bench.database, time.time(), crawl)
+        await bench.until(lambda: len(bench.server.log) > seen + 3)
+        bench.web.slow = 0.3
+        await bench.stop()
+        bench.web.slow = 0.0
+        bench.start()
+        await bench.until_state(crawl, "finished")
+        told = bench.database.rows("SELECT text FROM notice WHERE kind = 'changes'")
+        assert [{"text": "reefs: 6 pages have changed"}] == told
+
+    on_bench(tmp_path, work)
+
+
+def test_a_killed_process_had_not_told_all(tmp_path: Path) -> None:
+    """A crawl that is not wanted any more when the next process comes has what its log has, not what was told last."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", budget=7)
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        await bench.stop()
+        told = "UPDATE crawl SET state = 'running', wanted = ?, pages = ?, found = ?"
+        for wanted, pages, found in (("pause", 3, 2), ("stop", 0, 0), ("stop", 7, 5)):
+            bench.database.run(told, wanted, pages, found)
+            live = bench.settings.crawl_directory(crawl) / "live.json"
+            live.write_text("{}")
+            bench.start()
+            now = await bench.until_state(crawl, {"pause": "paused", "stop": "stopped"}[wanted])
+            assert (7, found + row["found"] - pages) == (now["pages"], now["found"])
+            assert not live.exists()
+            await bench.stop()
+
+    on_bench(tmp_path, work)
+
+
+def test_crawls_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the disk is full crawls end, and say why; when there is room they go on. None starts without."""
+
+    async def work(bench: Bench) -> None:
+        crawl, other = bench.crawl("ann"), bench.crawl("bob")
+        crawls.pause(bench.database, other)
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        monkeypatch.setattr(running_module, "ROOM", 2**70)
+        row = await bench.until_state(crawl, "failed")
+        assert "MB left: delete what is not needed" in row["reason"]
+        assert len(bench.collected(crawl)) == row["pages"] >= 3
+        crawls.resume(bench.database, time.time(), other)
+        await bench.until_state(other, "failed")
+        assert not bench.settings.crawl_directory(other).exists()
+        monkeypatch.undo()
+        crawls.resume(bench.database, time.time(), crawl)
+        await bench.until(lambda: bench.row(crawl)["pages"] > row["pages"])
+
+    on_bench(tmp_path, work)
+
+
+def test_a_clock_that_is_set(tmp_path: Path) -> None:
+    """Signs of life, and what a crawl does now, are told in the time of day as it is, whatever it was at the start."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 1)
+        assert bench.process is not None
+        bench.process.around.wall = lambda: 1000.0
+
+        def told() -> tuple[float, float]:
+            beat = bench.database.row("SELECT beat FROM process")
+            live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
+            return beat["beat"] if beat else 0.0, live["at"]
+
+        await bench.until(lambda: told()[0] == 1000.0 and told()[1] == 1000.0)
 
     on_bench(tmp_path, work)
 

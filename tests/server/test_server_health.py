@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lycosa.people.database import NoRoom
 from lycosa.server.metrics import Metrics, family
 from site_maker import API, SiteUnderTest, make_site
 
@@ -24,8 +26,28 @@ def test_health_needs_both_processes(site: SiteUnderTest) -> None:
     beat(site)
     told = nobody.get(f"{API}/health").json()
     assert ("ok", True, True) == (told["status"], told["database"], told["crawl_process"])
-    site.clock.now += 60
-    assert not nobody.get(f"{API}/health").json()["crawl_process"]
+    for moved in (60, -3660):  # also when the clock was set back meanwhile
+        site.clock.now += moved
+        assert not nobody.get(f"{API}/health").json()["crawl_process"]
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who wants something kept hears that there is no room; who only reads is answered."""
+    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    ada = site.sign_up("ada")
+    ask = site.database._ask
+
+    def full(statement: str, given: Any) -> Any:
+        if statement.startswith("INSERT INTO interest"):
+            raise NoRoom("lycosa.sqlite: database or disk is full")
+        return ask(statement, given)
+
+    monkeypatch.setattr(site.database, "_ask", full)
+    wishes = {"words": "coral", "seeds": ["http://reefs.example/"], "budget": 5}
+    answer = ada.post(f"{API}/interests", json={"name": "reefs", "wishes": wishes, "look_again": ""})
+    assert (507, True) == (answer.status_code, "disk is full" in answer.json()["detail"])
+    assert 200 == ada.get(f"{API}/interests").status_code
+    site.close()
 
 
 def test_health_without_a_database_is_an_answer(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
+from lycosa.people.database import DatabaseAway
 from lycosa.server import events as module
 from lycosa.server.events import EventStream, Feed
 from lycosa.server.who import AskedCrawl, Person
@@ -183,6 +184,27 @@ def test_no_visit_is_sent_twice_or_left_out(plain: CrawlOnSite, monkeypatch: pyt
     assert [3, 4, 5, *range(7, 28)] == seqs(text)
 
 
+@pytest.mark.parametrize("statement", ["FROM crawl WHERE id", "FROM feedback", "JOIN interest"])
+def test_the_database_goes_away_in_the_middle_of_a_look(
+    plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    """Whichever question stays without an answer, the stream goes on when the next is answered, with all visits."""
+    plain.set(state="queued")
+    feed = feed_of(plain)
+    database = plain.site.database
+    ask = database._ask
+
+    def away(asked: str, given: Any) -> Any:
+        if statement in asked:
+            raise DatabaseAway("it is away")
+        return ask(asked, given)
+
+    monkeypatch.setattr(database, "_ask", away)
+    assert ([], False, False) == feed.look()
+    monkeypatch.setattr(database, "_ask", ask)
+    assert [3, 4, 5, 7] == seqs("".join(feed.look()[0]))
+
+
 def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
     """A session that ends, ends the stream; and so does a crawl that is deleted."""
     feed = feed_of(world)
@@ -295,3 +317,13 @@ def test_a_stream_beside_a_running_crawl(plain: CrawlOnSite) -> None:
 
 def _add(crawl: Revisited) -> None:
     crawl.page(HOME + "late", html("Late", "coral"), 2.0)
+
+
+def test_what_cannot_be_told_apart_is_one(plain: CrawlOnSite) -> None:
+    """A host that is not there is one cause, whether robots.txt or a page was asked for."""
+    crawl = plain.record_again()
+    for kind in ("robots", "page"):
+        crawl.log.append(Visit(f"http://nowhere.test/{kind}", kind, "unknown-host", 9, started=EPOCH, ended=EPOCH))
+    crawl.close()
+    told = {error["cause"]: error["count"] for error in plain.get("progress")["errors"]}
+    assert {"There is no such host": 2, "The page is not there": 1} == told

@@ -214,6 +214,7 @@ def test_nonsense_is_explained(plain: CrawlOnSite) -> None:
     for given, told in asked:
         answer = plain.client.get(f"{API}/crawls/{plain.crawl}/pages", params=given)
         assert (422, True) == (answer.status_code, told in answer.text), (given, answer.text)
+        assert "--" not in answer.text  # people here have no command line
 
 
 def test_excerpts_that_take_too_long_come_later(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,3 +249,11 @@ def test_hostile_text_reaches_the_api_as_text(plain: CrawlOnSite) -> None:
     crawl.close()
     page = plain.get("page", url=HOME + "hub")
     assert ("<b>", "e", "<script>") == (page["title"], page["language"], page["why"]["anchor"])
+
+
+def test_options_that_somebody_spoilt(plain: CrawlOnSite) -> None:
+    """A crawl whose options can't be read is not shown as one without pages."""
+    (plain.directory / "crawl.toml").write_text("[[[")
+    for path in ("pages", f"page?url={CORAL}", f"reader?url={CORAL}"):
+        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/{path}")
+        assert (503, True) == (answer.status_code, "tell who runs this server" in answer.text)

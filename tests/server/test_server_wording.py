@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.collection.report.causes import KINDS, OUTCOMES, explain
 from lycosa.server.wishing import GUIDES, JUDGES
-from lycosa.server.wording import advice, summary
+from lycosa.server.wording import advice, cause, nothing, summary
 
 OF_THE_COMMAND_LINE = re.compile(r"--\w|\.toml|\bresume\b.* with\b")
 
@@ -25,3 +25,18 @@ def test_summaries() -> None:
     """Nor does what is said of strategies and judges."""
     entries = [*GUIDES.items(), *JUDGES.items()]
     assert [] == [name for name, entry in entries if OF_THE_COMMAND_LINE.search(summary(name, entry.summary))]
+
+
+def test_a_host_that_is_not_there() -> None:
+    """That a host has no name or answer is said so, though it was robots.txt that was asked for first."""
+    names = [cause("robots", outcome, explain("robots", outcome)[0]) for outcome in ("unknown-host", "broken")]
+    assert ["There is no such host", "robots.txt could not be read"] == names
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_a_crawl_without_a_page(outcome: str) -> None:
+    """Why a crawl has no page is said in whole words, without the program's own names."""
+    said = nothing(f"https://reef.example/robots.txt: {outcome} allow it with --allow-network 10.0.0.0/8")
+    assert said.startswith("no page could be read; https://reef.example/: ")
+    assert None is OF_THE_COMMAND_LINE.search(said)
+    assert f": {outcome} " not in said

@@ -50,6 +50,8 @@ def serve(*, quiet: bool, admin_link: bool = False, **given: Any) -> None:
             print(f"Lycosa is at {settings.base}/ . Ctrl-C stops it.", flush=True)
             if code:
                 link = f"{settings.base}/join#{code}"
+                if not admin_link and orphaned(settings.data):
+                    print("Mind: crawls lie there already. Do they belong to another --database?", flush=True)
                 why = "One more admin." if admin_link else "No admin yet."
                 print(f"{why} Make the account here, within a week, once:\n{link}", flush=True)
 
@@ -59,6 +61,12 @@ def serve(*, quiet: bool, admin_link: bool = False, **given: Any) -> None:
         print(f"Data in {settings.data.absolute()}, accounts in {_where(settings.database)}.", flush=True)
         asyncio.run(run())
     print("stopped; crawls go on at the next start", file=sys.stderr)
+
+
+def orphaned(data: Path) -> bool:
+    """Whether there are crawls in a directory: odd where the database knows nobody."""
+    crawls = data / "crawls"
+    return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
 
 
 def _where(address: str) -> str:

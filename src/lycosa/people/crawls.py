@@ -47,7 +47,7 @@ class Ending:
     found: int = 0
     lessons: int = 0
     changes: int = 0
-    """Changes that this run saw."""
+    """Changes that were seen since the crawl began to look at its pages again."""
 
 
 # -- what people want ------------------------------------------------------------------------------------------
@@ -130,6 +130,8 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
         if row["state"] in OVER:
             _only(database, row["interest"], crawl)
             _queue(database, now, crawl, "crawl")
+        elif row["wanted"] == "stop":  # it is about to be over
+            database.run("UPDATE crawl SET wanted = 'run' WHERE id = ?", crawl)
         database.run("UPDATE crawl SET budget = ? WHERE id = ?", budget, crawl)
     return get(database, crawl)
 
@@ -158,8 +160,16 @@ def _queue(database: Database, now: float, crawl: str, task: str = "") -> None:
     )
 
 
+def held(database: Database, crawl: str) -> Row | None:
+    """Its row, locked; before it that of its interest. Everyone takes them in this order, so that nobody waits for one
+    who waits for them.
+    """
+    database.row(f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = ?){database.lock}", crawl)
+    return database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+
+
 def _locked(database: Database, crawl: str) -> Row:
-    row = database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+    row = held(database, crawl)
     if row is None:
         raise Gone("no such crawl: it was deleted")
     return row
@@ -256,7 +266,7 @@ def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
     empty if it was deleted, or had ended already.
     """
     with database.transaction():
-        row = database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+        row = held(database, crawl)
         if row is None or row["state"] != "running":
             return ""
         state, reason = _after(row, ending)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError, LycosaError, StoreError
 
 Row: TypeAlias = dict[str, Any]
 Value: TypeAlias = str | int | float | None
@@ -23,6 +23,10 @@ Value: TypeAlias = str | int | float | None
 
 class DatabaseAway(LycosaError):
     """The database can't be reached now; the same request may succeed later."""
+
+
+class NoRoom(StoreError):
+    """The disk is full: nothing can be kept until there is room."""
 
 
 class Taken(LycosaError):

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from lycosa.core.errors import LycosaError
+from lycosa.people.crawls import held
 from lycosa.people.database import Database
 from lycosa.people.limits import forget
 from lycosa.store.log import Lock
@@ -27,7 +28,7 @@ def erase_person(database: Database, person: str) -> list[str]:
         if row is None:
             return []
         thrown: list[str] = []
-        for interest in database.rows("SELECT id FROM interest WHERE owner = ?", person):
+        for interest in database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY id", person):
             thrown += erase_interest(database, interest["id"])
         forget(database, row["folded"])
         database.run("DELETE FROM person WHERE id = ?", person)  # and what refers to them, by the schema's rules
@@ -37,6 +38,8 @@ def erase_person(database: Database, person: str) -> list[str]:
 def erase_interest(database: Database, interest: str) -> list[str]:
     """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
     with database.transaction():
+        # First of all, so that no crawl can come in between: nobody would remove its directory.
+        database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)
         crawls = [row["id"] for row in database.rows("SELECT id FROM crawl WHERE interest = ?", interest)]
         for crawl in crawls:
             _throw(database, crawl)
@@ -47,7 +50,8 @@ def erase_interest(database: Database, interest: str) -> list[str]:
 def erase_crawl(database: Database, crawl: str) -> None:
     """One crawl, and the comparisons that were made on it."""
     with database.transaction():
-        if database.run("DELETE FROM crawl WHERE id = ?", crawl):
+        if held(database, crawl) is not None:
+            database.run("DELETE FROM crawl WHERE id = ?", crawl)
             _throw(database, crawl)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.people.database import Database, DatabaseAway, Row, Taken, Value
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Row, Taken, Value
 
 CONNECT = 5
 """Seconds to wait for the server at most."""
@@ -33,7 +33,7 @@ class Postgres(Database):
     the connection broke under it; one that writes is not, as it may have been done.
     """
 
-    lock = " FOR UPDATE"
+    lock = " FOR NO KEY UPDATE"  # as FOR UPDATE, but whoever only refers to the row need not wait
 
     def __init__(self, address: str) -> None:
         super().__init__()
@@ -165,6 +165,8 @@ class Postgres(Database):
             yield
         except self._psycopg.IntegrityError as error:
             raise Taken(str(error)) from error
+        except self._psycopg.errors.DiskFull as error:
+            raise NoRoom(f"{self.place}: {error}; make room on its disk") from error
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             raise DatabaseAway(
                 f"the database {self.place} does not answer ({str(error).splitlines()[0] if str(error) else error!r}): "

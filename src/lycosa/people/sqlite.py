@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.people.database import Database, DatabaseAway, Row, Taken, Value
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Row, Taken, Value
 
 PATIENCE = 10.0
 """Seconds to wait for another process that writes."""
@@ -106,6 +106,8 @@ class Sqlite(Database):
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
                 raise DatabaseAway(f"{self.path} is in use by another process: try again in a moment") from error
+            if "full" in str(error):
+                raise NoRoom(f"{self.path}: {error}; make room on its disk") from error
             raise StoreError(f"{self.path}: {error}") from error
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged or no database ({error}): restore it from a backup") from error

@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
 from lycosa.people.credentials import Busy, Passwords
-from lycosa.people.database import Database, DatabaseAway, Taken
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
 from lycosa.people.migrating import migrate
 from lycosa.server.address import check_proxies
@@ -79,6 +79,9 @@ async def _explain(request: Request, error: Exception) -> Response:
     if isinstance(error, DatabaseAway):
         log("database away", "warning", why=str(error))
         return _answer(503, "the database does not answer: try again in a moment", {"Retry-After": "2"})
+    if isinstance(error, NoRoom):
+        log("no room", "error", why=str(error))
+        return _answer(507, "the server's disk is full, and nothing was changed: tell who runs this server")
     if isinstance(error, StoreError):
         log("store failed", "error", why=str(error))
         return _answer(503, "what is kept of this can't be read now: tell who runs this server", {"Retry-After": "2"})

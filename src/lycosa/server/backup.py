@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import sqlite3
 import tarfile
 import tempfile
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.people.database import Database
 from lycosa.people.migrating import scripts, tables_of, version
@@ -109,15 +110,17 @@ class Backup:
             ends = self._log(tar, directory, f"crawls/{crawl}")
             for name, end in ends.items():
                 with open(directory / "archive" / name, "rb") as archive:
+                    if os.fstat(archive.fileno()).st_size < end:
+                        raise _spoilt(directory, f"{archive.name} has lost its end")
                     self._add(tar, f"crawls/{crawl}/archive/{name}", archive, end)
             for path in sorted(directory.iterdir()):
                 passing = path.name in REBUILT or path.name.endswith((".new", "-wal", "-shm", "-journal"))
                 if path.is_file() and not path.is_symlink() and not passing:
                     with open(path, "rb") as other:
                         self._add(tar, f"crawls/{crawl}/{path.name}", other, path.stat().st_size)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
             if directory.is_dir() and self.database.row("SELECT id FROM crawl WHERE id = ?", crawl):
-                raise  # it isn't being deleted: something is missing
+                raise _spoilt(directory, f"{error.filename} is missing") from error  # it isn't being deleted
             self._gone.append(crawl)
 
     @staticmethod
@@ -135,12 +138,13 @@ class Backup:
             copy = Path(place) / LOG
             try:
                 self._copied(directory / LOG, copy)
-            except sqlite3.OperationalError as error:
+                with closing(SqliteLog(copy, readonly=True)) as log:
+                    ends = log.archived()
+            except (sqlite3.Error, StoreError) as error:
                 if (directory / LOG).exists():
-                    raise InputError(f"cannot copy {directory / LOG}: {error}") from error
+                    why = str(error).replace(str(copy), str(directory / LOG))
+                    raise _spoilt(directory, why.partition(": ")[0]) from error
                 raise FileNotFoundError(2, "No such file or directory", str(directory / LOG)) from error
-            with closing(SqliteLog(copy, readonly=True)) as log:
-                ends = log.archived()
             with open(copy, "rb") as whole:
                 self._add(tar, f"{into}/{LOG}", whole, copy.stat().st_size)
         return ends
@@ -151,6 +155,12 @@ class Backup:
         counted = _Counted(content)
         tar.addfile(about, counted)
         self._members[name] = {"size": size, "sha256": counted.digest.hexdigest()}
+
+
+def _spoilt(directory: Path, why: str) -> InputError:
+    return InputError(
+        f"cannot back up the crawl in {directory}: {why}; mend it from an older backup, or have its owner delete it"
+    )
 
 
 class _Counted:

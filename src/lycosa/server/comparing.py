@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -24,6 +25,9 @@ from lycosa.people import comparisons
 from lycosa.people.database import Database, Row
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
+
+PLACE = "comparing"
+"""In the server's directory, where the child writes. It may be killed: who started it sees that nothing stays there."""
 
 EVERY = 1.0
 """Seconds between two looks at the queue, and at whether a running comparison is still wanted."""
@@ -44,6 +48,7 @@ async def run_queued(settings: Settings, database: Database) -> None:
     while True:
         try:
             if not started:
+                await asyncio.to_thread(_clear, settings)
                 await asyncio.to_thread(comparisons.requeue, database)
                 started = True
             row = await asyncio.to_thread(comparisons.take, database)
@@ -59,6 +64,10 @@ async def run_queued(settings: Settings, database: Database) -> None:
         await asyncio.sleep(EVERY)
 
 
+def _clear(settings: Settings) -> None:
+    shutil.rmtree(settings.data / PLACE, ignore_errors=True)
+
+
 async def _do(settings: Settings, database: Database, row: Row) -> None:
     log("comparison started", comparison=row["id"])
     told = {
@@ -66,6 +75,7 @@ async def _do(settings: Settings, database: Database, row: Row) -> None:
         "strategies": json.loads(row["strategies"]),
         "words": str(json.loads(row["wishes"]).get("words", "")),
         "random_seed": settings.random_seed,
+        "place": str(settings.data / PLACE),
     }
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lycosa.server.comparing"),
@@ -88,6 +98,7 @@ async def _do(settings: Settings, database: Database, row: Row) -> None:
         if child.returncode is None:
             child.kill()
         await child.wait()
+        _clear(settings)
     reason = without_place(settings, answer[1])
     await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], answer[0], reason)
     log("comparison ended", comparison=row["id"], reason=answer[1])
@@ -126,15 +137,20 @@ def main() -> None:
     threading.Thread(target=watch, daemon=True).start()
     os.nice(10)
     try:
-        said = {"result": compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"])}
+        place = Path(told["place"])
+        place.mkdir(0o700, exist_ok=True)
+        found = compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)
+        said = {"result": found}
     except LycosaError as error:
         said = {"reason": str(error)}  # type: ignore[dict-item]
     print(json.dumps(said), flush=True)
     os._exit(0)
 
 
-def compare(directory: Path, strategies: list[str], words: str, random_seed: int = 0) -> dict[str, Any]:
-    """The curves of some strategies on a recorded crawl, and its own."""
+def compare(
+    directory: Path, strategies: list[str], words: str, random_seed: int = 0, beside: Path | None = None
+) -> dict[str, Any]:
+    """The curves of some strategies on a recorded crawl, and its own. `beside`: where there is room for its pages."""
     import numpy as np
 
     from lycosa.lab.corpora.crawl import crawl
@@ -144,7 +160,7 @@ def compare(directory: Path, strategies: list[str], words: str, random_seed: int
     from lycosa.lab.simulation import simulate
     from lycosa.lab.subjects import Subject, standing_out
 
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=beside) as place:
         account = Account()
         index = write_index(crawl(directory, account, lambda _: True), Path(place) / "index", source="crawl")
         beta, first, threshold, seeds = _recorded(directory, index)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,8 +97,13 @@ class Feed:
         if self.generation not in (-1, held.shelf.generation):
             return [_event("end", {"reason": "begun anew"})], False, True
         self.generation = held.shelf.generation
-        events, more = self._visits(held)
-        crawl = told(self.site, row)
+        upto = held.shelf.seq
+        try:  # all that is asked of the database, before anything counts as sent
+            crawl = told(self.site, row)
+            labels = feedback.labels_of(self.site.database, self.asked.interest["id"]) if upto > self.after else {}
+        except DatabaseAway:
+            return [], False, False
+        events, more = self._visits(held, upto, labels)
         events += self._progress(held, crawl, now, full=crawl.state in OVER and not more)
         if crawl.state != self.state:
             self.state = crawl.state
@@ -120,12 +125,10 @@ class Feed:
             return "not shared any more"
         return ""
 
-    def _visits(self, held: Held) -> tuple[list[str], bool]:
+    def _visits(self, held: Held, upto: int, labels: Mapping[str, bool]) -> tuple[list[str], bool]:
         shelf = held.shelf
-        if shelf.seq <= self.after:
+        if upto <= self.after:
             return [], False
-        upto = shelf.seq
-        labels = feedback.labels_of(self.site.database, self.asked.interest["id"])
         events = []
         with shelf.reading() as log:
             where = f"seq > ? AND seq <= ? AND {TOLD}"

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from lycosa.collection.shelf import Shelf
+from lycosa.server import wording
 from lycosa.server.api.crawls import Crawl
-from lycosa.server.wording import advice
 
 NAME = "live.json"
 FRESH = 10.0
@@ -102,16 +102,7 @@ def progress_of(shelf: Shelf, crawl: Crawl, now: float, *, curve: bool) -> Progr
     live = Live.read(shelf.path, now)
     drawn = shelf.harvest() if curve else None
     with shelf.lock:
-        failures = [
-            Failure(
-                cause=cause.name,
-                count=cause.count,
-                meaning=advice(cause.outcome, cause.advice),
-                example=cause.examples[0][0] if cause.examples else "",
-                outcome=cause.outcome,
-            )
-            for cause in sorted(shelf.ledger.causes.values(), key=lambda cause: -cause.count)
-        ]
+        failures = _failures(shelf)
         hosts = _hosts(shelf, live, now)
         seq = shelf.seq
     return Progress(
@@ -124,6 +115,24 @@ def progress_of(shelf: Shelf, crawl: Crawl, now: float, *, curve: bool) -> Progr
         hosts=hosts,
         curve=Curve(pages=drawn.pages, found=drawn.found, breadth=drawn.breadth) if drawn is not None else None,
     )
+
+
+def _failures(shelf: Shelf) -> list[Failure]:
+    """What went wrong, the most frequent first; causes that a reader can't tell apart are one."""
+    found: dict[str, Failure] = {}
+    for cause in shelf.ledger.causes.values():
+        name = wording.cause(cause.kind, cause.outcome, cause.name)
+        if name in found:
+            found[name].count += cause.count
+            continue
+        found[name] = Failure(
+            cause=name,
+            count=cause.count,
+            meaning=wording.advice(cause.outcome, cause.advice),
+            example=cause.examples[0][0] if cause.examples else "",
+            outcome=cause.outcome,
+        )
+    return sorted(found.values(), key=lambda failure: -failure.count)
 
 
 def _hosts(shelf: Shelf, live: Live, now: float) -> list[HostNow]:

@@ -24,7 +24,8 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.people.database import Database
 from lycosa.server.shelves import Held
-from lycosa.store.log import SqliteLog
+from lycosa.store.directory import CONFIG
+from lycosa.store.log import NAME, SqliteLog
 
 Labelled = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
@@ -221,7 +222,9 @@ def collection_of(shelf: Shelf) -> Collection | None:
     """The crawl's directory, for reading; None while nothing is there."""
     try:
         return Collection(shelf.path)
-    except InputError:
+    except InputError as error:
+        if (shelf.path / CONFIG).exists() and (shelf.path / NAME).exists():  # somebody has edited it, say
+            raise StoreError(str(error)) from error
         return None
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from lycosa.collection.report.causes import OUTCOMES
+from lycosa.core import engine
+
 ADVICE = {
     "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start anew.",
     "busy": "Lycosa waits as long as it is told to and tries again. If it happens a lot, look again later.",
@@ -18,6 +21,18 @@ ADVICE = {
 }
 """What can be done about a failure, by its outcome, where the command line's advice names options or files."""
 
+ENDINGS = {
+    engine.PAGES_SPENT: "all pages that were asked for are fetched",
+    engine.LEFT_ALONE: "the hosts that are left cannot be asked for now",
+    engine.EXHAUSTED: "no links are left to follow",
+    engine.HOSTS_SPENT: "of each host as many pages as it may be asked for are fetched",
+    engine.REFRESHED: "all pages were looked at again",
+}
+"""Why a crawl is over."""
+
+NO_HOST = frozenset({"unknown-host", "unreachable", "refused", "timeout"})
+"""Outcomes that are about a host: that it was robots.txt that was asked for says nothing to a reader."""
+
 SUMMARIES = {"random": "in a random order, the same each time"}
 """Strategies, where what is said of them elsewhere names options."""
 
@@ -30,3 +45,28 @@ def advice(outcome: str, usual: str) -> str:
 def summary(name: str, usual: str) -> str:
     """What a strategy does."""
     return SUMMARIES.get(name, usual)
+
+
+def cause(kind: str, outcome: str, usual: str) -> str:
+    """What went wrong, by its name."""
+    return OUTCOMES[outcome][0] if kind == "robots" and outcome in NO_HOST else usual
+
+
+def ending(reason: str) -> str:
+    """Why a crawl is over."""
+    return ENDINGS.get(reason, reason)
+
+
+def nothing(complaint: str) -> str:
+    """Why a crawl has not a single page, from what the engine says of its last failure.
+
+    >>> nothing("https://reef.example/robots.txt: unknown-host no such host: reef.example")
+    "no page could be read; https://reef.example/: there is no such host. A misspelt or abandoned name. If all hosts \
+are unknown, the server's own connection may be what fails"
+    """
+    node, _, said = complaint.partition(": ")
+    outcome = said.partition(" ")[0]
+    name, usual = OUTCOMES.get(outcome, (said, ""))
+    advised = advice(outcome, usual).removesuffix(".")
+    told = f"{name[:1].lower()}{name[1:]}" if outcome in OUTCOMES and not name.startswith("robots") else name
+    return f"no page could be read; {node.removesuffix('robots.txt')}: {told}{'. ' if advised else ''}{advised}"

@@ -67,7 +67,7 @@ def health(request: Request, _: None = open_to_all()) -> Health:
     there, beating = True, False
     try:
         row = site.database.row("SELECT MAX(beat) AS beat FROM process WHERE name <> 'web'")
-        beating = bool(row and row["beat"] is not None and site.clock() - row["beat"] < SILENT)
+        beating = bool(row and row["beat"] is not None and abs(site.clock() - row["beat"]) < SILENT)
     except LycosaError:
         there = False
     return Health(

@@ -206,7 +206,10 @@ def filters_of(host: str, language: str, since: str, until: str, changed: bool) 
     given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
     days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
     hosts, languages = ([text] if text else [] for text in given)
-    return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
+    try:
+        return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
+    except InputError as error:  # which names the options of a command
+        raise InputError(str(error).replace("--", "")) from None
 
 
 def _keeps_history(site: Site, person: str) -> bool:
@@ -227,10 +230,10 @@ def _page(held: Held, url: str) -> Shelved:
 
 
 def _collection(shelf: Shelf) -> Collection:
-    try:
-        return Collection(shelf.path)
-    except InputError:
-        raise HTTPException(404, "this crawl has no such page") from None
+    found = collection_of(shelf)
+    if found is None:
+        raise HTTPException(404, "this crawl has no such page")
+    return found
 
 
 def _version(seq: int, visit: Visit) -> Version:

@@ -23,17 +23,19 @@ STALE = 10.0
 MOST_HOSTS = 100
 
 
-def told(engine: Engine, now: float) -> dict[str, Any]:
-    """The state of an engine in plain data."""
+def told(engine: Engine, now: float, ahead: float = 0.0) -> dict[str, Any]:
+    """The state of an engine in plain data. `ahead`: by how much the time of day is ahead of the engine's clock."""
     politeness = getattr(engine.space, "politeness", None)
     flying = politeness.flying if isinstance(politeness, View) else {}
     since = {request: at for (_, request), at in flying.items()}
     lanes = nlargest(MOST_HOSTS, (lane for lane in engine.frontier.lanes if lane.heap or lane.in_flight), key=_weight)
     return {
-        "at": now,
+        "at": now + ahead,
         "frontier": engine.table.open_rows,
-        "in_flight": [{"url": task.node, "since": since.get(task.node, now)} for task in engine.in_flight.values()],
-        "hosts": [_host(lane, now) for lane in lanes],
+        "in_flight": [
+            {"url": task.node, "since": since.get(task.node, now) + ahead} for task in engine.in_flight.values()
+        ],
+        "hosts": [_host(lane, now, ahead) for lane in lanes],
     }
 
 
@@ -41,11 +43,11 @@ def _weight(lane: Lane) -> tuple[int, int]:
     return lane.in_flight, len(lane.heap)
 
 
-def _host(lane: Lane, now: float) -> dict[str, Any]:
+def _host(lane: Lane, now: float, ahead: float) -> dict[str, Any]:
     waits = lane.status == WAITING and lane.until > now
     return {
         "host": lane.name,
-        "ready_at": lane.until if waits else None,
+        "ready_at": lane.until + ahead if waits else None,
         "why": lane.why if waits or lane.status == PARKED else "",
         "in_flight": lane.in_flight,
         "waiting": len(lane.heap),

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from lycosa import crawling
-from lycosa.core.engine import STOPPED, Engine
-from lycosa.core.errors import LycosaError
+from lycosa.core.engine import EXHAUSTED, LEFT_ALONE, STOPPED, Engine
+from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
 from lycosa.people.wishes import Wishes, options
+from lycosa.server import wording
 from lycosa.server.crawler import live
 from lycosa.server.crawler.teaching import teach
 from lycosa.server.logs import log
+from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.store.directory import CONFIG
 from lycosa.web.authority import Authority
@@ -32,6 +36,9 @@ LONGEST_STOP = 10.0
 
 LONGEST_REASON = 500
 
+ROOM = 50_000_000
+"""Bytes that crawls leave free: on a disk that is full nobody could delete anything, as that is written down, too."""
+
 
 @dataclass(slots=True)
 class Surroundings:
@@ -40,6 +47,8 @@ class Surroundings:
     settings: Settings
     clock: Clock
     authority: Authority
+    wall: Clock = time.time
+    """The time of day, which may be set at any moment: what others in this machine compare with."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Logs are read one after the other, so that the first is soon ready."""
 
@@ -67,12 +76,18 @@ class Running:
         self._crawl: Crawl | None = None
         self._reopening = False
         self._shown = 0.0
-        self._changes_before: int | None = None
+        self._changes = 0
+        self._no_room = ""
 
     async def run(self) -> Ending:
         """Crawl until it is over, or is to stop; whatever goes wrong is an ending, too."""
         try:
+            self._look_for_room()
             reason = await self._sessions()
+            if self._no_room:
+                raise StoreError(self._no_room)
+            if self.row["task"] == "refresh":
+                self._changes = await asyncio.to_thread(self._seen_changes)
         except asyncio.CancelledError:  # what was in flight is not recorded, and asked for again by the next run
             return self._ending(STOPPED)
         except LycosaError as error:
@@ -117,8 +132,6 @@ class Running:
         self.opened_at = around.clock()
         self.engine = crawl.engine
         if self.engine is not None:
-            if self._changes_before is None:
-                self._changes_before = self.engine.tally.changes.total()
             self.grow(self.budget)
         self._count()
         return crawl
@@ -183,18 +196,31 @@ class Running:
                 self._crawl.stop()
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
-            live.write(self._directory, live.told(self.engine, now))
+            self._look_for_room()
+            live.write(self._directory, live.told(self.engine, now, self._around.wall() - now))
+
+    def _look_for_room(self) -> None:
+        """Stop, if the disk is almost full."""
+        free = shutil.disk_usage(self._around.settings.data).free
+        if free < ROOM and not self.stopped_at:
+            self._no_room = (
+                f"the server's disk has only {free / 1e6:,.0f} MB left: delete what is not needed, or tell who runs "
+                "this server; then resume"
+            )
+            self.stop()
 
     def _count(self) -> None:
         if self.engine is not None:
             self.pages, self.found = self.engine.tally.pages, self.engine.tally.relevant
 
+    def _seen_changes(self) -> int:
+        """Changes that a reader cares for since this look at the pages began, however often it was broken off."""
+        return News().count(self._directory, self.row["started"] or 0.0) or 0
+
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
-        changes = 0
-        if self.engine is not None:
-            changes = self.engine.tally.changes.total() - (self._changes_before or 0)
-            if not self.pages and self.engine.tally.complaint and reason != STOPPED:
-                reason = f"{reason}; {self.engine.tally.complaint}"
-        reason = without_place(self._around.settings, reason)
+        complaint = self.engine.tally.complaint if self.engine is not None else ""
+        if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
+            reason, failed = wording.nothing(complaint), True
+        reason = without_place(self._around.settings, wording.ending(reason))
         words = "".join(letter if letter.isprintable() else " " for letter in reason)[:LONGEST_REASON]
-        return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, changes)
+        return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)

@@ -83,7 +83,7 @@ async function showTokens() {
   fill($("#tokens"), table({label: "Tokens", none: "You have made none.", rows: all, columns: [
     {title: "For", head: true, cell: (one) => one.name},
     {title: "May", class: "wide", cell: (one) => one.scopes.join(", ")},
-    {title: "Until", cell: (one) => one.expires ? when(one.expires) : "revoked"},
+    {title: "Until", cell: (one) => one.expires ? when(one.expires) : "no end"},
     {title: "Last used", cell: (one) => ago(one.used)},
     {title: "", class: "tools", cell: (one) => over(one) ? h("span", {class: "badge"}, one.revoked ? "revoked" : "run out") : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
       await del(`/me/tokens/${one.id}`);

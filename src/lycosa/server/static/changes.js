@@ -29,7 +29,7 @@ function entry(context, change) {
     el("p", { class: "result-facts" }, [
       el("span", { text: shown(change.host, 80) || hostOf(change.url) }),
       ago(change.at),
-      change.magnitude ? el("span", { text: `size of the change ${change.magnitude.toFixed(2)}` }) : "",
+      change.magnitude && !change.summary ? el("span", { text: `size of the change ${change.magnitude.toFixed(2)}` }) : "",
       original(change.url),
     ]),
     change.summary ? el("p", { class: "excerpt" }, el("bdi", { text: shown(change.summary, 400) })) : "",

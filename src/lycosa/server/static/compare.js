@@ -23,7 +23,8 @@ export function mount(panel, context) {
     el("div", { class: "actions" }, [start]),
     said,
   ]);
-  panel.replaceChildren(section("Compare strategies on this crawl", chooser), section("Comparisons", list));
+  const asking = section("Compare strategies on this crawl", chooser);
+  panel.replaceChildren(asking, section("Comparisons", list));
 
   const chosen = () => [...choices.querySelectorAll("input:checked")].map((box) => box.value);
   choices.addEventListener("change", () => {
@@ -92,7 +93,7 @@ export function mount(panel, context) {
       el("summary", {}, [comparison.strategies.join(", "), " ", el("span", { class: `badge ${{ finished: "good", failed: "bad", running: "live" }[comparison.state] ?? "warn"}`, text: comparison.state })]),
       el("p", { class: "note" }, ["asked for ", ago(comparison.created)]),
       comparison.reason ? el("p", { class: "notice bad", text: shown(comparison.reason, 400) }) : "",
-      done ? body : comparison.state === "failed" ? "" : el("p", { class: "loading", text: "Under way …" }),
+      done ? body : comparison.state === "failed" ? "" : el("p", { class: "loading", text: comparison.state === "queued" ? "Waiting for its turn …" : "Under way …" }),
       context.may.run ? el("div", { class: "actions" }, [button("Delete", () => remove(comparison), { class: "small danger" })]) : "",
     ]);
     const paint = () => {
@@ -152,7 +153,7 @@ export function mount(panel, context) {
 
   return {
     async show() {
-      chooser.hidden = !context.may.run;
+      asking.hidden = !context.may.run;
       start.disabled = !context.crawl || !context.crawl.pages;
       if (!context.crawl?.pages) {
         said.textContent = "There must be a crawl first.";

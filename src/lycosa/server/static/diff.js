@@ -52,6 +52,9 @@ function linkList(one, many, sign, urls) {
   ]);
 }
 
+// What is said of a change without how it was measured: "changed: text, magnitude 0.02 (tree: level 4 …)", "changed: text".
+const plainly = (says) => says.replace(/,? magnitude [\d.]+/, "").replace(/ \(.*\)$/, "");
+
 export function diffTable(found) {
   const counts = found.words ?? {};
   const says = [`${plural(counts.removed ?? 0, "word")} removed, ${count(counts.added ?? 0)} added`];
@@ -62,7 +65,7 @@ export function diffTable(found) {
   const parts = [
     el("p", { class: "diff-says" }, [
       `${says.join(", ")}. `,
-      found.says ? el("span", { class: "muted", text: shown(found.says, 400) }) : "",
+      found.says ? el("span", { class: "muted", text: shown(plainly(found.says), 400) }) : "",
     ]),
   ];
   if (found.from?.title !== found.to?.title) {

@@ -42,7 +42,7 @@ function measures(effect) {
     ["Accuracy", "accuracy", "how much it gets right"],
   ];
   return el("table", { class: "measures" }, [
-    el("caption", { text: `On ${count(effect.yes + effect.no)} labelled pages, each judged as if it had no label (${shown(effect.method, 40)})` }),
+    el("caption", { text: `On ${count(effect.yes + effect.no)} labelled pages, each judged as if it had no label` }),
     el("thead", {}, el("tr", {}, ["", "Before", "After"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
     el("tbody", {}, rows.map(([name, key, meaning]) =>
       el("tr", {}, [
@@ -98,7 +98,7 @@ export function mount(panel, context) {
     const answer = await call("GET", `/interests/${context.interest.id}/feedback`);
     const known = answer.effect;
     effect.replaceChildren(el("p", { class: "lead", text: effectWords(known) }), known.before && known.after ? measures(known) : "", moves(context, known.moved));
-    said.textContent = answer.labels.length ? "" : "Say yes or no to pages in the results: the judge learns from it, and ranks results and waiting links anew.";
+    said.textContent = answer.labels.length ? "" : !context.may.feedback ? "Nobody has said yes or no to a page yet." : "Say yes or no to pages in the results: the judge learns from it, and ranks results and waiting links anew.";
     list.replaceChildren(...answer.labels.map(row));
   }
 

@@ -56,7 +56,7 @@ function leadsTo(start, end, parent) {
 }
 
 export function mount(panel, context) {
-  const stage = svg("svg", { class: "graph", role: "group", tabindex: "0", "aria-label": "The best pages and their paths from the seeds. Arrow keys move the view, plus and minus zoom. Tab goes to the pages; there the arrow keys go from page to page." });
+  const stage = svg("svg", { class: "graph", role: "group", tabindex: "0", "aria-label": "The best pages and their paths from the starting points. Arrow keys move the view, plus and minus zoom. Tab goes to the pages; there the arrow keys go from page to page." });
   const world = svg("g");
   stage.append(world);
   const card = el("aside", { class: "graph-card", "aria-live": "polite" });
@@ -68,17 +68,14 @@ export function mount(panel, context) {
   let asked = "";
   let marks = new Map();
 
-  panel.replaceChildren(
-    el("div", { class: "row graph-tools" }, [
-      button("Zoom in", () => zoom(1.25), { class: "small" }),
-      button("Zoom out", () => zoom(0.8), { class: "small" }),
-      button("Show all", () => fit(true), { class: "small" }),
-      button("Draw anew", () => load(true), { class: "small" }),
-    ]),
-    note,
-    el("div", { class: "graph-frame" }, [stage, card]),
-    table,
-  );
+  const frame = el("div", { class: "graph-frame", hidden: true }, [stage, card]);
+  const tools = el("div", { class: "row graph-tools", hidden: true }, [
+    button("Zoom in", () => zoom(1.25), { class: "small" }),
+    button("Zoom out", () => zoom(0.8), { class: "small" }),
+    button("Show all", () => fit(true), { class: "small" }),
+    button("Draw anew", () => load(true), { class: "small" }),
+  ]);
+  panel.replaceChildren(tools, note, frame, table);
 
   const place = () => world.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.scale.toFixed(4)})`);
 
@@ -170,9 +167,9 @@ export function mount(panel, context) {
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.found ? el("span", { class: "badge good", text: "found" }) : ""]),
+      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "starting point" }) : "", node.found ? el("span", { class: "badge good", text: "found" }) : ""]),
       step?.parent
-        ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" by “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "step")} from a seed` : ""])
+        ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" by “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "step")} from the start` : ""])
         : "",
       el("p", { class: "row" }, [yesNo(context, known), button("Read", () => read(context, known), { class: "small" }), original(node.url)]),
     );
@@ -217,7 +214,7 @@ export function mount(panel, context) {
       const at = places.get(node.id);
       const radius = 5 + 7 * Math.max(0, Math.min(1, (node.score ?? 0) / most));
       const title = shown(node.title, letters) || shown(node.url.replace(/^https?:\/\//, ""), letters);
-      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.score ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
+      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.score ?? 0).toFixed(2)}${node.seed ? ", starting point" : ""}` },
         node.seed ? svg("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius }) : svg("circle", { r: radius }),
         children.get(node.id).length ? svg("text", { x: -radius, y: -radius - 4 }, title) : svg("text", { x: radius + 5, y: 4 }, title));
       mark.addEventListener("click", () => moved || (go(node.id), open(node, stepTo(node.id))));
@@ -251,7 +248,7 @@ export function mount(panel, context) {
           return el("tr", {}, [
             el("th", { scope: "row" }, el("button", { class: "link", type: "button", onclick: () => read(context, { ...node, why: step }) }, el("bdi", { text: shown(node.title, 100) || shown(node.url, 100) }))),
             el("td", { class: "number", text: node.score == null ? "–" : node.score.toFixed(2) }),
-            el("td", { class: "number", text: node.seed ? "seed" : String(node.depth ?? "") }),
+            el("td", { class: "number", text: node.seed ? "start" : String(node.depth ?? "") }),
             el("td", {}, el("bdi", { text: shown(step.parent_title, 80) || shown(step.parent, 80) })),
             el("td", {}, el("bdi", { text: shown(step.anchor, 80) })),
           ]);
@@ -270,14 +267,17 @@ export function mount(panel, context) {
       return;
     }
     asked = key;
+    tools.hidden = false;
     const graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });
     if (!graph.nodes.length) {
       note.textContent = "No page was found yet.";
       world.replaceChildren();
+      frame.hidden = true;
       return;
     }
+    frame.hidden = false;
     const found = graph.nodes.filter((node) => node.found).length;
-    note.textContent = `${count(graph.nodes.length)} pages, ${count(found)} of them found: ${graph.truncated ? "the best, not all, " : ""}with the paths that led there. Squares are seeds; the larger, the more relevant. Click the graph, then the wheel zooms.`;
+    note.textContent = `${count(graph.nodes.length)} pages, ${count(found)} of them found: ${graph.truncated ? "the best, not all, " : ""}with the paths that led there. Squares are starting points; the larger, the more relevant. Click the graph, then the wheel zooms.`;
     card.replaceChildren(el("p", { class: "note", text: "Choose a page to see where it came from." }));
     paint(graph);
   }

@@ -8,7 +8,7 @@ import * as feedback from "./feedback.js";
 import * as graph from "./graph.js";
 import * as settings from "./interest_settings.js";
 import * as live from "./live.js";
-import { ago, button, call, count, el, fragment, shown, tell } from "./pieces.js";
+import { ago, button, call, count, el, fragment, gone, shown, tell } from "./pieces.js";
 import * as results from "./results.js";
 import * as sharing from "./sharing.js";
 import { ask, badge } from "./shell.js";
@@ -16,6 +16,7 @@ import * as suggestions from "./suggestions.js";
 
 const PARTS = { live, results, graph, changes, feedback, suggestions, compare, sharing, settings };
 const UNDER_WAY = ["queued", "running", "paused"];
+const SAID = { queued: "waits for its turn", running: "runs", paused: "is paused", stopped: "is stopped", finished: "is finished", failed: "has failed" };
 
 const main = document.getElementById("main");
 const id = main.dataset.interest;
@@ -104,21 +105,21 @@ document.querySelector('[role="tablist"]').addEventListener("keydown", (event) =
 function note() {
   const crawl = context.crawl;
   if (!crawl) {
-    return context.may.run ? ["Not crawled yet."] : ["Not crawled yet. Its owner can start it."];
+    return context.may.run ? [] : ["Its owner can start it."];
   }
   const parts = [];
   if (chosen) {
     parts.push(`This is crawl ${crawl.number}, not the newest. `);
   }
   if (crawl.state === "queued") {
-    parts.push(crawl.place_in_queue ? `Place ${crawl.place_in_queue} in the queue. ` : "In the queue. ");
+    parts.push(crawl.place_in_queue ? `Place ${crawl.place_in_queue} in the queue: it begins as soon as there is room. ` : "In the queue. ");
   } else if (UNDER_WAY.includes(crawl.state) && crawl.wanted !== "run" && crawl.state === "running") {
     parts.push(crawl.wanted === "pause" ? "Pausing … " : "Stopping … ");
   } else if (crawl.reason) {
     const reason = shown(crawl.reason, 300);
     parts.push(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}. `);
   }
-  parts.push(`${count(crawl.pages)} of ${count(crawl.budget)} pages, ${count(crawl.found)} found. `);
+  parts.push(`${gone(crawl)} pages, ${count(crawl.found)} found. `);
   if (crawl.ended) {
     parts.push("Ended ", ago(crawl.ended), ". ");
   }
@@ -135,7 +136,7 @@ async function act(name, body) {
 
 async function start() {
   const again = context.crawl !== null;
-  if (again && !(await ask({ title: "Crawl anew?", text: "A new crawl starts from the seeds. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
+  if (again && !(await ask({ title: "Crawl anew?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
     return;
   }
   await call("POST", `/interests/${id}/crawls`);
@@ -191,7 +192,7 @@ function head() {
   const { interest, crawl } = context;
   place("interest-name").textContent = shown(interest.name, 200);
   place("interest-words").textContent = shown(interest.wishes?.words, 300);
-  place("interest-words").hidden = !interest.wishes?.words;
+  place("interest-words").hidden = !interest.wishes?.words || interest.wishes.words === interest.name;
   const unseen = place("unseen-count");
   unseen.hidden = !interest.unseen;
   unseen.replaceChildren(interest.unseen ? count(interest.unseen) : "", el("span", { class: "unseen", text: " since your last visit" }));
@@ -225,7 +226,7 @@ function took(crawl) {
   context.crawl = { ...before, ...crawl };
   head();
   if (before.state !== context.crawl.state) {
-    tell(`The crawl is ${context.crawl.state}`, context.crawl.state === "failed" ? "bad" : "good");
+    tell(`The crawl ${SAID[context.crawl.state] ?? context.crawl.state}.`, context.crawl.state === "failed" ? "bad" : "good");
     later();
   }
 }

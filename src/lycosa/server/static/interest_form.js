@@ -19,8 +19,14 @@ const pieces = (name) => [...new Set(fields[name].value.split(/\n/).map((line) =
 const address = (text) => (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]+:\d+/.test(text) ? text : "https://" + text);
 const addresses = (name) => lines(name).map(address);
 
-function odd(list) {
-  return list.find((url) => { try { return !/^https?:$/.test(new URL(url).protocol); } catch { return true; } });
+// What is no address: words, above all. A bare name without a dot is one only with a scheme, as in http://intranet/
+function odd(name) {
+  return lines(name).find((text) => {
+    try {
+      const {protocol, hostname} = new URL(address(text));
+      return !/^https?:$/.test(protocol) || (address(text) !== text && !hostname.includes(".") && hostname !== "localhost");
+    } catch { return true; }
+  });
 }
 
 function append(name, urls) {
@@ -145,8 +151,8 @@ function check({wishes}) {
   const wrong = {};
   if (!wishes.words && !wishes.examples.length) wrong.words = "Say what you look for, in words or by an example.";
   for (const key of ["examples", "seeds"]) {
-    const bad = odd(wishes[key]);
-    if (bad) wrong[key] = `${bad} is no address of a web page. They begin with https:// or http://`;
+    const bad = odd(key);
+    if (bad) wrong[key] = `${bad} is no address of a web page. One looks like this: https://example.org/reefs`;
     else if (wishes[key].length > MOST[key]) wrong[key] = `${number(wishes[key].length)} are too many: ${number(MOST[key])} are the most.`;
   }
   if (!wishes.seeds.length && !wishes.preferences.length && !wrong.seeds) wrong.seeds = "Give an address to begin from, or choose something of the catalogue below.";

@@ -4,16 +4,21 @@ import { href } from "./api.js";
 import { ago, button, call, count, el, section, shown, words } from "./pieces.js";
 import { ask, badge, later } from "./shell.js";
 
+const LONG = 30;
+
 // Deleting is asked for by typing the name: a slip of the finger deletes nothing.
 export async function askByName(name, title, text) {
+  const asked = name.length > LONG ? "delete" : name.trim(); // nobody types a whole sentence on a phone
   const typed = el("input", { id: "confirm-name", autocomplete: "off", required: true });
-  typed.addEventListener("input", () => typed.setCustomValidity(typed.value.trim() === name.trim() ? "" : "This is not the name."));
+  typed.addEventListener("input", () => typed.setCustomValidity(typed.value.trim() === asked ? "" : `Type ${asked} here, or cancel.`));
   const content = el("div", { class: "field" }, [
-    el("label", { for: "confirm-name" }, ["Type the name to confirm: ", el("bdi", { class: "code", text: name })]),
+    el("label", { for: "confirm-name" }, [asked === name.trim() ? "Type the name to confirm: " : "Type this to confirm: ", el("bdi", { class: "code", text: asked })]),
     typed,
   ]);
-  return (await ask({ title, text, yes: "Delete", danger: true, content })) && typed.value.trim() === name.trim();
+  return (await ask({ title, text, yes: "Delete", danger: true, content })) && typed.value.trim() === asked;
 }
+
+const AGAIN = { "": "never by itself", "6h": "every 6 hours", "1d": "every day", "7d": "every week" };
 
 function wishes(interest) {
   const wished = interest.wishes ?? {};
@@ -21,16 +26,16 @@ function wishes(interest) {
   const facts = [
     ["Words", wished.words],
     ["Examples", list(wished.examples)],
-    ["Seeds", list(wished.seeds)],
-    ["Seeds by preference", list(wished.preferences)],
+    ["Starting points", list(wished.seeds)],
+    ["From the catalogue", list(wished.preferences)],
     ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
     ["Judge", typeof wished.judge === "string" ? words(wished.judge) : ""],
-    ["Pages", wished.budget ? count(wished.budget) : ""],
+    ["Pages to fetch", wished.budget ? count(wished.budget) : ""],
     ["Only on hosts", list(wished.hosts)],
     ["Only in domains", list(wished.domains)],
     ["Never where the address has", list(wished.exclude)],
     ["Languages", list(wished.languages)],
-    ["Looks again every", interest.look_again || "never by itself"],
+    ["Looks again", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
   ].filter(([, value]) => value);
   return el("dl", { class: "wishes" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
 }
@@ -78,8 +83,8 @@ export function mount(panel, context) {
             el("p", { class: "note", text: "The pages of the crawl that is shown: as lines of JSON, as a table, or as a web archive that other tools read." }),
             el("div", { class: "row" }, [
               link("JSON lines", `${crawlPath()}/export`, { form: "jsonl" }),
-              link("CSV", `${crawlPath()}/export`, { form: "csv" }),
-              link("WARC", `${crawlPath()}/export`, { form: "warc" }),
+              link("Table (CSV)", `${crawlPath()}/export`, { form: "csv" }),
+              link("Web archive (WARC)", `${crawlPath()}/export`, { form: "warc" }),
               own ? link("Everything of this interest", `/interests/${context.interest.id}/export`) : "",
             ]),
           ]))

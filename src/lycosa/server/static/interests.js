@@ -9,7 +9,7 @@ const BUSY = new Set(["queued", "running"]);
 
 function card(interest) {
   const {crawl, wishes, owner, mode} = interest;
-  const words = wishes.words || (wishes.examples.length ? plural(wishes.examples.length, "example page") : "");
+  const words = wishes.words === interest.name ? "" : wishes.words || (wishes.examples.length ? plural(wishes.examples.length, "example page") : "");
   return h("li", {class: "card interest"},
     h("h2", null, h("a", {href: `/interests/${interest.id}`}, interest.name)),
     words ? h("p", {class: "note clamp"}, words) : null,
@@ -27,7 +27,20 @@ function card(interest) {
       crawl && crawl.ended ? h("span", {class: "note"}, ago(crawl.ended)) : null));
 }
 
+const MANY = 12;
+const filter = h("input", {type: "search", id: "filter", autocomplete: "off", oninput: () => narrow()});
+const among = h("div", {class: "field", hidden: true}, h("label", {for: "filter"}, "Show only those with"), filter);
+list.before(among);
+
+// Where there are many, those whose name or words have what is typed.
+function narrow() {
+  const text = filter.value.trim().toLowerCase();
+  for (const one of list.querySelectorAll("li.interest")) one.hidden = !one.textContent.toLowerCase().includes(text);
+  for (const part of list.querySelectorAll("section")) part.hidden = !part.querySelector("li.interest:not([hidden])");
+}
+
 function show(interests) {
+  among.hidden = interests.length <= MANY;
   if (!interests.length) {
     const may = list.dataset.may;
     return fill(list, empty(may ? "What are you curious about?" : "Nothing is shared with you yet",
@@ -50,6 +63,7 @@ async function load(first) {
       drawn = now;
       const focused = document.activeElement && document.activeElement.getAttribute("href");
       show(interests);
+      narrow();
       const again = focused && [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused);
       if (again) again.focus();
     }

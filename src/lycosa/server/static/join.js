@@ -9,7 +9,7 @@ const form = $("#join");
 const LEAST = Number(form.dataset.least);
 const state = $("#state");
 const ROLES = {
-  admin: "As an admin you can do everything a member can, and keep accounts, invitations and the seed catalogue.",
+  admin: "As an admin you can do everything a member can, and keep accounts, invitations and the catalogue of starting points.",
   member: "As a member you make interests, let them be crawled, and share what you like.",
   reader: "As a reader you see what others share with you.",
 };
@@ -18,7 +18,7 @@ async function begin() {
   if (!code) return refuse("There is no invitation in this address", "Open the whole link that you were given, with everything after the #.");
   let told;
   try { told = await get("/invitations/check", {code}, {open: true}); } catch (error) {
-    if (error.status === 404 || error.status === 422) return refuse("This invitation is not valid any more", "It was used, taken back, or has run out. Ask whoever sent it for a new one.");
+    if (error.status === 404 || error.status === 422) return refuse("This link does not work any more", "It was used, taken back, or has run out. Ask whoever sent it for a new one.");
     return refuse("That did not work", error.message);
   }
   if (told.name) return renew(told);
@@ -37,6 +37,7 @@ function renew(told) {
   fill(state, h("p", {class: "lead"}, `For your account, ${whose}.`),
     h("p", {class: "note"}, "Wherever you are signed in, you are signed out. The link holds until ", when(told.expires), "."));
   form.elements.name.value = whose;
+  $("#name-hint").hidden = true;
   form.elements.name.readOnly = true;  // stays, so that a password manager knows whose it is
   $("button", form).textContent = "Take this password";
   form.hidden = false;

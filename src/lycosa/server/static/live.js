@@ -2,7 +2,7 @@
 
 import { draw } from "./charts.js";
 import { read } from "./page_view.js";
-import { button, call, count, el, hostOf, openEvents, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
+import { button, call, count, el, gone, hostOf, openEvents, outcome, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
 
 const KEPT = 200;
 
@@ -22,15 +22,16 @@ export function mount(panel, context) {
   let shownCrawl = "";
   let curve = null;
 
-  panel.replaceChildren(
-    said,
+  const nothing = el("div", { class: "empty", hidden: true });
+  const body = el("div", {}, [
     numbers,
-    section("Harvest", figure),
+    section("Harvest: how many of the fetched pages are about it", figure),
     el("div", { class: "columns" }, [
       section("Pages as they come in", el("div", {}, [el("p", { class: "row" }, [hold, line]), feed])),
       el("div", {}, [section("Hosts and their waits", hosts), section("What went wrong", errors)]),
     ]),
-  );
+  ]);
+  panel.replaceChildren(said, nothing, body);
 
   function toggle() {
     if (held) {
@@ -54,7 +55,7 @@ export function mount(panel, context) {
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),
         visit.found ? el("span", { class: "badge good", text: "found" }) : "",
-        bad ? el("span", { class: "badge", text: words(visit.outcome) }) : "",
+        bad ? el("span", { class: "badge", text: outcome(visit.outcome) }) : "",
       ]),
       el("p", { class: "why" }, [el("span", { text: hostOf(visit.url) }), " · ", why(visit.why, true)]),
     ]);
@@ -75,16 +76,16 @@ export function mount(panel, context) {
   function tally(progress) {
     const crawl = progress.crawl ?? context.crawl;
     const facts = [
-      ["Pages", `${count(crawl.pages)} of ${count(crawl.budget)}`],
+      ["Pages", gone(crawl)],
       ["Found", count(crawl.found)],
       ["Harvest", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
       ["Pages a minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
       ["Waiting links", progress.frontier == null ? "–" : count(progress.frontier)],
-      ["In flight", count((progress.in_flight ?? []).length)],
+      ["Being fetched", count((progress.in_flight ?? []).length)],
     ];
     numbers.replaceChildren(...facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", { text: value })])));
     // a screen reader hears of it twice a minute, not twice a second
-    if (Date.now() - spoken > 30000) {
+    if (Date.now() - spoken > 30000 || crawl.state !== "running") {
       spoken = Date.now();
       said.textContent = `${count(crawl.pages)} pages, ${count(crawl.found)} found`;
     }
@@ -147,7 +148,7 @@ export function mount(panel, context) {
     if (curve.breadth) {
       curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
     }
-    draw(figure, { across: "pages fetched", up: "found", curves, says: `${count(found)} found in ${count(pages)} pages.${middle}` });
+    draw(figure, { across: "pages fetched", up: "found", curves, says: `${count(found)} found in ${count(pages)} pages.${middle} Breadth-first takes links in the order they were seen, without choosing.` });
   }
 
   function take(progress) {
@@ -194,9 +195,14 @@ export function mount(panel, context) {
 
   async function show() {
     if (!context.crawl) {
-      panel.querySelectorAll(".curve, .feed").forEach((part) => part.replaceChildren());
-      numbers.replaceChildren();
-      line.textContent = "Nothing was crawled yet. Start it above.";
+      nothing.replaceChildren(
+        el("h2", { text: "Not started yet" }),
+        el("p", { text: context.may.run ? "Start it above: pages appear here as they come in." : "When its owner starts it, pages appear here as they come in." }),
+      );
+    }
+    nothing.hidden = Boolean(context.crawl);
+    body.hidden = !context.crawl;
+    if (!context.crawl) {
       return;
     }
     if (shownCrawl !== context.crawl.id) {

@@ -55,6 +55,18 @@ export function words(name) {
   return String(name ?? "").replaceAll("_", " ");
 }
 
+const OUTCOMES = {
+  redirect: "leads elsewhere", gone: "not there", broken: "its server failed", busy: "host too busy", denied: "not allowed", refused: "not public",
+  "unknown-host": "no such host", unreachable: "no connection", timeout: "no answer", slow: "too slow", loop: "goes in circles",
+  unwanted: "no text", invalid: "made no sense", crashed: "our mistake", unchanged: "as before",
+};
+
+// How far a crawl is. Looking again may find pages beyond what was asked for.
+export const gone = ({ pages, budget }) => (pages > budget ? count(pages) : `${count(pages)} of ${count(budget)}`);
+
+// What became of a page that was not read, in a word or two.
+export const outcome = (name) => OUTCOMES[name] ?? words(name);
+
 export function original(url) {
   return outside(url, "original", { class: "away", title: "Opens the page itself in a new tab; no referrer is sent" });
 }
@@ -79,7 +91,7 @@ export function why(reason, brief = false) {
     return holder([]);
   }
   if (reason.kind === "seed") {
-    return holder(["a seed"]);
+    return holder(["a starting point"]);
   }
   const parent = shown(reason.parent_title, 90) || shown(reason.parent, 90);
   const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];

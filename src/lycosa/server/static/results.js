@@ -21,10 +21,10 @@ function input(name, label, type, chosen, more = {}) {
   return el("label", {}, [label, el("input", { name, type, value: chosen, ...more })]);
 }
 
-// A day as the person's own, in seconds.
-function day(text, end) {
-  const at = text ? new Date(`${text}T${end ? "23:59:59" : "00:00:00"}`).getTime() / 1000 : NaN;
-  return Number.isFinite(at) ? at : null;
+function none(crawl) {
+  return crawl.pages && !["queued", "running"].includes(crawl.state)
+    ? `None of the ${plural(crawl.pages, "page")} that were fetched is about it. Other words or starting points may help: Settings, Edit.`
+    : "Nothing is found yet.";
 }
 
 export function mount(panel, context) {
@@ -37,10 +37,10 @@ export function mount(panel, context) {
   const said = el("p", { class: "note", role: "status" });
   const effect = el("div", { class: "effect", role: "status" });
   const pager = el("nav", { class: "row pager", "aria-label": "Pages of results" });
-  panel.replaceChildren(form, effect, fresh, said, list, pager);
+  panel.replaceChildren(el("h2", { class: "unseen", text: "Results" }), form, effect, fresh, said, list, pager);
 
   function build() {
-    const more = ["host", "language", "since", "until", "changed", "labelled", "all"].some((name) => values[name]);
+    const more = narrowed();
     form.replaceChildren(
       el("div", { class: "search-line" }, [
         el("label", { class: "unseen", for: "q", text: "Search in what was archived" }),
@@ -55,9 +55,9 @@ export function mount(panel, context) {
           input("language", "Language", "text", values.language ?? "", { maxlength: 16, size: 4, placeholder: "en", autocomplete: "off" }),
           input("since", "From", "date", values.since ?? ""),
           input("until", "To", "date", values.until ?? ""),
-          select("changed", "Changed", { "": "either", true: "changed", false: "not changed" }, values.changed ?? ""),
+          select("changed", "Changed", { "": "either", true: "only changed" }, values.changed ?? ""),
           select("labelled", "Labelled", { "": "all", any: "yes or no", yes: "yes", no: "no", none: "not yet" }, values.labelled ?? ""),
-          select("all", "Pages", { "": "found ones", all: "others that were fetched" }, values.all ?? ""),
+          select("all", "Pages", { "": "found ones", all: "others that were fetched" }, values.all ?? "", { disabled: Boolean(values.q) }),
           button("Clear filters", () => change({ q: values.q, order: values.order }, true), { class: "small" }),
         ]),
       ]),
@@ -73,11 +73,11 @@ export function mount(panel, context) {
     load();
   }
 
-  const gather = () => ({ order: values.order, ...Object.fromEntries(new FormData(form)), offset: "" });
+  const gather = () => ({ order: values.order, all: values.all, ...Object.fromEntries(new FormData(form)), offset: "" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     change(gather());
-    form.elements.order.disabled = Boolean(values.q); // what was searched for comes by how well it fits
+    form.elements.order.disabled = form.elements.all.disabled = Boolean(values.q); // what was searched for is all of it, by how well it fits
   });
   form.addEventListener("change", (event) => event.target.name !== "q" && change(gather()));
 
@@ -98,6 +98,8 @@ export function mount(panel, context) {
     );
   }
 
+  const narrowed = () => ["host", "language", "since", "until", "changed", "labelled", "all"].some((name) => values[name]);
+
   async function load() {
     if (!context.crawl) {
       said.textContent = "Nothing was crawled yet.";
@@ -107,7 +109,7 @@ export function mount(panel, context) {
     foundThen = context.crawl.found;
     fresh.replaceChildren();
     const offset = Math.max(0, Number.parseInt(values.offset || "0", 10) || 0);
-    const filters = { host: values.host, language: values.language, since: day(values.since, false), until: day(values.until, true), changed: values.changed, limit: SIZE, offset };
+    const filters = { host: values.host, language: values.language, since: values.since, until: values.until, changed: values.changed, labelled: values.labelled, limit: SIZE, offset };
     list.setAttribute("aria-busy", "true");
     try {
       if (values.q?.trim()) {
@@ -120,17 +122,18 @@ export function mount(panel, context) {
         return;
       }
       const order = values.order || "relevance";
-      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, labelled: values.labelled, found: values.all ? "false" : undefined });
+      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, found: values.all ? "false" : undefined });
       if (mine !== turn) {
         return; // a later question was asked meanwhile
       }
       context.threshold = answer.threshold;
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
-      said.textContent = answer.total ? `${count(answer.total)} pages. ${TEXTS[order] ?? ""}` : "No page is like that.";
+      said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page is like that." : none(context.crawl);
       turnPage(answer.total, offset);
     } catch (error) {
       if (mine === turn) {
         list.replaceChildren();
+        turnPage(0, 0);
         said.textContent = error.message;
       }
     } finally {

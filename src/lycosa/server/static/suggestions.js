@@ -41,7 +41,7 @@ export function mount(panel, context) {
     }
     panel.replaceChildren(
       el("p", { class: "note" }, ["Made from this interest, its labels and the results you opened; nothing leaves your account. ", el("a", { href: "/account", text: "Switch them off" }), "."]),
-      group("Seeds", "None yet: they come from hubs and hosts that led to pages you liked.", found.seeds.map((seed) =>
+      group("Starting points", "None yet: they are pages and hosts that led to pages you liked.", found.seeds.map((seed) =>
         row("seed", seed.url, [named(seed), el("p", { class: "address" }, el("bdi", { text: shown(seed.url, 200) }))], seed.why, original(seed.url)))),
       group("Words", "None yet: they come from pages you said yes to.", found.terms.map((term) =>
         row("term", term.term, el("strong", {}, el("bdi", { text: shown(term.term, 80) })), term.why, ""))),
