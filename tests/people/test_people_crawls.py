@@ -222,6 +222,19 @@ def test_what_is_due_is_queued(database: Database) -> None:
     assert [] == again("1h", NOW + 1e6)[0]
 
 
+def test_a_look_that_failed_is_tried_again(database: Database) -> None:
+    """When the next one is due; a crawl that failed is not looked at again."""
+    crawl = ended(database)
+    database.run("UPDATE interest SET look_again = '1h'")
+    assert [crawl] == crawls.schedule(database, NOW + 1e4)
+    assert crawls.take(database, NOW + 1e4, crawl)
+    crawls.end(database, NOW + 2e4, crawl, Ending("no network", failed=True))
+    assert [] == crawls.schedule(database, NOW + 2e4)
+    assert [crawl] == crawls.schedule(database, NOW + 2e4 + 3600)
+    database.run("UPDATE crawl SET task = 'crawl', state = 'failed', ended = ?", NOW)
+    assert [] == crawls.schedule(database, NOW + 1e6)
+
+
 def test_only_the_newest_is_looked_at_again(database: Database) -> None:
     """An older crawl of the same interest, or one of somebody whose account is disabled, is not due."""
     ended(database)

@@ -301,13 +301,15 @@ def _after(row: Row, ending: Ending) -> tuple[str, str]:
 def schedule(database: Database, now: float) -> list[str]:
     """When finished crawls are to be looked at again, from what their interests say; queues those that are due.
 
-    Only the newest crawl of an interest is: older ones are history.
+    Only the newest crawl of an interest is: older ones are history. A look that failed is tried again when the next
+    one is due.
     """
     queued = []
     for row in database.rows(
         "SELECT c.id, c.ended, c.due, i.look_again FROM crawl c JOIN interest i ON i.id = c.interest "
         "JOIN person p ON p.id = i.owner "
-        "WHERE c.state = 'finished' AND p.disabled = 0 AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
+        "WHERE (c.state = 'finished' OR c.state = 'failed' AND c.task = 'refresh') AND p.disabled = 0 "
+        "AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
         "(SELECT 1 FROM crawl newer WHERE newer.interest = c.interest AND newer.number > c.number)"
     ):
         due = (row["ended"] or now) + seconds(row["look_again"]) if row["look_again"] else None
@@ -318,5 +320,5 @@ def schedule(database: Database, now: float) -> list[str]:
             except (Taken, Gone):  # somebody was quicker
                 pass
         elif due != row["due"]:
-            database.run("UPDATE crawl SET due = ? WHERE id = ? AND state = 'finished'", due, row["id"])
+            database.run("UPDATE crawl SET due = ? WHERE id = ? AND state IN ('finished', 'failed')", due, row["id"])
     return queued
