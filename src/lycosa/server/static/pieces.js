@@ -100,7 +100,7 @@ export function why(reason, brief = false) {
   }
   const score = Number(reason.score);
   if (score) {  // what the strategy made of it; each has a scale of its own
-    parts.push(`, picked at ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
+    parts.push(`, chosen with score ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
   }
   return holder(parts);
 }
