@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -23,6 +21,7 @@ from lycosa.server.address import check_proxies
 from lycosa.server.api import routers
 from lycosa.server.logs import log
 from lycosa.server.metrics import Metrics
+from lycosa.server.pages import add_pages
 from lycosa.server.safety import Safety
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.site import Site
@@ -61,8 +60,7 @@ def create_app(
     for router in routers():
         api.include_router(router)
     app.include_router(api)
-    if find_spec("lycosa.server.pages"):
-        import_module("lycosa.server.pages").add_pages(app)
+    add_pages(app)
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
     app.add_middleware(Watching, metrics=app.state.metrics, prefix=PREFIX)

@@ -10,7 +10,6 @@ What a person may not know of, does not exist: 404. What they may know of but no
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -211,6 +210,3 @@ def _by_session(request: Request, site: Site) -> Person:
 
 def _whose(person: Person) -> str:
     return "token" if person.token else "role"
-
-
-Guard = Callable[..., Any]
