@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
@@ -105,9 +104,3 @@ def test_what_makes_no_sense_is_refused(name: str, told: str) -> None:
     """A message names the parameter and what it may be."""
     with pytest.raises(InputError, match=told):
         estimator(name, words="reef", ontology=REEFS)
-
-
-@pytest.mark.parametrize("name", ["ehrig,measure=any-1,floor=.5,merge=sum"])
-def test_it_passes_the_checks(name: str) -> None:
-    """All that is asked of estimators holds, resuming from the log included."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 from test_ehrig_crawler import REEFS, teach
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.estimators import estimator
 from lycosa.estimators.ssrm import Ssrm
 from lycosa.text.vocabulary import Vocabulary
 
@@ -50,9 +48,3 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
     sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
     assert words.terms == guide.vocabulary_.terms
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
-
-
-@pytest.mark.parametrize("name", ["ssrm,idf=background,floor=.8,measure=depth,merge=mean"])
-def test_it_passes_the_checks(name: str) -> None:
-    """All that is asked of estimators holds, resuming from the log included."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

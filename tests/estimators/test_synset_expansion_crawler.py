@@ -5,10 +5,8 @@ from math import sqrt
 import pytest
 from test_ehrig_crawler import REEFS, teach
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.estimators import estimator
 from lycosa.estimators.synset_expansion import SynsetExpansion
 from lycosa.text.vocabulary import Vocabulary
 
@@ -44,9 +42,3 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
     scores = teach(guide, table, "p", ("a", "home"), terms=terms)
     assert words.terms == guide.vocabulary_.terms
     assert pytest.approx(1 / (sqrt(2) * sqrt(2)) / 2) == scores["a"]
-
-
-@pytest.mark.parametrize("name", ["synset-expansion,idf=none,merge=sum"])
-def test_it_passes_the_checks(name: str) -> None:
-    """All that is asked of estimators holds, resuming from the log included."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(name, words="coral reef", ontology=REEFS))

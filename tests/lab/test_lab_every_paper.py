@@ -1,4 +1,6 @@
-"""All five papers, as one command makes them of the embedded web."""
+"""All papers, as one command makes them of the embedded web. Otie's, Batsakis' and Gouriten's take long, and have files
+of their own where they are made: here they are left out.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,15 @@ import pytest
 from commands import run
 from lycosa.lab.papers import PAPERS
 
-PARTS = {
-    "otie": ["otie-figure-1", "otie-figure-2"],
-    "batsakis": [f"batsakis-figure-{number}" for number in range(12, 18)],
-    "personalized": [],
-    "gouriten": [
-        *(f"gouriten-table-{number}" for number in range(1, 8)),
-        *(f"gouriten-figure-{number}" for number in range(1, 4)),
-    ],
-    "rules": ["rules-table-3", "rules-figure-6"],
-}
+PARTS = {"personalized": [], "rules": ["rules-table-3", "rules-figure-6"]}
 
 
 def test_one_command_makes_every_table_and_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`lycosa lab paper all --quick` writes a page for each paper, with its figures as pictures and its claims."""
+    for name in set(PAPERS) - set(PARTS):
+        monkeypatch.delitem(PAPERS, name)
     code = run(monkeypatch, "lab", "paper", "all", "--quick", "--out", str(tmp_path), "--workers", "1", "--quiet")
     assert 0 == code, capsys.readouterr()
     assert (tmp_path / "index.html").is_file()

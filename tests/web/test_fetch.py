@@ -501,7 +501,7 @@ def test_a_name_that_changes_its_mind() -> None:
 
 
 def test_a_silent_name_server() -> None:
-    """A name server that does not answer is given up after the time for a connection."""
+    """A name server that does not answer is given up after a while."""
 
     async def never(name: str) -> list[str]:
         await asyncio.Event().wait()
@@ -509,7 +509,7 @@ def test_a_silent_name_server() -> None:
 
     async def main() -> tuple[str, bool]:
         time = asyncio.get_running_loop().time
-        transport = HttpTransport(time, Guard(), Names(time, never), Politeness(time), Limits(connect_seconds=0.05))
+        transport = HttpTransport(time, Guard(), Names(time, never, 0.05), Politeness(time), Limits())
         with pytest.raises(FetchError) as error:
             await transport.address("http://a.test/")
         await transport.close()
