@@ -124,7 +124,7 @@ def test_bad_parameters(wrong: dict[str, int]) -> None:
         FishSearch(**wrong)
 
 
-@pytest.mark.parametrize(("width", "depth", "threshold"), [(5, 3, 0.1), (1, 0, 0.9), (0, 1, 0.5), (2, 2, 0.5)])
+@pytest.mark.parametrize(("width", "depth", "threshold"), [(1, 0, 0.9), (2, 2, 0.5)])
 def test_checks(width: int, depth: int, threshold: float) -> None:
     """It passes the checks for estimators, pruning much or little."""
     assert check_estimator(lambda: FishSearch(width, depth, threshold=threshold))

@@ -330,8 +330,6 @@ def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
 @pytest.mark.parametrize(
     ("browsing", "settings"),
     [
-        (ten_pages(), {}),
-        (positives_only(), {"clusters": "xmeans"}),
         (ten_pages(), {"literal": True, "smoothing": 0.0}),
         (positives_only(), {"merge": "last"}),
     ],

@@ -133,11 +133,7 @@ def test_it_goes_on_from_the_parent_that_gave_the_priority() -> None:
 
 @pytest.mark.parametrize(
     ("browsing", "text"),
-    [
-        (ten_pages(), "hybrid"),
-        (positives_only(), "hybrid-anchor"),
-        (ten_pages(), "hybrid-anchor,clusters=xmeans,merge=last,k=1"),
-    ],
+    [(positives_only(), "hybrid-anchor,clusters=xmeans,merge=last,k=1")],
 )
 def test_it_passes_the_checks(browsing: Any, text: str) -> None:
     """Whatever the parameters, it behaves as an estimator has to."""

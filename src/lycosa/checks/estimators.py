@@ -268,7 +268,7 @@ def memory_is_bounded(make: MakeEstimator) -> None:
         for step in known:
             estimator.learn(step, table)
 
-    rounds = 50  # some 3,000 visits: a list that keeps them grows by 24,000 bytes at least
+    rounds = 40  # some 2,400 visits: a list that keeps them grows by 19,000 bytes at least
     grown = growth(again, 3, rounds)
     want(
         grown < GROWTH,
