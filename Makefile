@@ -4,6 +4,8 @@
 .PHONY: demo test check install docs bench clean
 
 PYTHON ?= python3
+# One more than the cores of CI: many tests wait for other processes.
+WORKERS ?= 3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -14,7 +16,7 @@ test: install
 	@tools/chromium
 	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: install
 	$(BIN)/ruff check .
@@ -25,7 +27,7 @@ check: install
 	@tools/chromium
 	@tools/postgres
 	@tools/wordnet
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 docs: install
 	$(BIN)/python tools/reference.py
