@@ -2,7 +2,7 @@
 
 Each crawl has a `View`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses, they
 know together. Of a host's delays the largest counts, one request at a time is sent to it, and what one crawl learned
-(robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns, see `turns.py`.
+(robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns (`turns.py`).
 """
 
 from __future__ import annotations
