@@ -75,11 +75,12 @@ def _where(address: str) -> str:
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse now what would fail later, in another process."""
-    for name in given["allow_network"] + given["trusted_proxies"]:
-        try:
-            ipaddress.ip_network(name, strict=False)
-        except ValueError as error:
-            raise InputError(f"{name!r} is no network address: write it as in 192.168.0.0/16") from error
+    for option, key in (("--allow-network", "allow_network"), ("--trusted-proxy", "trusted_proxies")):
+        for name in given[key]:
+            try:
+                ipaddress.ip_network(name, strict=False)
+            except ValueError as error:
+                raise InputError(f"{option} {name!r} is no address: write it as in 192.168.0.0/16") from error
     if not (math.isfinite(given["delay"]) and given["delay"] >= 0):
         raise InputError(f"--delay {given['delay']}: give seconds, 0 or more")
     try:

@@ -82,7 +82,7 @@ def _runs(pid: int) -> bool:
         return pid > 0 and not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
     except ProcessLookupError:
         return False
-    except (PermissionError, OSError):
+    except OSError:  # it is there, but not ours
         return True
 
 
