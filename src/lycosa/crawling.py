@@ -23,7 +23,7 @@ from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strateg
 from lycosa.core.spec import parse
 from lycosa.core.strategies import steer
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task, Visit
+from lycosa.core.types import Event, Kind, Lesson, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import maker as strategy_maker
 from lycosa.estimators import strategy as strategy_by_name
@@ -46,7 +46,7 @@ from lycosa.text.languages import code_of
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
 from lycosa.topics.examples import centroid
-from lycosa.topics.language import InLanguage
+from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.topics.query import Query
 from lycosa.topics.taught import Taught, Teacher
@@ -351,7 +351,7 @@ class Crawl:
         if taught is not None:
             topic, self.lessons = taught, taught.correction.lessons
         if options.languages:
-            topic = InLanguage(topic)
+            topic = in_language(topic)
         keeper = self._keeper(space, log, topic.threshold)
         engine = self.engine = Engine(
             space,
@@ -391,6 +391,7 @@ class Crawl:
                 engine.fold(event)
             for name, source in self._sources:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
+            engine.catch_up()
         self._sources.clear()
         return engine
 
@@ -557,10 +558,10 @@ class Crawl:
     def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
         """The log's events; in passing it is noted who judged, and which payloads the archive holds."""
         for event in log:
-            if isinstance(event, Visit):
+            if isinstance(event, Visit | Lesson):
                 self._judged_by = event.judge or self._judged_by
-                if archive is not None:
-                    archive.remember(event)
+            if isinstance(event, Visit) and archive is not None:
+                archive.remember(event)
             yield event
 
     def _lost(self, why: str) -> None:

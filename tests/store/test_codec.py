@@ -4,12 +4,15 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgpack
 import numpy as np
+import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lycosa.core.types import Label, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
 from lycosa.store.codec import decode_other, decode_visit, encode_other, encode_visit
 
 TEXT = st.text(max_size=20)  # with lone surrogates: pages write such things
@@ -38,7 +41,8 @@ def terms(draw: st.DrawFn) -> Terms:
     """A bag of words: sorted ids, each once, and their counts."""
     ids = np.array(sorted(draw(st.sets(st.integers(0, 2**32 - 1), max_size=8))), np.uint32)
     counts = draw(arrays.arrays(np.uint16, len(ids), elements=st.integers(0, 65535)))
-    return Terms(ids, counts, draw(st.lists(TEXT, max_size=3)))
+    marks = draw(st.just(np.zeros(0, np.uint8)) | arrays.arrays(np.uint8, len(ids)))
+    return Terms(ids, counts, draw(st.lists(TEXT, max_size=3)), marks)
 
 
 VISITS = st.builds(
@@ -103,11 +107,32 @@ def test_a_visit_comes_back_bit_for_bit(visit: Visit) -> None:
         st.builds(Seed, TEXT, REAL),
         st.builds(Label, TEXT, st.booleans(), REAL, TEXT),
         st.builds(Setting, TEXT, DATA, REAL),
+        st.builds(Lesson, TEXT, st.dictionaries(TEXT, DATA, max_size=3), REAL),
     )
 )
-def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting) -> None:
-    """Seeds, labels and settings decode to what they were."""
+def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | Lesson) -> None:
+    """Seeds, labels, settings and lessons decode to what they were."""
     assert exact(event) == exact(decode_other(type(event).__name__.lower(), encode_other(event)))
+
+
+def test_a_lesson_may_hold_arrays() -> None:
+    """Arrays of any shape, types and bits kept, also within lists; what is no value is refused."""
+    data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
+    again = decode_other("lesson", encode_other(Lesson("judge", data, 1.5)))
+    assert isinstance(again, Lesson)
+    assert (exact(data), (2, 2)) == (exact(again.data), again.data["w"].shape)
+    with pytest.raises(TypeError, match="can't hold a set"):
+        encode_other(Lesson("judge", {"s": set()}))
+
+
+def test_a_visit_of_version_2_is_read() -> None:
+    """It has no marks of where words occur."""
+    visit = Visit(
+        "a", "page", "ok", 1, terms=Terms(np.array([3], np.uint32), np.array([1], np.uint16), [], np.ones(1, np.uint8))
+    )
+    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
+    again = decode_visit(zstandard.compress(msgpack.packb(fields[:37])), Place())
+    assert ([3], []) == (again.terms.ids.tolist(), again.terms.marks.tolist())
 
 
 def test_a_seed_may_have_an_infinite_score() -> None:

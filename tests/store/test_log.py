@@ -3,14 +3,16 @@
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Label, Links, Place, Seed, Setting, Visit
+from lycosa.core.types import Event, Label, Lesson, Links, Place, Seed, Setting, Visit
 from lycosa.store.codec import VERSION
-from lycosa.store.log import NAME, Lock, MemoryLog, SqliteLog
+from lycosa.store.log import NAME, VERSIONS, WORTH, Lock, MemoryLog, SqliteLog
 
 EVENTS: list[Event] = [
     Setting("threshold", 0.1, 1.0),
@@ -106,6 +108,73 @@ def test_the_last_event(log: SqliteLog, tmp_path: Path) -> None:
     empty = SqliteLog(tmp_path / "empty.sqlite")
     assert empty.last() is None
     empty.close()
+
+
+def test_what_is_given_afterwards_is_no_end(log: SqliteLog) -> None:
+    """Labels, lessons and another threshold may come when a crawl is over."""
+    for event in (Label("http://a.test/", False), Lesson("j", {}), Setting("threshold", 0.3)):
+        log.append(event)
+    assert EVENTS[-1] == log.last()
+
+
+def test_a_lesson_comes_back(log: SqliteLog) -> None:
+    """With what was learned."""
+    log.append(Lesson("j", {"weights": np.arange(3.0), "line": 0.5}, 7.0))
+    (lesson,) = log.events("kind = 'lesson'")
+    assert isinstance(lesson, Lesson)
+    assert ("j", [0, 1, 2], 0.5, 7.0) == (lesson.judge, lesson.data["weights"].tolist(), lesson.data["line"], lesson.at)
+
+
+def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
+    """What a page is worth by now is told with its event, and in SQL; what was logged stays."""
+    log.rate(np.array([0.25], np.float32))
+    log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+    reader = SqliteLog(path, readonly=True)
+    assert [0.25, 0.75] == [worth for (worth,) in reader.rows(WORTH, VERSIONS)]
+    first, second = (event for event in reader.events(VERSIONS) if isinstance(event, Visit))
+    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.beta, first.worth), (second.beta, second.worth)]
+    reader.close()
+    log.rate(np.array([0.125, 0.5], np.float32))
+    assert [0.125, 0.5] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+    with pytest.raises(StoreError, match="rated 1 pages, the log has 2"):
+        log.rate(np.array([0.5]))
+
+
+def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
+    """A lesson and what it makes of the pages are kept together, or neither is."""
+    log.rate(np.array([0.25]))
+    with pytest.raises(ZeroDivisionError), log.together():  # noqa: PT012 - the block is what is tested
+        log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+        log.rate(np.array([0.0, 0.0]))
+        raise ZeroDivisionError
+    assert [0.25] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+    log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+    log.rate(np.array([0.0, 1.0]))
+    assert [0.0, 1.0] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+
+
+def as_of_version_2(path: Path) -> None:
+    """Make a log what an earlier Lycosa would have written."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE worth; PRAGMA user_version=2;")
+
+
+def test_a_log_of_version_2_is_read_and_brought_up_to_date(log: SqliteLog, path: Path) -> None:
+    """Who reads leaves it as it is; who writes gives it what it lacks."""
+    log.close()
+    as_of_version_2(path)
+    reader = SqliteLog(path, readonly=True)
+    assert [repr(event) for event in EVENTS] == told(iter(reader))
+    assert [0.5] == [worth for (worth,) in reader.rows(WORTH, VERSIONS)]
+    reader.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert (2,) == db.execute("PRAGMA user_version").fetchone()
+    writer = SqliteLog(path)
+    writer.rate(np.array([1.0]))
+    assert [1.0] == [worth for (worth,) in writer.rows(WORTH, VERSIONS)]
+    writer.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert (VERSION,) == db.execute("PRAGMA user_version").fetchone()
 
 
 def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.types import Page, Terms, Visit
+from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, Reading, Vocabulary
 
 WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
+SPACED = WORDS.map(lambda words: [word for word in words if word != "珊瑚"])  # how Chinese is cut depends on the rest
 
 
 def page(text: str, title: str = "") -> Page:
@@ -38,6 +39,52 @@ def test_a_known_term_is_not_new() -> None:
     words = Vocabulary()
     words.read(page("coral"))
     assert ["reef"] == words.read(page("coral reef")).terms.new
+
+
+def test_where_words_occur() -> None:
+    """The bag is the title and the main part, and knows where each word stands; links are cut from the whole."""
+    words = Vocabulary()
+    whole = Page(
+        "ok",
+        title="Reef fish",
+        marked="\x01Shop\x02 Corals Polyps feed at night. More corals.",
+        main="Corals Polyps feed at night. More corals.",
+        headings="Corals",
+        lead="Polyps feed at night.",
+        node="http://sea.test/polyp/shop.html",
+    )
+    reading = words.read(whole)
+    known = {words.terms[number]: mark for number, mark in zip(reading.terms.ids, reading.terms.marks, strict=True)}
+    assert known == {
+        "reef": TITLE,
+        "fish": TITLE,
+        "coral": HEADING | MAIN,
+        "polyp": LEAD | MAIN | ADDRESS,
+        "feed": LEAD | MAIN,
+        "night": LEAD | MAIN,
+    }
+    assert 2 == reading.terms.counts[reading.terms.ids.tolist().index(words.id_of["coral"])]
+    assert ("shop" in words.id_of, "shop" in reading.terms.new) == (True, True)
+    starts, ends = reading.spans()
+    assert ["shop"] == [words.terms[number] for number in reading.ids[starts[0] : ends[0]]]
+    assert words.read(page("reef")).terms.marks.tolist() == [MAIN]
+    assert words.read(page("", title="reef")).terms.marks.tolist() == [TITLE | MAIN]
+    assert words.read(page("")).terms.marks.tolist() == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(SPACED, SPACED, SPACED)
+def test_parts_change_nothing_for_the_whole(title: list[str], menu: list[str], main: list[str]) -> None:
+    """With and without a main part a page's words have the same ids in the same order, new words the same numbers."""
+    with_parts, without = Vocabulary(), Vocabulary()
+    plain = page(" ".join(menu + main), " ".join(title))
+    parts = Page("ok", title=plain.title, marked=plain.marked, main=" ".join(main), lead=" ".join(main[:3]))
+    one, other = with_parts.read(parts), without.read(plain)
+    assert one.ids.tolist() == other.ids.tolist()
+    assert one.terms.new == other.terms.new
+    assert set(one.terms.ids.tolist()) <= set(other.terms.ids.tolist())
+    assert len(one.terms.ids) == len(one.terms.marks)
+    assert (one.terms.marks > 0).all()
 
 
 @settings(max_examples=40, deadline=None)

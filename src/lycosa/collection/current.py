@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias
 
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
-from lycosa.store.log import FIRSTS, PAGES, SqliteLog
-from lycosa.store.versions import VERSIONS
+from lycosa.store.log import FIRSTS, PAGES, VERSIONS, SqliteLog
 
 State: TypeAlias = Literal["stands", "vanished", "moved"]
 

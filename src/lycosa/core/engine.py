@@ -24,9 +24,9 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.pace import Pace
-from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Log, Reader, Space, Strategy, Topic, Warden
+from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Learner, Log, Reader, Space, Strategy, Topic, Warden
 from lycosa.core.table import MAX_HOPS, OPEN, Table
-from lycosa.core.types import Event, Held, Label, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
+from lycosa.core.types import Event, Held, Label, Lesson, Links, Page, Seed, Setting, Task, Terms, Visit, as_stored
 
 MOST_GROUPS = 100
 """Of what was held back, told at the end of a run."""
@@ -117,6 +117,7 @@ class Engine:
         self.clock, self.budget, self.patience = clock, budget or Budget(), patience
         self.concurrency = concurrency
         self.judge_name = judge_name
+        self.learner = topic if isinstance(topic, Learner) else None
         self.table = Table(space.lane, scope)
         self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
@@ -132,6 +133,8 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._lanes_seen = 0
+        self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
+        self._unheard = False  # labels that the count of relevant pages does not know of yet
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -143,6 +146,12 @@ class Engine:
                 self.pace.take(event.started)
         self.space.resumed()
 
+    def catch_up(self) -> None:
+        """At the start of a run: learn from labels that nobody has learned from yet, if the judge does."""
+        if self._unheard and self.learner is not None and not self._teach(force=True):
+            self._recount()
+            self.log.rate(self.learner.worths())
+
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
         if isinstance(event, Visit):
@@ -151,8 +160,22 @@ class Engine:
             self._admit(event.node, source=event.kind == "sitemap")
         elif isinstance(event, Setting):
             self.tally.settings[event.key] = event.value
+        elif isinstance(event, Lesson):
+            if self.learner is not None and event.judge == self.judge_name:  # another topic's is of no use to this one
+                self.learner.adopt(event)
+                self._recount()
         else:
             assert isinstance(event, Label)
+            if self.learner is not None:
+                self.learner.hear(event)
+                self._unheard = True
+
+    def _recount(self) -> None:
+        """The pages so far are worth something else."""
+        assert self.learner is not None
+        relevant = self.learner.worths() >= self.topic.threshold
+        self.tally.relevant = int(np.count_nonzero(relevant & np.frombuffer(self._counts, np.bool_)))
+        self._unheard = False
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         row = self.table.add_seed(node, source, parent)
@@ -165,7 +188,7 @@ class Engine:
         tally.bytes += visit.size
         if self.reader is not None:
             self.reader.learn(visit)
-        if visit.kind != "revisit":  # a topic that learns from pages has learned from this one
+        if self.learner is not None or visit.kind != "revisit":  # a topic that learns has learned from this page
             self.topic.learn(visit)
         self.space.learn(visit)
         if visit.kind in ("page", "redirect", "sitemap"):
@@ -192,6 +215,8 @@ class Engine:
             welcome = visit.kind == "sitemap" or host
             if welcome and np.count_nonzero(self.table.is_source) < MOST_SOURCES:
                 self._admit(node, source=True, parent=self.table.row_of[visit.origin or visit.node])
+        if visit.is_version:
+            self._counts.append(visit.is_page and not visit.same_as)
         if visit.is_page:
             tally.pages += 1
             tally.relevant += visit.is_find(self.topic.threshold)
@@ -385,6 +410,7 @@ class Engine:
         if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event
             visit.place = self.archive.append(visit, page.exchange)
         self._record(visit)
+        self._teach()
         self._let_go(task)
         self.frontier.wake(self.space.lane(task.node))
         if task.origin:
@@ -436,6 +462,7 @@ class Engine:
             return
         if visit.kind == "sitemap" and not visit.follows:
             page.links.keep(MOST_SOURCED - self.tally.sourced)
+        page.node = visit.node
         reading = self.reader.read(page) if self.reader is not None else None
         if reading is not None:
             visit.terms, visit.simhash = reading.terms, reading.simhash
@@ -463,6 +490,18 @@ class Engine:
             visit.beta, visit.terms = 0.0, Terms(new=visit.terms.new)
         if self.warden is not None:
             self.warden.recognise(visit, reading)
+
+    def _teach(self, force: bool = False) -> bool:
+        """Ask the judge for what it has learned; it is recorded together with what the pages are worth now."""
+        lesson = self.learner.lesson(self.clock(), force) if self.learner is not None else None
+        if self.learner is None or lesson is None:
+            return False
+        lesson.judge = self.judge_name
+        self.fold(lesson)
+        with self.log.together():
+            self.log.append(lesson)
+            self.log.rate(self.learner.worths())
+        return True
 
     def _record(self, event: Event) -> None:
         self.log.append(event)

@@ -3,6 +3,7 @@
 Space      where nodes are visited        (web, recorded crawl, graph, ...)
 Reader     turns a page into terms, once  (text/)
 Topic      says what is relevant          (beta of a page, alpha of a link)
+Learner    a topic that gets better       (lessons, labels)
 Estimator  says what a node is worth      (learn, score)
 Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
 Warden     says what to hold back         (traps/)
@@ -23,6 +24,8 @@ from lycosa.core.types import (
     Exchange,
     Held,
     Judgement,
+    Label,
+    Lesson,
     Outcome,
     Page,
     Pick,
@@ -113,6 +116,34 @@ class Topic(Protocol):
     def judge(self, page: Page, reading: Any) -> Judgement: ...
 
     def learn(self, visit: Visit) -> None: ...
+
+
+@runtime_checkable
+class Learner(Topic, Protocol):
+    """A topic that gets better as it goes: from the pages so far, and from people's yes and no.
+
+    Its `learn` is shown all visits, revisits among them. What it makes of them takes effect with a lesson only, which
+    the log keeps: a judge that has folded the same events judges the same, live or replayed.
+    """
+
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        """What there is to learn by now, asked after every live visit; None: nothing yet. With `force`: all there is.
+
+        This must be cheap, so positions are geometric. Nothing changes before `adopt`.
+        """
+        ...
+
+    def adopt(self, lesson: Lesson) -> None:
+        """From now on judge by this, live and replayed."""
+        ...
+
+    def hear(self, label: Label) -> None:
+        """A person's word on a page, live and replayed; None takes back what was said."""
+        ...
+
+    def worths(self) -> NDArray[np.float32]:
+        """What each version of a page (`visit.is_version`) is worth now, in the order of the log."""
+        ...
 
 
 @runtime_checkable
@@ -227,6 +258,8 @@ class Log(Protocol):
     """Keeps the events, in order."""
 
     def append(self, event: Event) -> None: ...
+
+    def rate(self, worths: NDArray[np.float32]) -> None: ...
 
     def together(self) -> AbstractContextManager[None]: ...
 

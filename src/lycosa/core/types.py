@@ -1,6 +1,6 @@
 """The nouns of the loop. A Task goes out, a Page comes back, a Visit is what the log keeps of it.
 
-Everything that is learned is learned from events (Visit, Seed, Label, Setting), never from a Page: live and
+Everything that is learned is learned from events (Visit, Seed, Label, Setting, Lesson), never from a Page: live and
 replayed crawls run the same code on the same values.
 """
 
@@ -122,6 +122,14 @@ class Page:
     exchange: Exchange | None = None
     guessed: bool = False
     """Whether the language was guessed, as the page declares none."""
+    main: str = ""
+    """The text of its main part, without the title, menus and the like; empty: nobody has looked for it."""
+    headings: str = ""
+    """The headings of the main part, one a line."""
+    lead: str = ""
+    """How the main part begins: its first paragraphs."""
+    node: str = ""
+    """The node where it was found, once the engine has it."""
 
     @property
     def text(self) -> str:
@@ -187,13 +195,22 @@ def as_stored(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
+TITLE, HEADING, LEAD, MAIN, ADDRESS = 1, 2, 4, 8, 16
+"""Where on the page a term occurs: bits of `Terms.marks`."""
+
+
 @dataclass(slots=True)
 class Terms:
-    """The page as a bag of terms: sorted ids, their counts, and the stems that were new to the vocabulary."""
+    """The page as a bag of terms: sorted ids, their counts, and the stems that were new to the vocabulary.
+
+    It is the title and the main part, where that is known; else all of the page.
+    """
 
     ids: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     counts: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     new: list[str] = field(default_factory=list)
+    marks: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Where each term occurs (TITLE | HEADING | ...); empty where nobody has looked, as in logs of earlier versions."""
 
 
 @dataclass(slots=True)
@@ -240,6 +257,14 @@ class Visit:
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
     place: Place = field(default_factory=Place)
+    rated: float | None = field(default=None, compare=False, repr=False)
+    """What the judge says of the page now that it has learned, as the log knows when it reads the event; None: beta
+    stands. Whatever is folded must not look at it: a crawl that runs did not know it then."""
+
+    @property
+    def worth(self) -> float:
+        """How relevant the page is by the judge as it is now. `beta` is what was said when it was fetched."""
+        return self.beta if self.rated is None else self.rated
 
     @property
     def url(self) -> str:
@@ -267,8 +292,12 @@ class Visit:
         return float(self.data.get("follows", 0.0))
 
     def is_find(self, threshold: float) -> bool:
-        """Whether this is a page worth having, the first with its content."""
+        """Whether this was judged a page worth having when it was fetched, the first with its content: for folds."""
         return self.is_page and self.beta >= threshold and not self.same_as
+
+    def is_relevant(self, threshold: float) -> bool:
+        """Whether this is a page worth having by the judge as it is now, the first with its content: for readers."""
+        return self.is_page and self.worth >= threshold and not self.same_as
 
 
 @dataclass(slots=True)
@@ -300,6 +329,17 @@ class Setting:
 
 
 @dataclass(slots=True)
+class Lesson:
+    """What a judge has learned, at a place in the log. It is read when the log is replayed, never worked out again."""
+
+    judge: str
+    """Whose it is: the name that visits give to their judge. Others don't heed it."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """Plain values, bytes and numpy arrays."""
+    at: float = 0.0
+
+
+@dataclass(slots=True)
 class Held:
     """Addresses that were held back, as they would have wasted pages: why, where, and how many."""
 
@@ -311,7 +351,7 @@ class Held:
     example: str
 
 
-Event: TypeAlias = Visit | Seed | Label | Setting
+Event: TypeAlias = Visit | Seed | Label | Setting | Lesson
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
 from lycosa.refresh.diff.comparison import Version, compare
-from lycosa.store.versions import VERSIONS
+from lycosa.store.log import VERSIONS
 
 MOST_ROWS = 2_000
 MOST_CHARACTERS = 1_000_000

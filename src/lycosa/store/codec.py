@@ -11,10 +11,13 @@ import msgpack
 import numpy as np
 import zstandard
 
-from lycosa.core.types import Event, Label, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
 
-VERSION = 2
-"""Of the format; a log of another version is refused with a clear error, not misread."""
+VERSION = 3
+"""Of the format; a log of a version that can't be read is refused with a clear error, not misread."""
+
+READS = (2, 3)
+"""Versions that can be read. In 2, bags of words had no marks, there were no lessons and no table of worths."""
 
 ERRORS = (ValueError, TypeError, KeyError, msgpack.UnpackException, zstandard.ZstdError)
 """What decoding raises for bytes that are no event."""
@@ -75,6 +78,7 @@ def encode_visit(visit: Visit) -> bytes:
             links.positions,
             links.alphas.tobytes(),
             {name: column.tobytes() for name, column in links.facets.items()},
+            terms.marks.tobytes(),
         ),
         unicode_errors="surrogatepass",
     )
@@ -86,17 +90,18 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     fields: list[Any] = msgpack.unpackb(_zstd.decompress(blob, max_output_size=_LARGEST), **_STRICT)
     ids, counts, new = fields[27:30]
     urls, anchors, contexts, rels, positions, alphas = fields[30:36]
-    facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:] or [{}])[0].items()}
+    facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:37] or [{}])[0].items()}
+    marks = np.frombuffer(fields[37] if len(fields) > 37 else b"", np.uint8)
     parts: list[Any] = [
         *fields[:27],
-        Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new),
+        Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks),
         Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets),
         place,
     ]
     return Visit(*parts)
 
 
-def encode_other(event: Seed | Label | Setting) -> bytes:
+def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
     """A small event."""
     match event:
         case Seed(node, at, source):
@@ -105,15 +110,39 @@ def encode_other(event: Seed | Label | Setting) -> bytes:
             fields = (node, relevant, at, by)
         case Setting(key, value, at):
             fields = (key, value, at)
+        case Lesson(judge, data, at):
+            return _zstd.compress(msgpack.packb((judge, data, at), default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(fields, unicode_errors="surrogatepass")
     return packed
 
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
+    if kind == "lesson":
+        blob = _zstd.decompress(blob, max_output_size=_LARGEST)
+        return Lesson(*msgpack.unpackb(blob, ext_hook=_unpacked, **_STRICT))
     fields = msgpack.unpackb(blob, **_STRICT)
     event: Event = {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
     return event
+
+
+_ARRAY = 1
+
+
+def _packed(value: Any) -> Any:
+    """An array among the data of a lesson; a number of numpy's becomes a plain one."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
+    raise TypeError(f"a lesson can't hold a {type(value).__name__}: plain values, bytes and arrays only")
+
+
+def _unpacked(code: int, blob: bytes) -> Any:
+    if code != _ARRAY:
+        raise ValueError(f"no value has the code {code}")
+    dtype, shape, values = msgpack.unpackb(blob)
+    return np.frombuffer(values, dtype).reshape(shape)
 
 
 def _deltas(ids: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> bytes:

@@ -14,23 +14,41 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Place, Setting, Visit
+from lycosa.core.types import Event, Lesson, Place, Setting, Visit
 from lycosa.store import codec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NAME = "log.sqlite"
 
 PAGES = "kind = 'page' AND outcome = 'ok'"
-"""Which events are pages, in SQL; and which of them are the first with their content. `Visit.is_page`, `is_find`."""
+"""Which events are pages, in SQL; and which of them are the first with their content: `Visit.is_page`, `same_as`."""
 
 FIRSTS = f"{PAGES} AND same = ''"
 
-_SCHEMA = """
+VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"
+"""Which events brought a version of a page, in SQL: `Visit.is_version`."""
+
+WORTH = "COALESCE(worth.worth, event.beta)"
+"""What a page is worth now, in SQL: `Visit.worth`."""
+
+OTHERS = ("seed", "label", "setting", "lesson")
+"""Kinds of events that are no visits."""
+
+VISITS = f"kind NOT IN {OTHERS}"
+"""Which events are visits, in SQL."""
+
+_WORTH_TABLE = "CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);"
+"""Of its own, as an update of `event` would write the bodies again. It can be made anew from the events."""
+
+_SCHEMA = f"""
 CREATE TABLE event (
     seq     INTEGER PRIMARY KEY,
-    kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting
+    kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, lesson
     node    TEXT NOT NULL,
     outcome TEXT NOT NULL,
     beta    REAL NOT NULL,
@@ -41,6 +59,7 @@ CREATE TABLE event (
     body    BLOB NOT NULL
 );
 CREATE INDEX event_node ON event (node);
+{_WORTH_TABLE}
 """
 
 
@@ -96,6 +115,7 @@ class SqliteLog:
         """What goes on when there is room again: for messages."""
         self._name = str(path)
         self._busy = busy_seconds
+        self._versions: list[int] | None = None
         if readonly and not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         if not path.exists():
@@ -126,18 +146,22 @@ class SqliteLog:
         with self._explaining():
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if version != codec.VERSION and not new:  # nothing has been changed so far: it may be someone else's
+            if version not in codec.READS and not new:  # nothing has been changed so far: it may be someone else's
                 raise DamagedError(
                     f"{self.path} has format {version}, this Lycosa reads format {codec.VERSION}: "
                     "use the version of Lycosa that wrote it"
                 )
             if readonly:
+                if version < codec.VERSION:  # as if it had the table, which is nobody else's then
+                    self._db.executescript(f"PRAGMA temp_store=MEMORY; {_WORTH_TABLE.replace('TABLE', 'TEMP TABLE')}")
                 self._db.execute("PRAGMA query_only=1")
                 return
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             if new:
                 self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
+            elif version < codec.VERSION:
+                self._db.executescript(f"BEGIN; {_WORTH_TABLE} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def append(self, event: Event) -> None:
         """Add one event and commit it: when this returns it survives kill -9."""
@@ -156,22 +180,45 @@ class SqliteLog:
             )
         else:
             kind = type(event).__name__.lower()
-            name = event.key if isinstance(event, Setting) else event.node
+            match event:
+                case Setting():
+                    name = event.key
+                case Lesson():
+                    name = event.judge
+                case _:
+                    name = event.node
             row = (kind, name, "", 0.0, "", "", 0, 0, codec.encode_other(event))
         with self._explaining():
-            self._insert(row)
+            seq = self._insert(row)
+        if self._versions is not None and isinstance(event, Visit) and event.is_version:
+            self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
 
-    def _insert(self, row: tuple[object, ...]) -> None:
-        self._db.execute(
+    def _insert(self, row: tuple[object, ...]) -> int:
+        done = self._db.execute(
             "INSERT INTO event (kind, node, outcome, beta, same, file, start, length, body) VALUES (?,?,?,?,?,?,?,?,?)",
             row,
         )
+        return done.lastrowid or 0
+
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Keep what each version of a page is worth by now, in the order of the log: one number for each."""
+        if self._versions is None:
+            self._versions = [seq for (seq,) in self.rows("seq", VERSIONS)]
+        seqs = self._versions
+        if len(seqs) != len(worths):
+            raise StoreError(f"{self.path}: the judge rated {len(worths)} pages, the log has {len(seqs)}")
+        with self.together():
+            self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", zip(seqs, worths.tolist(), strict=True))
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """What is appended inside is committed all at once, or not at all."""
+        inner = self._db.in_transaction
+        if inner:  # part of what others do together
+            yield
+            return
         with self._explaining():
             self._db.execute("BEGIN")
             try:
@@ -179,6 +226,7 @@ class SqliteLog:
             except BaseException:
                 if self._db.in_transaction:  # a full disk makes SQLite roll back by itself
                     self._db.execute("ROLLBACK")
+                self._versions = None  # some may be none
                 raise
             self._db.execute("COMMIT")
 
@@ -193,14 +241,15 @@ class SqliteLog:
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
         """The same, each with its number in the log."""
-        for seq, kind, file, start, length, body in self.rows(
-            "seq, kind, file, start, length, body", where, order, given
+        for seq, kind, file, start, length, body, worth in self.rows(
+            "seq, kind, file, start, length, body, worth.worth", where, order, given
         ):
             try:
-                if kind in ("seed", "label", "setting"):
+                if kind in OTHERS:
                     event = codec.decode_other(kind, body)
                 else:
-                    event = codec.decode_visit(body, Place(file, start, length))
+                    event = visit = codec.decode_visit(body, Place(file, start, length))
+                    visit.rated = worth
             except codec.ERRORS as error:
                 raise DamagedError(
                     f"{self.path}: damaged: a {kind} event can't be read ({error}). Restore it from a backup"
@@ -210,9 +259,11 @@ class SqliteLog:
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[Any, ...]]:
-        """Some columns of some events."""
+        """Some columns of some events; what a page is worth is `WORTH`."""
         with self._explaining():
-            yield from self._db.execute(f"SELECT {columns} FROM event WHERE {where} ORDER BY {order}", given)
+            yield from self._db.execute(
+                f"SELECT {columns} FROM event LEFT JOIN worth USING (seq) WHERE {where} ORDER BY {order}", given
+            )
 
     def setting(self, key: str, default: Any) -> Any:
         """The last value of a setting."""
@@ -222,8 +273,9 @@ class SqliteLog:
         return default
 
     def last(self) -> Event | None:
-        """The last event of the crawl itself: labels may be given when it is over."""
-        return next(self.events("kind != 'label'", order="seq DESC LIMIT 1"), None)
+        """The last event of the crawl itself: when it is over it may be labelled and judged anew."""
+        later = "kind IN ('label', 'lesson') OR (kind = 'setting' AND node = 'threshold')"
+        return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""
@@ -263,6 +315,9 @@ class NullLog:
     def append(self, event: Event) -> None:
         """Forget it."""
 
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Forget them."""
+
     @contextmanager
     def together(self) -> Iterator[None]:
         """As one."""
@@ -283,6 +338,12 @@ class MemoryLog:
 
     def append(self, event: Event) -> None:
         self.events.append(event)
+
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Say what each version of a page is worth by now."""
+        versions = [event for event in self.events if isinstance(event, Visit) and event.is_version]
+        for visit, worth in zip(versions, worths.tolist(), strict=True):
+            visit.rated = worth
 
     @contextmanager
     def together(self) -> Iterator[None]:

@@ -10,11 +10,8 @@ from pathlib import Path
 
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Exchange, Visit
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import VERSIONS, SqliteLog
 from lycosa.store.warc import read_exchange
-
-VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"
-"""Which events brought a version of a page, in SQL: `Visit.is_version`."""
 
 CURRENT = f"""{VERSIONS} AND NOT EXISTS (
     SELECT 1 FROM event AS later WHERE later.node = event.node AND later.seq > event.seq

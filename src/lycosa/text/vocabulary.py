@@ -15,26 +15,30 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Page, Terms, Visit
+from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
+from lycosa.text.addresses import words_of
 from lycosa.text.fingerprint import Signs
 from lycosa.text.languages import ENGLISH, code_of, sounds_like
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem_all
 
-SKIP, OPENS, CLOSES = -1, -2, -3
-"""Ids of what is not a term: stop words and single letters, the start of a link, its end."""
+SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
+"""Ids of what is not a term: stop words and single letters, the start of a link, its end, the next part of a page."""
 
 LEXICONS = 8
 """Languages, beside the vocabulary's own, whose tokens are remembered: 3 MB and at most 131,072 tokens each."""
 
 _BITS, _MOST_TOKENS = 18, 1 << 17
 
-_MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES}
+_BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
+_MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES, _BREAK_TOKEN: BREAK}
+_BREAK_BETWEEN = b" " + _BREAK_TOKEN + b" "
+_PARTS = (TITLE, HEADING, LEAD, ADDRESS)
 
 
 @dataclass(slots=True)
 class Reading:
-    """A page's words as ids in order, links marked; and as a bag."""
+    """All words of a page as ids in order, links marked; and as a bag those of its main part, where it has one."""
 
     ids: NDArray[np.int32]
     terms: Terms
@@ -67,6 +71,8 @@ class Vocabulary:
     >>> reading = words.read(Page("ok", marked="Corals bleach; the \\x01bleaching reef\\x02 too."))
     >>> [words.terms[i] for i in reading.terms.ids], reading.terms.counts.tolist()
     (['coral', 'bleach', 'reef'], [1, 2, 1])
+    >>> reading.terms.marks.tolist() == [MAIN, MAIN, MAIN]
+    True
     >>> starts, ends = reading.spans()
     >>> [words.terms[i] for i in reading.ids[starts[0] : ends[0]]]
     ['bleach', 'reef']
@@ -88,30 +94,40 @@ class Vocabulary:
         self._lexicon = Lexicon(partial(self._numbers, self.language))
         self._others: dict[str, Lexicon] = {}
         self._signs = Signs()
+        self._marked = np.zeros(4096, np.uint8)
 
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         known = len(self.terms)
         language = self._language_of(page)
         lexicon = self._lexicon if language == self.language else self._other(language)
-        ids = lexicon.ids(fold(f"{page.title} {page.marked}", language))
-        words = ids[ids >= 0]
-        words.sort()
-        bag = Terms()
-        if len(words):
-            differs = np.empty(len(words) + 1, bool)
-            differs[0] = differs[-1] = True
-            np.not_equal(words[1:], words[:-1], out=differs[1:-1])
-            edges = differs.nonzero()[0]
-            first, counts = edges[:-1], edges[1:] - edges[:-1]
-            bag = Terms(
-                words[first].astype(np.uint32),
-                np.minimum(counts, 65535).astype(np.uint16),
-                self.terms[known:],
-            )
+        # The whole comes first, so that its new words have the ids that they would have without the parts.
+        parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
+        every = lexicon.ids(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
+        ends = np.flatnonzero(every == BREAK).tolist()
+        ids = every[: ends[0]]
+        bag = _bag(every[ends[4] :], every[ends[0] : ends[1]]) if page.main else _bag(ids)
+        bag.new = self.terms[known:]
         self._fit()
+        bag.marks = self._where(bag.ids, every, ends, MAIN if not page.main else 0)
         self._signs.extend(self.terms)
         return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self, language)
+
+    def _where(
+        self, terms: NDArray[np.uint32], every: NDArray[np.int32], ends: list[int], already: int
+    ) -> NDArray[np.uint8]:
+        """In which parts each of the bag's terms occurs."""
+        if len(self._marked) < len(self.terms):
+            self._marked = np.zeros(len(self.frequency), np.uint8)
+        marked = self._marked
+        if not already:
+            marked[_words(every[ends[4] :])] = MAIN
+        for bit, start, end in zip(_PARTS, ends, ends[1:], strict=False):
+            if end > start + 1:
+                marked[_words(every[start:end])] |= bit
+        marks: NDArray[np.uint8] = marked[terms] | np.uint8(already)
+        marked[_words(every[ends[0] :])] = 0
+        return marks
 
     def _language_of(self, page: Page) -> str:
         """What the page declares. A guess has to sound like it: lists of names are taken for anything."""
@@ -177,3 +193,21 @@ class Vocabulary:
             grown = np.zeros(max(len(self.terms), 2 * len(self.frequency)), np.uint32)
             grown[: len(self.frequency)] = self.frequency
             self.frequency = grown
+
+
+def _words(ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    return ids[ids >= 0]
+
+
+def _bag(*parts: NDArray[np.int32]) -> Terms:
+    """How often each word occurs in some parts of a page together."""
+    words = np.concatenate([_words(part) for part in parts])
+    if not len(words):
+        return Terms()
+    words.sort()
+    differs = np.empty(len(words) + 1, bool)
+    differs[0] = differs[-1] = True
+    np.not_equal(words[1:], words[:-1], out=differs[1:-1])
+    edges = differs.nonzero()[0]
+    first, counts = edges[:-1], edges[1:] - edges[:-1]
+    return Terms(words[first].astype(np.uint32), np.minimum(counts, 65535).astype(np.uint16))

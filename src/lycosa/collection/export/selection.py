@@ -17,7 +17,7 @@ from typing import TypeAlias
 from lycosa.collection.current import Standing, current, current_in
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Seed, Visit
-from lycosa.store.versions import VERSIONS
+from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
 
 SLICE = 500

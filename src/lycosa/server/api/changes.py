@@ -20,8 +20,7 @@ from lycosa.server.address import address_of
 from lycosa.server.differing import chosen, difference, versions_of
 from lycosa.server.site import Site, site_of
 from lycosa.server.who import Asked, AskedCrawl, crawl_to, interest_to, open_to_all
-from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.versions import VERSIONS
+from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import lane
 
 router = APIRouter(tags=["changes"])

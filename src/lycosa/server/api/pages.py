@@ -25,7 +25,7 @@ from lycosa.server.shelves import Held, explained
 from lycosa.server.shown import Asking, Labelled, Page, Teller, choose, collection_of, opened_by
 from lycosa.server.site import Site, site_of
 from lycosa.server.who import AskedCrawl, crawl_to
-from lycosa.store.versions import VERSIONS
+from lycosa.store.log import VERSIONS
 from lycosa.web.html import HTML, charset_of
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.tree import decode

@@ -1,0 +1,146 @@
+"""A judge that learns: when it is asked, what is recorded, what the count of relevant pages is, live and replayed."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from learning_judge import Learning
+from lycosa.core.engine import Engine
+from lycosa.core.protocols import Learner, Space
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
+from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.store.log import MemoryLog
+from lycosa.testing.simulation import clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.given import Given
+from lycosa.topics.language import in_language
+
+TEXTS = {
+    "a": "coral sea",
+    "b": "coral reef",
+    "c": "coral train",
+    "d": "coral reef polyp",
+    "e": "coral reef bleaching",
+    "f": "coral station",
+}
+
+
+class Pages(Space):
+    """A chain of pages."""
+
+    def __init__(self, texts: Mapping[str, str], foreign: str = "") -> None:
+        self.texts, self.foreign = texts, foreign
+
+    async def visit(self, task: Task) -> Page:
+        names = list(self.texts)
+        following = names[names.index(task.node) + 1 :][:1]
+        flags = ["language"] if task.node in self.foreign else []
+        return Page("ok", 200, marked=self.texts[task.node], links=Links.to(*following), flags=flags)
+
+
+def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: str = "") -> Engine:
+    """An engine with the learning judge."""
+    topic = Learning("coral reef")
+    return Engine(
+        Pages(TEXTS, foreign),
+        in_language(topic) if languages else topic,
+        Greedy(BreadthFirst(), "arm"),
+        log,
+        clock=clock,
+        reader=Vocabulary(),
+        judge_name=judge,
+        concurrency=1,
+    )
+
+
+def crawled(made: Engine) -> list[Visit]:
+    """Run it from the first page."""
+    made.log.append(Seed("a"))
+    made.fold(Seed("a"))
+
+    async def all_of_them() -> list[Visit]:
+        return [visit async for visit in made.run()]
+
+    return run_virtual(all_of_them())
+
+
+def test_who_learns() -> None:
+    """A judge that offers lessons is a learner, also where only pages in a language count; others are not."""
+    assert isinstance(Learning(), Learner)
+    assert isinstance(in_language(Learning()), Learner)
+    assert not isinstance(in_language(Given()), Learner)
+
+
+def test_lessons_are_recorded_where_they_were_learned() -> None:
+    """After the page that brought it, under the judge's name; the pages so far are worth something else from there."""
+    log = MemoryLog()
+    made = engine(log)
+    crawled(made)
+    kinds = [type(event).__name__ for event in log]
+    assert ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Setting"] == kinds
+    (lesson,) = (event for event in log if isinstance(event, Lesson))
+    assert ("j", ["coral"]) == (lesson.judge, lesson.data["common"])
+    visits = [event for event in log if isinstance(event, Visit)]
+    assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.beta for visit in visits]
+    assert [0.0, 1.0, 0.0, 1.0, 1.0, 0.0] == [visit.worth for visit in visits]
+    assert 3 == made.tally.relevant
+
+
+def test_replay_reads_lessons() -> None:
+    """A replayed crawl counts and judges as the live one, without learning anything by itself."""
+    log = MemoryLog()
+    live = engine(log)
+    crawled(live)
+    again = engine(MemoryLog())
+    again.replay(log)
+    assert live.tally == again.tally
+    assert isinstance(live.topic, Learning)
+    assert isinstance(again.topic, Learning)
+    assert live.topic.worths().tolist() == again.topic.worths().tolist()
+    assert vars(live.topic) == vars(again.topic)
+
+
+def test_a_lesson_of_another_topic_is_not_heeded() -> None:
+    """After a change of mind the lessons of before stay in the log, and teach nothing."""
+    log = MemoryLog()
+    crawled(engine(log))
+    other = engine(MemoryLog(), judge="another")
+    other.replay(log)
+    assert isinstance(other.topic, Learning)
+    assert set() == other.topic.common
+
+
+@pytest.mark.parametrize("relevant", [True, False])
+def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
+    """What people said since the last lesson becomes one, and is counted at once."""
+    log = MemoryLog()
+    crawled(engine(log))
+    log.append(Label("f", relevant))
+    made = engine(log)
+    made.replay(log)
+    made.catch_up()
+    assert isinstance(log.events[-1], Lesson)
+    assert 3 + relevant == made.tally.relevant
+    known = len(log.events)
+    made.catch_up()
+    assert known == len(log.events)
+
+
+def test_pages_in_a_wrong_language_stay_worthless() -> None:
+    """Whatever the judge has learned of them."""
+    log = MemoryLog()
+    made = engine(log, languages=True, foreign="bd")
+    visits = crawled(made)
+    assert [0.0, 0.0] == [visit.worth for visit in visits if visit.node in "bd"]
+    assert 1 == made.tally.relevant
+
+
+def test_others_are_not_asked() -> None:
+    """A judge that does not learn sees labels and lessons pass by."""
+    log = MemoryLog()
+    made = Engine(Pages(TEXTS), Given(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
+    events: list[Event] = [Label("a", True), Lesson("j", {})]
+    made.replay(events)
+    made.catch_up()
+    assert [] == log.events

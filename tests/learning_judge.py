@@ -1,0 +1,90 @@
+"""A judge that learns, as simple as can be: it stands in for any other in tests of what goes on around it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.types import Judgement, Label, Lesson, Page, Visit
+from lycosa.text.tokens import stems
+
+FIRST = 4
+"""Pages after which it learns for the first time; then after twice as many, and so on."""
+
+
+class Learning:
+    """The share of the topic's words that a page has; and words of pages that people said yes or no to.
+
+    A lesson also says which of the topic's words every page has: those tell nothing, and are left out.
+    """
+
+    def __init__(self, words: str = "", threshold: float = 0.5) -> None:
+        self.words = words
+        self.threshold = threshold
+        self.asked = set(stems(words))
+        self.common: set[str] = set()
+        self.telling: dict[str, float] = {}
+        self.next = FIRST
+        self.terms: list[str] = []
+        self.nodes: list[str] = []
+        self.bags: list[frozenset[str]] = []
+        self.labels: dict[str, bool] = {}
+
+    @property
+    def fingerprint(self) -> object:
+        """What tells it from others."""
+        return self.words
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Beta by what it knows; links are all the same."""
+        found = frozenset(reading.vocabulary.terms[number] for number in reading.terms.ids.tolist())
+        return Judgement(self._score(found), np.full(len(page.links), 0.5, np.float32))
+
+    def learn(self, visit: Visit) -> None:
+        """Keep the words of each version."""
+        self.terms += [term for term in visit.terms.new if term not in self.terms]
+        if visit.is_version:
+            self.nodes.append(visit.node)
+            self.bags.append(frozenset(self.terms[number] for number in visit.terms.ids.tolist()))
+
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        """Common words, and words that tell yes from no."""
+        if not self.bags or (len(self.bags) < self.next and not force):
+            return None
+        everywhere = frozenset.intersection(*self.bags) if len(self.bags) > 1 else frozenset()
+        telling: dict[str, float] = {}
+        for relevant, sign in ((True, 0.5), (False, -0.5)):
+            for stem in self._words_of(relevant) - self._words_of(not relevant) - everywhere:
+                telling[stem] = sign
+        common = sorted(self.asked & everywhere)
+        return Lesson("", {"common": common, "telling": telling, "next": 2 * max(self.next, len(self.bags))}, now)
+
+    def _words_of(self, relevant: bool) -> set[str]:
+        bags: Sequence[frozenset[str]] = [
+            bag for node, bag in zip(self.nodes, self.bags, strict=True) if self.labels.get(node) is relevant
+        ]
+        return set().union(*bags)
+
+    def adopt(self, lesson: Lesson) -> None:
+        """Go by it."""
+        self.common, self.telling = set(lesson.data["common"]), dict(lesson.data["telling"])
+        self.next = lesson.data["next"]
+
+    def hear(self, label: Label) -> None:
+        """Keep it in mind."""
+        self.labels.pop(label.node, None)
+        if label.relevant is not None:
+            self.labels[label.node] = label.relevant
+
+    def worths(self) -> NDArray[np.float32]:
+        """All pages by what it knows now; those that somebody has labelled are what they were said to be."""
+        known = zip(self.nodes, self.bags, strict=True)
+        worths = [float(self.labels[node]) if node in self.labels else self._score(bag) for node, bag in known]
+        return np.array(worths, np.float32)
+
+    def _score(self, found: frozenset[str]) -> float:
+        asked = self.asked - self.common
+        share = len(asked & found) / max(len(asked), 1)
+        moved = share + sum(self.telling.get(stem, 0.0) for stem in sorted(found))
+        return float(np.float32(min(1.0, max(0.0, moved))))
