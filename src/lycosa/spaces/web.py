@@ -269,7 +269,7 @@ class WebSpace(Space):
             page.flags.append("truncated:inflated")
         document = read_body(body, task.node, fields.get("content-type", ""), self.agent)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
-        page.title, page.marked, page.links = document.title, document.marked, document.links
+        document.fill(page)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
         page.guessed = not page.language
         page.language = page.language or language_of(page.text[:1000])
