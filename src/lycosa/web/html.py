@@ -120,7 +120,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
         elements.append(element)
 
-    small = mark(tree)
+    small = mark(tree, len(body))
     root = tree.find("body") or tree.root
     rendered = "" if root is None else root.to_text(_RENDER) if small else _strings(tree, root)
     part = main_part(rendered)

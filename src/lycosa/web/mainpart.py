@@ -5,11 +5,12 @@ of the main part. The text is then rendered once, and read as fragments between 
 
 1.  Furniture is what a page names so by tag (nav, footer, aside), role, or class and id (`sidebar`, `share-bar`), and
     what it hides. What a page only names by a class is none where it holds most of the page's prose.
-2.  The place of the main part is the narrowest element that holds most of the prose: what is called the body of an
-    article, then `article`, then `main`, then what is called content. Without one it is the whole page.
+2.  The place of the main part is the narrowest element that holds much of the prose: `article`, `main`, what a class or
+    an id calls so, or what the parser finds densest. Where the page has none, or a wide one, the stretch of lines that
+    is richest in prose is cut out of it, if that is nearly all it says. A headline and a lead before it belong to it.
 3.  Within it, lines that are mostly short links are menus.
-4.  A page that would have next to nothing left is a directory, and what was left out last comes back first: menus, the
-    place, comments, furniture by class, all furniture. A page with text never has an empty main part.
+4.  A page that would have next to nothing left is a directory, and what was left out last comes back first: menus,
+    comments, furniture by class, all furniture. A page with text never has an empty main part.
 
 All of it is linear in the size of the page. That text and links tell the main part is the idea of Kohlschütter et al.
 2010 (Boilerplate Detection using Shallow Text Features); rules and numbers are our own.
@@ -18,7 +19,7 @@ All of it is linear in the size of the page. That text and links tell the main p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -29,10 +30,16 @@ from turbohtml import Text
 MARK = "\x03"
 """Begins a mark; one of these letters follows."""
 
-FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, END = "FNCBAMTHDE"
+FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = "FNCBAMTHDRIE"
+
+PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
+LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
 
 MOST_MARKED = 5_000
 """Elements of a page that are looked at."""
+
+MOST_WEIGHED = 500_000
+"""Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
 
 MOST_LINES = 20_000
 """Lines of a page that are read; what is beyond them is not in the main part."""
@@ -52,8 +59,23 @@ DENSE = 0.5
 PROSE = 40
 """Letters outside of links that make a line prose."""
 
-MOST = 0.5
+MOST = 0.4
 """Share of the prose that the place of the main part has to hold."""
+
+HALF = 0.5
+"""Share of the prose that makes no furniture of what is called so."""
+
+BACK = 6
+"""Lines before a place among which its lead and headline may be."""
+
+LINE = 15
+"""What a line without prose counts against a stretch of lines, beside the letters of its links."""
+
+NEARLY = 0.7
+"""Share of what a place says outside of links that a stretch of it has to hold."""
+
+SOME = 0.3
+"""Share of what a page says outside of links that a place has to hold."""
 
 HUB = 0.2
 """A page that would keep less than this share of its letters is made of what would be left out."""
@@ -96,7 +118,7 @@ _NAMES = (
     r"mw-jump\w*|mw-editsection|disclaimer|toc|table-?of-?contents"
 )
 _PREFIX = r"(?!has|with|without|no|is|js|elementor|wp|can|hide|show)[a-z0-9]+[-_]{1,2}"
-_FURNISHED = re.compile(rf"(?:^|\s)(?:{_PREFIX})?(?:{_NAMES})(?:[-_]\S*)?(?=\s|$)")
+_FURNISHED = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
 _COMMENTED = re.compile(
     r"(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
     r"commentlist|commentary-list|disqus\w*|respond|reply-?form|discussion|livefyre\w*|fb-comments)(?=\s|$)"
@@ -113,12 +135,13 @@ _CONTENTS = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _CHATTER = re.compile(
-    r"(?:share|tweet|print|e-?mail|advertisement|read more|continue reading|related|see also|subscribe|sign (?:in|up)|"
-    r"log ?in|follow us|click here|skip to|back to top|loading|comments?|leave a (?:comment|reply)|reply|copyright|©|"
-    r"all rights reserved|posted (?:in|by|on)|tags?:|filed under|photo(?:graph)?:|image:|close|menu|search|more|next|"
-    r"previous|home)\b",
+    r"(?:share(?: (?:this|on|via|to)\b.*)?|tweet|pin it|print(?: this\b.*)?|e-?mail(?: this\b.*)?|advertisements?|"
+    r"sponsored|(?:read|show|see|view|load) (?:more|less|all)|continue reading|subscribe(?: now)?|sign (?:in|up)|"
+    r"log ?(?:in|out)|follow(?: us\b.*)?|skip to\b.*|back to top|loading|\d* ?comments?|"
+    r"(?:leave|post|add) a (?:comment|reply)|reply|all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
     re.IGNORECASE,
 )
+"""Lines that say nothing, wherever they are."""
 
 
 @dataclass(slots=True)
@@ -149,11 +172,15 @@ def _named(names: str) -> str:
     return CONTENT if _CONTENTS.search(names) else ""
 
 
-def mark(tree: Tree) -> bool:
+def mark(tree: Tree, size: int) -> bool:
     """Put marks around what may matter, and make lines of the rows of tables, for `main_part` to read.
 
     The renderer would lay out columns, as wide as the longest cell. False if there are too many to be made lines.
     """
+    dense = tree.main_content() if size < MOST_WEIGHED else None
+    if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
+        dense.insert(0, Text(MARK + DENSEST))
+        dense.append(Text(MARK + END))
     for element in tree.select(_SELECTED)[:MOST_MARKED]:
         tag = element.tag
         if tag in _VOID:
@@ -168,6 +195,10 @@ def mark(tree: Tree) -> bool:
         elif found:
             element.insert(0, Text(MARK + found))
             element.append(Text(MARK + END))
+    for element in tree.select("img[alt]")[:MOST_MARKED]:
+        if element.attr("alt"):
+            element.insert_before(Text(MARK + IMAGE))
+            element.insert_after(Text(MARK + END))
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption")
     if len(cells) > MOST_CELLS:
         return False
@@ -199,7 +230,9 @@ def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, f
         return BODY
     names = _names(attributes)
     said = _named(names) if names else ""
-    return "" if tag in ("span", "p", "em", "strong", "td", "th") and said in (CONTENT, BODY, COMMENTS) else said
+    if tag == "p" or (tag in ("span", "em", "strong", "td", "th") and said in (CONTENT, BODY, COMMENTS)):
+        return ""
+    return said
 
 
 def _names(attributes: Mapping[str, str | list[str] | None]) -> str:
@@ -236,19 +269,19 @@ class _Fragments:
 
     def __init__(self, text: str) -> None:
         self.texts: list[str] = []
-        self.glued: list[bool] = []
-        """Whether it goes on in the line of the fragment before it."""
+        self.rows: list[int] = []
+        """The line that each is of."""
         self.letters: list[int] = []
         self.linked: list[int] = []
+        """Letters within links."""
         self.links: list[int] = []
         self.words: list[int] = []
-        """Within links."""
+        """Words within links."""
         self.ranges: list[tuple[str, int, int]] = []
         """Marks with the fragments that they are around."""
         stack: list[tuple[str, int]] = []
-        glued = False
         first, *rest = text.split(MARK)
-        glued = self._lines(first, glued)
+        row = self._lines(first, 0)
         for piece in rest:
             found = piece[:1]
             if found != END:
@@ -258,44 +291,47 @@ class _Fragments:
                 if start < len(self.texts):
                     self.ranges.append((found, start, len(self.texts)))
             if len(piece) > 1:
-                glued = self._lines(piece[1:], glued)
-            if len(self.texts) > MOST_LINES:
+                row = self._lines(piece[1:], row)
+            if row > MOST_LINES:
                 break
-        while stack:
-            found, start = stack.pop()
-            self.ranges.append((found, start, len(self.texts)))
+        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
+        self.heads = self.covered(HEADING)
 
-    def _lines(self, piece: str, glued: bool) -> bool:
-        for number, line in enumerate(piece.split("\n", MOST_LINES)[:MOST_LINES]):
-            glued = glued and not number
+    def _lines(self, piece: str, row: int) -> int:
+        row -= 1  # the first line goes on where the piece before it ended
+        for line in piece.split("\n", MOST_LINES)[:MOST_LINES]:
+            row += 1
             if not line or line.isspace():
                 continue
             linked = links = words = 0
             if "\x01" in line or "\x02" in line:
-                for inside in line.split("\x01")[1:]:
-                    if inside := inside.partition("\x02")[0]:
-                        linked += len(inside)
-                        links += 1
-                        words += inside.count(" ") + 1
+                inside = [said for part in line.split("\x01")[1:] if (said := part.partition("\x02")[0])]
+                if inside:
+                    joined = " ".join(inside)
+                    links, words = len(inside), joined.count(" ") + 1
+                    linked = (len(joined) if joined.isascii() else _length(joined)) - links + 1
                 line = line.replace("\x01", "").replace("\x02", "")
             self.texts.append(line)
-            self.glued.append(glued)
-            self.letters.append(len(line))
+            self.rows.append(row)
+            self.letters.append(len(line) if line.isascii() else _length(line))
             self.linked.append(linked)
             self.links.append(links)
             self.words.append(words)
-            glued = True
-        return glued
+        return row
 
-    def covered(self, marks: str, without: Iterable[int] = ()) -> list[bool]:
-        """Which fragments are within one of these marks."""
+    def covered(self, marks: str, without: Container[int] = ()) -> list[int]:
+        """How many of these marks each fragment is within."""
         edges = [0] * (len(self.texts) + 1)
-        left = set(without)
         for number, (found, start, end) in enumerate(self.ranges):
-            if found in marks and number not in left:
+            if found in marks and number not in without:
                 edges[start] += 1
                 edges[end] -= 1
-        return [depth > 0 for depth in accumulate(edges)][:-1]
+        return list(accumulate(edges[:-1]))
+
+
+def _length(text: str) -> int:
+    """Letters of a text; a character of Chinese says as much as three."""
+    return len(text.encode("utf-8", "replace"))
 
 
 def main_part(text: str) -> MainPart:
@@ -306,85 +342,125 @@ def main_part(text: str) -> MainPart:
     MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
     """
     parts = _Fragments(text)
-    if not parts.texts:
-        return MainPart()
-    kept = _kept(parts)
-    return _written(parts, kept)
+    return _written(parts, _kept(parts)) if parts.texts else MainPart()
 
 
-def _kept(parts: _Fragments) -> list[bool]:
-    """Which fragments are of the main part."""
-    count = len(parts.texts)
-    letters = parts.letters
-    prose = [n - m if n - m >= PROSE else 0 for n, m in zip(letters, parts.linked, strict=True)]
-    sums = [0, *accumulate(prose)]
+def _kept(parts: _Fragments) -> list[int]:
+    """The fragments of the main part."""
+    sums = [0, *accumulate(n - m if n - m >= PROSE else 0 for n, m in zip(parts.letters, parts.linked, strict=True))]
     # What a page names so, but which holds most of what it says, is no furniture.
-    wide = [
+    wide = {
         number
         for number, (found, start, end) in enumerate(parts.ranges)
-        if found in (NAMED, COMMENTS, HEAD) and sums[end] - sums[start] > MOST * sums[-1]
-    ]
-    sure = parts.covered(FURNITURE)
-    named = parts.covered(NAMED + HEAD, wide)
-    talk = parts.covered(COMMENTS, wide)
-    heads = parts.covered(HEADING)
-    inside = _place(parts, [n * (not (a or b or c)) for n, a, b, c in zip(prose, sure, named, talk, strict=True)])
-    menus = [
-        links > 0 and m > DENSE * n and words < HEADLINE * links
-        for n, m, links, words in zip(letters, parts.linked, parts.links, parts.words, strict=True)
-    ]
-    everything = sum(letters)
-    kept = [True] * count
-    for without in (
-        (sure, named, talk, menus),
-        (sure, named, talk),
-        (sure, named),
-        (sure,),
-    ):
-        out = [any(flags) for flags in zip(*without, strict=True)]
-        kept = [a and not b for a, b in zip(inside, out, strict=True)]
-        if sum(n for n, keep, head in zip(letters, kept, heads, strict=True) if keep and not head) > HUB * sum(
-            n for n, a, b, c in zip(letters, inside, sure, named, strict=True) if a and not b and not c
-        ):
-            break
-    if sum(n for n, keep in zip(letters, kept, strict=True) if keep) > 0.02 * everything:
+        if found in LEFT_OUT and sums[end] - sums[start] > HALF * sums[-1]
+    }
+    out = parts.covered(LEFT_OUT, wide)
+    plain = [0 if left else n - m for n, m, left in zip(parts.letters, parts.linked, out, strict=True)]
+    inside = _place(parts, plain)
+    kept = [at for at in inside if not out[at] and not _is_menu(parts, at)]
+    if _is_enough(parts, kept, [at for at in inside if not out[at]]):
         return kept
-    return [not a for a in sure] if not all(sure) else [True] * count
+    for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
+        out = parts.covered(marks, wide)
+        kept = [at for at in inside if not out[at]]
+        if _is_enough(parts, kept, inside):
+            return kept
+    return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
 
 
-def _place(parts: _Fragments, prose: list[int]) -> list[bool]:
-    """The narrowest place that holds most of the prose."""
-    sums = [0, *accumulate(prose)]
-    whole = sums[-1]
-    for marks in (BODY, ARTICLE, MAIN, CONTENT):
-        places = [(sums[end] - sums[start], start, end) for found, start, end in parts.ranges if found == marks]
-        if not places:
-            continue
-        best = max(places)
-        if best[0] > MOST * whole:
-            return [best[1] <= at < best[2] for at in range(len(prose))]
-        inside = parts.covered(marks)
-        if sum(n for n, flag in zip(prose, inside, strict=True) if flag) > MOST * whole:
+def _is_menu(parts: _Fragments, at: int) -> bool:
+    """Whether a line is made of short links."""
+    links = parts.links[at]
+    return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < HEADLINE * links
+
+
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int]) -> bool:
+    """Whether some fragments are more than what is left of a page that is made of what was left out."""
+    letters, heads = parts.letters, parts.heads
+    return sum(letters[at] for at in kept if not heads[at]) > HUB * sum(letters[at] for at in of)
+
+
+def _place(parts: _Fragments, plain: list[int]) -> list[int]:
+    """The fragments of the narrowest place that holds most of the prose."""
+    sums = [0, *accumulate(n if n >= PROSE else 0 for n in plain)]
+    said = [0, *accumulate(plain)]
+    sizes = [0, *accumulate(parts.letters)]
+    least = MOST * sums[-1]
+    places = [
+        (sizes[end] - sizes[start], start, end, found)
+        for found, start, end in parts.ranges
+        if found in PLACES
+        and sums[end] - sums[start] > least
+        and said[end] - said[start] > (HALF if found == DENSEST else SOME) * said[-1]
+    ]
+    if places:
+        _, start, end, found = min(places)
+        inside = list(range(start, end))
+        if found != BODY:
+            inside = _stretch(parts, inside, plain)
+        return [*_before(parts, inside[0], plain if found in (BODY, DENSEST) else []), *inside]
+    for marks in (BODY, ARTICLE):
+        inside = [at for at, flag in enumerate(parts.covered(marks)) if flag]
+        if sum(plain[at] for at in inside if plain[at] >= PROSE) > least:
             return inside
-    return [True] * len(prose)
+    return _stretch(parts, list(range(len(plain))), plain)
 
 
-def _written(parts: _Fragments, kept: list[bool]) -> MainPart:
-    heads = parts.covered(HEADING)
-    pieces: list[list[str]] = []
-    titles: list[bool] = []
-    last = -2
-    for at, keep in enumerate(kept):
-        if not keep:
-            continue
-        piece = parts.texts[at]
-        if parts.glued[at] and last == at - 1:
-            pieces[-1].append(piece)
+def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
+    """A lead and a headline before the place belong to it, if no menu is between."""
+    reached = start
+    for at in range(start - 1, max(-1, start - BACK), -1):
+        if parts.heads[at] or (plain and plain[at] >= PROSE and not parts.links[at]):
+            reached = at
+        elif parts.linked[at] > DENSE * parts.letters[at]:
+            break
+    return range(reached, start)
+
+
+def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int]:
+    """Of a place, the stretch of lines that is richest in prose, if that is nearly all of it."""
+    best = run = 0
+    first, last, start = 0, -1, 0
+    links, linked = parts.links, parts.linked
+    for number, at in enumerate(inside):
+        if plain[at] >= PROSE:
+            run += plain[at]
+            if run > best:
+                best, first, last = run, start, number
         else:
-            pieces.append([piece])
-            titles.append(heads[at])
-        last = at
+            run -= LINE + linked[at] if links[at] else 1
+            if run <= 0:
+                run, start = 0, number + 1
+    if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY * sum(plain[at] for at in inside):
+        return inside
+    rows = parts.rows
+    while first > 0 and (parts.heads[inside[first - 1]] or rows[inside[first - 1]] == rows[inside[first]]):
+        first -= 1
+    while last + 1 < len(inside) and not links[inside[last + 1]] and not parts.heads[inside[last + 1]]:
+        last += 1
+    return inside[first : last + 1]
+
+
+def _written(parts: _Fragments, kept: list[int]) -> MainPart:
+    pieces: list[list[str]] = []
+    titles: list[int] = []
+    row = -1
+    for at in kept:
+        if parts.rows[at] == row:
+            pieces[-1].append(parts.texts[at])
+        else:
+            row = parts.rows[at]
+            pieces.append([parts.texts[at]])
+            titles.append(parts.heads[at])
     lines = [_line("".join(each)) for each in pieces]
+    idle = {
+        at
+        for at, line in enumerate(lines)
+        if not line or (at and line == lines[at - 1]) or (len(line) < PROSE and _CHATTER.fullmatch(line))
+    }
+    if idle and len(idle) < len(lines):
+        lines = [line for at, line in enumerate(lines) if at not in idle]
+        titles = [title for at, title in enumerate(titles) if at not in idle]
     while lines and titles[-1] and len(lines) > 1:
         lines.pop()
         titles.pop()
@@ -401,4 +477,5 @@ def _written(parts: _Fragments, kept: list[bool]) -> MainPart:
 
 
 def _line(text: str) -> str:
+    text = text.replace("\xad", "")
     return " ".join(text.split()) if "  " in text or "\t" in text else text.strip()
