@@ -177,3 +177,11 @@ def test_a_lead_before_the_place_belongs_to_it() -> None:
 
 def test_what_is_left_out_within_a_line_does_not_break_it() -> None:
     assert f"Coral lives. {PROSE}" in main(f"<p>Coral <span class=share>Tweet</span>lives. {PROSE}</p><p>{MORE}</p>")
+
+
+def test_the_whole_text_on_demand() -> None:
+    document = extract(f"<nav>Home</nav><h1>Reefs</h1><p>{PROSE}".encode(), "http://a.test/")
+    assert document.said == document.main
+    whole = document.whole()
+    assert (whole.main, whole.headings, whole.lead, whole.said) == ("", "", "", whole.text)
+    assert "Home" in whole.said

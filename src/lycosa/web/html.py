@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from codecs import lookup
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
@@ -85,6 +85,15 @@ class Document:
     def text(self) -> str:
         """What is said, without the marks around links."""
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
+
+    @property
+    def said(self) -> str:
+        """What a reader came for: the text of the main part, or the whole text where that is not told."""
+        return self.main or self.text
+
+    def whole(self) -> Document:
+        """The same, with all of its text instead of the main part."""
+        return replace(self, main="", headings="", lead="")
 
     def fill(self, page: Page) -> Page:
         """Put what it says and where it points into a page."""

@@ -138,7 +138,8 @@ _CHATTER = re.compile(
     r"(?:share(?: (?:this|on|via|to)\b.*)?|tweet|pin it|print(?: this\b.*)?|e-?mail(?: this\b.*)?|advertisements?|"
     r"sponsored|(?:read|show|see|view|load) (?:more|less|all)|continue reading|subscribe(?: now)?|sign (?:in|up)|"
     r"log ?(?:in|out)|follow(?: us\b.*)?|skip to\b.*|back to top|loading|\d* ?comments?|"
-    r"(?:leave|post|add) a (?:comment|reply)|reply|all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
+    r"(?:leave|post|add) a (?:comment|reply)|reply|"
+    r"all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
     re.IGNORECASE,
 )
 """Lines that say nothing, wherever they are."""
