@@ -208,7 +208,7 @@ def cost(directory: Path, most: int) -> None:
     for number, file in enumerate(files):
         document = extract(file.read_bytes(), f"http://h.test/{number}", "utf-8")
         document.links.keep(40)
-        pages.append(Page("ok", title=document.title, marked=document.marked, links=document.links))
+        pages.append(document.fill(Page("ok")))
     begun = time.perf_counter()
     topic = Embedding("astronomy star galaxy telescope planet orbit")
     print(f"{len(pages)} pages; loading takes {time.perf_counter() - begun:.2f} s\n")

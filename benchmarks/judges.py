@@ -53,7 +53,7 @@ class Pages:
                     continue
                 kind = record.http_headers.get("content-type") or ""
                 document = read_body(record.reader.read(), url, kind)
-                bag = self.words.read(Page("ok", title=document.title, marked=document.marked)).terms
+                bag = self.words.read(document.fill(Page("ok"))).terms
                 if len(bag.ids):
                     self.urls.append(url)
                     bags.append(bag)

@@ -78,7 +78,7 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
                 watch.lap("inflate")
                 document = extract(body, url, "utf-8")
                 watch.lap("parse, links, anchors, contexts, text, resolve")
-                page = Page("ok", title=document.title, marked=document.marked, links=document.links)
+                page = document.fill(Page("ok"))
                 reading = words.read(page)
                 watch.lap("tokens, stems, vector, simhash")
                 judgement = topic.judge(page, reading)

@@ -633,7 +633,7 @@ class Crawl:
             except OSError as error:
                 raise InputError(f"cannot read the example {name}: {error.strerror}") from error
             text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
-            pages.append(Page("ok", title=text.title, marked=text.marked))
+            pages.append((text.whole() if self.options.whole_text else text).fill(Page("ok")))
         own = getattr(maker(judge_of(self.options)), "from_examples", None)
         learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
         return learned

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.collection.words import clean, cut, fold, prose
+from lycosa.collection.words import clean, cut, fold
 
 
 @pytest.mark.parametrize(
@@ -58,25 +58,3 @@ def test_nothing_reaches_a_terminal_that_could_steer_it(text: str) -> None:
 def test_escape_sequences_lose_their_escape() -> None:
     """Colours, titles and cursor movements of a page are text like any other."""
     assert "a [2Jb ]0;title c d" == clean("a\x1b[2Jb\x9d]0;title\x07c\u202ed")
-
-
-LINKS = "\x01Home\x02 \x01Reefs\x02 | \x01About\x02"
-
-
-@pytest.mark.parametrize(
-    ("marked", "kept"),
-    [
-        (f"{LINKS}\n\nCorals are animals that build reefs.", "Corals are animals that build reefs."),
-        ("\x01One\x02\n\n\x01Two\x02\n\n\x01Three\x02\n\nCorals are animals.", "Corals are animals."),
-        ("Corals are animals.\n\n" + LINKS, "Corals are animals."),
-        ("\x01A lone link\x02\n\nCorals are animals.", "A lone link\n\nCorals are animals."),
-        ("See \x01one\x02 \x01two\x02 \x01three\x02 here, please.", "See one two three here, please."),
-        (LINKS, "Home Reefs | About"),  # all there is
-        (LINKS + "\n\nHi", "Home Reefs | About\n\nHi"),  # too little left without it
-        ("no links\nat all", "no links\nat all"),
-        ("", ""),
-    ],
-)
-def test_menus_are_left_out_where_text_is_left(marked: str, kept: str) -> None:
-    """Blocks of nothing but links go, unless they are few, or nearly all that the page has."""
-    assert kept == prose(marked)

@@ -554,3 +554,15 @@ def test_a_visit_ends_the_hosts_turn_whatever_happens() -> None:
     made = space({URL: FetchError("unreachable", "down")})
     fetch(made)
     assert (1001.0, "delay") == made.ready("a.test")
+
+
+def test_the_whole_text_is_read_if_it_is_wanted() -> None:
+    """A page has a main part, its headings and its lead; with whole_text it has none."""
+    html = b"<nav>Home</nav><h1>Reefs</h1><p>Coral lives in the sea, and where it is warm for weeks it bleaches."
+    page = fetch(space({URL: answer(html)}))
+    assert page.main.startswith("Reefs\nCoral")
+    assert "Reefs" == page.headings
+    assert page.lead.startswith("Coral")
+    page = fetch(space({URL: answer(html)}, whole_text=True))
+    assert ("", "", "") == (page.main, page.headings, page.lead)
+    assert "Home" in page.text

@@ -40,10 +40,11 @@ def show_diff(
     whole: bool = False,
     listing: bool = False,
     json: bool = False,
+    whole_text: bool = False,
     clock: Clock = time.time,
 ) -> None:
     """Show what differs between two versions of a page, or list its versions."""
-    with Collection(directory) as collection:
+    with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         versions = [visit for visit in visits if visit.is_version]
         if not versions:
@@ -130,7 +131,7 @@ def _read(collection: Collection, visit: Visit, number: int) -> Version:
         )
     document = collection.document(visit, exchange)
     links = document.links.urls
-    return Version(number, visit.started, visit.size, document.title or visit.title, document.marked, links)
+    return Version(number, visit.started, visit.size, document.title or visit.title, document.said, links)
 
 
 # -- how it is shown -------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from lycosa.cli.parameters import (
     ProxyCa,
     ProxyUrl,
     Quiet,
+    WholeText,
     from_options,
     refresh_signature,
 )
@@ -267,12 +268,24 @@ def diff(
     links: Annotated[bool, typer.Option(help="Also links that came and went.")] = True,
     whole: Annotated[bool, typer.Option("--all", help="Also what stayed the same.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the versions instead.")] = False,
+    whole_text: WholeText = False,
     json: Json = False,
 ) -> None:
     """Show two versions of a page side by side: words added, words removed. Default: the last two."""
     from lycosa.cli.differing import show_diff
 
-    show_diff(directory, url, from_=from_, to=to, html=html, links=links, whole=whole, listing=listing, json=json)
+    show_diff(
+        directory,
+        url,
+        from_=from_,
+        to=to,
+        html=html,
+        links=links,
+        whole=whole,
+        listing=listing,
+        json=json,
+        whole_text=whole_text,
+    )
 
 
 @app.command()
@@ -346,12 +359,13 @@ def page(
         str, typer.Option(metavar="WHEN", help="The version that stood then: a day, a day and a time, or 2d ago.")
     ] = "",
     xml: Annotated[bool, typer.Option("--xml", help="Only its document tree, as XML, to the output.")] = False,
+    whole_text: WholeText = False,
     json: Json = False,
 ) -> None:
     """Show one page in any version: its text and links, why it was fetched, and every look at it."""
     from lycosa.cli.paging import show_page
 
-    show_page(directory, url, links=links, raw=raw, json=json, version=version, at=at, xml=xml)
+    show_page(directory, url, links=links, raw=raw, json=json, version=version, at=at, xml=xml, whole_text=whole_text)
 
 
 @app.command()
@@ -374,7 +388,7 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="jsonl, csv, parquet, graphml, warc, wacz, text or records. Default: by FILE's name.",
+            help="jsonl, csv, parquet, graphml, warc, wacz, text, markdown or records. Default: by FILE's name.",
             autocompletion=_forms,
         ),
     ] = "",
@@ -387,12 +401,22 @@ def export(
         str,
         typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
     ] = "",
+    whole_text: WholeText = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
     from lycosa.cli.exporting import run
 
-    run(directory, form, out, everything=everything, copies=copies, quiet=quiet, versions=versions)
+    run(
+        directory,
+        form,
+        out,
+        everything=everything,
+        copies=copies,
+        quiet=quiet,
+        versions=versions,
+        whole_text=whole_text,
+    )
 
 
 @app.command()

@@ -51,10 +51,11 @@ def show_page(
     version: int = 0,
     at: str = "",
     xml: bool = False,
+    whole_text: bool = False,
     now: float | None = None,
 ) -> None:
     """Show what the crawl knows of a page: of its current version, of one by number, or of that of a time."""
-    with Collection(directory) as collection:
+    with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         visit = chosen(visits, version, at, time.time() if now is None else now)
         if raw or xml:
@@ -178,7 +179,7 @@ def _archived(collection: Collection, visit: Visit) -> tuple[Exchange | None, Do
 
 def _text(document: Document) -> str:
     """The text, with no more than one empty line between paragraphs."""
-    return re.sub(r"\n\s*\n", "\n\n", clean(document.marked))
+    return re.sub(r"\n\s*\n", "\n\n", clean(document.said))
 
 
 def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import typer
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")]
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl's directory.")]
+WholeText = Annotated[bool, typer.Option("--whole-text", help="All that pages say, with menus, footers and comments.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Delay = Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")]
 AllowNetwork = Annotated[

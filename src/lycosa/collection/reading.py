@@ -32,9 +32,11 @@ class Collection:
     One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, whole_text: bool = False) -> None:
         self.path = path
         self.options = Directory.read_options(path)
+        self.whole_text = whole_text or self.options.whole_text
+        """Whether pages are read with all that they say, rather than their main part."""
         if not (path / NAME).exists():
             raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
@@ -95,4 +97,5 @@ class Collection:
         kind = exchange.header("content-type")
         if "json" in kind and place(visit.node)[0]:
             return read_document(body, visit.node)
-        return read_body(body, visit.node, kind)
+        document = read_body(body, visit.node, kind)
+        return document.whole() if self.whole_text else document

@@ -20,7 +20,7 @@ from lycosa.collection.ranking import Answer, Found, Ranking
 from lycosa.collection.reading import Collection
 from lycosa.collection.results import Hit, Results
 from lycosa.collection.snippets import Mark, snippet
-from lycosa.collection.words import clean, fold, prose, spaced
+from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.store.indexfile import IndexDamaged, building
@@ -128,7 +128,7 @@ class Search:
             rank,
             visit.node,
             clean(document.title or visit.title),
-            snippet(prose(document.marked), marks, width),
+            snippet(said(document), marks, width),
             visit.beta,
             found.weight,
             _host(visit.node),
@@ -217,7 +217,7 @@ class Search:
             seq,
             visit.node,
             spaced(fold(clean(document.title or visit.title))),
-            spaced(fold(prose(document.marked))),
+            spaced(fold(said(document))),
             host=_host(visit.node),
             language=visit.language,
             fetched=visit.started,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from lycosa.web.html import CLOSE, OPEN
+from lycosa.web.html import CLOSE, OPEN, Document
 
 MOST = 1_000_000
 """Characters of a page that are searched."""
@@ -18,8 +18,6 @@ MOST = 1_000_000
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
-_BETWEEN = " |/\u00b7\u2022\u00bb\u203a"
-_LINKED = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
 
 
 class _Folding(dict[int, str]):
@@ -79,34 +77,13 @@ def cut(text: str) -> list[str]:
     return spaced(fold(unicodedata.normalize("NFC", text))).split()
 
 
-def prose(marked: str) -> str:
-    """The text of a page without its menus: blocks that are nothing but links, if they are many and other text is left.
+def said(document: Document) -> str:
+    """What a page says in its main part, fit for a terminal.
 
-    >>> page = "\x01Home\x02 \x01Reefs\x02 \x01About\x02\\n\\nCorals \x01bleach\x02 when the sea is warm for weeks."
-    >>> prose(page)
-    'Corals bleach when the sea is warm for weeks.'
+    >>> said(Document(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
+    'Corals bleach.'
     """
-    marked = marked[:MOST]
-    if OPEN not in marked:
-        return clean(marked)
-    kept: list[str] = []
-    menu: list[str] = []
-    links = 0
-    for line in [*marked.split("\n"), "."]:
-        if not line.strip(_BETWEEN):
-            menu.append(line)
-        elif OPEN in line and not any(map(str.isalnum, _LINKED.sub("", line))):
-            menu.append(line)
-            links += line.count(OPEN)
-        else:
-            if links < 3:  # not a menu after all
-                kept += menu
-            kept.append(line)
-            menu, links = [], 0
-    text = "\n".join(kept[:-1])
-    whole = clean(marked)
-    rest = clean(text)
-    return rest if 3 * len(rest) >= len(whole) else whole
+    return clean(document.said[:MOST])
 
 
 def clean(text: str) -> str:

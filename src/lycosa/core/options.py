@@ -82,6 +82,11 @@ class Options:
         group="Topic",
         metavar="FILE",
     )
+    whole_text: bool = option(
+        False,
+        "Read all that a page says, with menus, footers and comments, rather than its main part.",
+        group="Topic",
+    )
     threshold: float = option(
         0.0,
         "Pages that score at least this count as found. 0: the judge's own (words .1, examples to .2, patterns and "

@@ -105,6 +105,12 @@ class Page:
     title: str = ""
     marked: str = ""
     """The text, with U+0001 and U+0002 around each link, in the order of `links`."""
+    main: str = ""
+    """The text of the main part, without the title; empty where it can't be told from the rest."""
+    headings: str = ""
+    """The headings of the main part, one a line."""
+    lead: str = ""
+    """The first paragraphs of the main part."""
     language: str = ""
     links: Links = field(default_factory=Links)
     started: float = 0.0

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Terms
 
-FORMAT = 1
+FORMAT = 2
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
 
@@ -145,8 +145,8 @@ class Index:
             return Page("ok", links=Links.to(*urls), data=data)
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
         try:
-            title, marked, language, guessed, anchors, contexts, rels, positions = msgpack.unpackb(
-                zstandard.ZstdDecompressor().decompress(packed)
+            title, marked, main, headings, lead, language, guessed, anchors, contexts, rels, positions = (
+                msgpack.unpackb(zstandard.ZstdDecompressor().decompress(packed))
             )
             at = self.columns["link_at"][here].tolist()
             anchors, contexts, rels, positions = (
@@ -155,9 +155,9 @@ class Index:
         except (zstandard.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
             raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32))
-        return Page(
-            "ok", 200, title=title, marked=marked, language=language, guessed=guessed, links=links, size=len(marked)
-        )
+        page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)
+        page.language, page.guessed, page.size = language, guessed, len(marked)
+        return page
 
     def of_class(self, name: str) -> NDArray[np.bool_]:
         """Which nodes are of a class, or of one below it.

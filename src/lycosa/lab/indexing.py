@@ -200,7 +200,7 @@ def _read(
         links = page.links
         read.link.extend(map(_hash, links.urls))
         read.link_start.append(len(read.link))
-        content = [page.title, page.marked, page.language, page.guessed]
+        content = [page.title, page.marked, page.main, page.headings, page.lead, page.language, page.guessed]
         plain = msgpack.packb(
             [*content, links.anchors, links.contexts, links.rels, links.positions], unicode_errors="replace"
         )

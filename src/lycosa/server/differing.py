@@ -79,5 +79,5 @@ def _read(collection: Collection, visit: Visit, number: int) -> Version:
     if exchange is None:
         raise InputError(f"version {number} of {visit.node} is not in the archive: choose another one")
     document = collection.document(visit, exchange)
-    text = document.marked[:LONGEST]
+    text = document.said[:LONGEST]
     return Version(number, visit.started, visit.size, document.title or visit.title, text, document.links.urls)

@@ -19,7 +19,7 @@ from lycosa.collection.shelf import Shelf
 from lycosa.collection.shelved import Shelved
 from lycosa.collection.snippets import snippet
 from lycosa.collection.tracing import Origin
-from lycosa.collection.words import prose
+from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.people.database import Database
@@ -203,7 +203,7 @@ class Teller:
             document = self.collection.document(visit)
         except (StoreError, OSError):
             return ""
-        return snippet(prose(document.marked), self._marks, EXCERPT).text
+        return snippet(said(document), self._marks, EXCERPT).text
 
 
 def why_of(origin: Origin, score: float) -> Why:

@@ -103,6 +103,7 @@ def web_space(
         follow_nofollow=options.follow_nofollow,
         probe_after=PROBE_AFTER if options.traps else 0,
         sitemaps=options.sitemaps,
+        whole_text=options.whole_text,
     )
 
 

@@ -326,7 +326,7 @@ class SearchFormSpace(OverWeb):
             page.data["next"] = more
         page.data |= {"beta": float(worth), "alpha": alphas}
         page.title = place.keyword if place.number == 1 else f"{place.keyword}, page {place.number}"
-        page.marked = text
+        page.marked, page.main, page.headings, page.lead = text, "", "", ""
         n = len(urls)
         page.links = Links(urls, anchors, contexts, [""] * n, list(range(n)), np.zeros(n, np.float32))
 

@@ -327,6 +327,7 @@ def _fail(page: Page, outcome: Outcome, note: str) -> None:
     """Nothing of it is to be used."""
     page.kind, page.outcome, page.note = "page", outcome, note
     page.title, page.marked, page.links = "", "", Links()
+    page.main = page.headings = page.lead = ""
 
 
 def _redirect(page: Page, target: str) -> None:

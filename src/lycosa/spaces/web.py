@@ -81,6 +81,7 @@ class WebSpace(Space):
         follow_nofollow: bool = False,
         probe_after: int = 0,
         sitemaps: bool = False,
+        whole_text: bool = False,
     ) -> None:
         self.transport = transport
         self.politeness = politeness
@@ -92,6 +93,8 @@ class WebSpace(Space):
         self.inflated = inflated
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
+        self.whole_text = whole_text
+        """Whether pages have no main part: all that they say counts."""
         self.probe_after = probe_after
         """Pages of an origin after which it is asked for one that can't exist; 0: never."""
         self.headers = {
@@ -269,7 +272,7 @@ class WebSpace(Space):
             page.flags.append("truncated:inflated")
         document = read_body(body, task.node, fields.get("content-type", ""), self.agent)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
-        page.title, page.marked, page.links = document.title, document.marked, document.links
+        (document.whole() if self.whole_text else document).fill(page)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
         page.guessed = not page.language
         page.language = page.language or language_of(page.text[:1000])

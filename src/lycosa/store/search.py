@@ -28,7 +28,7 @@ from lycosa.store.indexfile import IndexDamaged, IndexFile
 
 NAME = "search.sqlite"
 
-FORMAT = 2
+FORMAT = 3
 """Of the file. Counts up whenever an index of before would answer otherwise, also when words are cut differently."""
 
 CHUNK = 16_384

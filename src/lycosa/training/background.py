@@ -97,7 +97,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
                 continue
             seen.add(digest)
             language = document.language or language_of(document.marked[:1000])
-            reading = words.read(Page("ok", title=document.title, marked=document.marked, language=language))
+            reading = words.read(document.fill(Page("ok", language=language)))
             ids = reading.ids[reading.ids >= 0].astype(np.int32)
             if not len(ids):
                 continue

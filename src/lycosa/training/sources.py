@@ -67,7 +67,7 @@ def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", langu
 
 def page_of(document: Document, declared: str = "") -> Page:
     """A page as the web space would give it: its language is what it or its header says, or what it looks like."""
-    page = Page("ok", title=document.title, marked=document.marked, links=document.links)
+    page = document.fill(Page("ok"))
     page.language = document.language or declared.lower()[:20]
     page.guessed = not page.language
     page.language = page.language or language_of(page.text[:1000])

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from codecs import lookup
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect, detect_language
 
-from lycosa.core.types import Links
+from lycosa.core.types import Links, Page
+from lycosa.web.declared import META, declare, tell
+from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.urls import resolve
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -30,16 +32,16 @@ MOST_LINKS = 10_000
 MOST_FALLBACK = 1_000_000
 """Characters of anchors that are read element by element."""
 
-MOST_CELLS = 50_000
-"""Cells of tables beyond which their columns are not laid out: that would take gigabytes."""
-
 MOST_REOPENED = 1_000
 """Tags of a page beyond which it is looked at whether it leaves formatting elements open."""
 
-_LARGE = 5 * MOST_CELLS
 _RENDER = PlainText(images=True, bullet="")
 _CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
 _FORMATTING = re.compile(rb"<(/?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>])", re.IGNORECASE)
+_HEAD = (
+    "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
+    "script[type='application/ld+json'],template"
+)
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 
 
@@ -64,17 +66,40 @@ class Document:
 
     title: str = ""
     marked: str = ""
+    main: str = ""
+    """The text of the main part; empty where there is no markup to tell it by."""
+    headings: str = ""
+    """Those of the main part, one a line."""
+    lead: str = ""
+    """The first paragraphs of the main part."""
     language: str = ""
     links: Links = field(default_factory=Links)
     directives: frozenset[str] = frozenset()
     """Of meta robots: noindex, nofollow, ..."""
     canonical: str = ""
     """Where the page says it really lives: a hint for display, never an identity."""
+    about: dict[str, str] = field(default_factory=dict)
+    """What the page declares of itself, as far as it does: author, published, modified, site, licence."""
 
     @property
     def text(self) -> str:
         """What is said, without the marks around links."""
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
+
+    @property
+    def said(self) -> str:
+        """What a reader came for: the text of the main part, or the whole text where that is not told."""
+        return self.main or self.text
+
+    def whole(self) -> Document:
+        """The same, with all of its text instead of the main part."""
+        return replace(self, main="", headings="", lead="")
+
+    def fill(self, page: Page) -> Page:
+        """Put what it says and where it points into a page."""
+        page.title, page.marked, page.links = self.title, self.marked, self.links
+        page.main, page.headings, page.lead = self.main, self.headings, self.lead
+        return page
 
 
 def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
@@ -104,8 +129,12 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
         elements.append(element)
 
+    small = mark(tree, len(body))
     root = tree.find("body") or tree.root
-    marked = _render(tree, root, len(body)) if root is not None else ""
+    rendered = "" if root is None else root.to_text(_RENDER) if small else _strings(tree, root)
+    part = main_part(rendered)
+    document.main, document.headings, document.lead = part.text, part.headings, part.lead
+    marked = unmarked(rendered)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
         anchors, contexts = _cut(marked, spans)
@@ -209,7 +238,7 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     if tree.root is not None:
         document.language = _text_of(tree.root.attrs.get("lang")).lower()[:20]
     directives: set[str] = set()
-    for element in tree.select("meta[name],meta[http-equiv],base[href],link[rel=canonical],template"):
+    for element in tree.select(_HEAD):
         attributes = element.attrs
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
@@ -217,11 +246,19 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
             if not based:  # only the first one counts
                 based = True
                 base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
+        elif element.tag == "script":
+            declare(document.about, element.text)
+        elif "license" in _text_of(attributes.get("rel")).lower().split():
+            document.about.setdefault("licence", resolve(url, [_text_of(attributes.get("href"))])[0] or "")
         elif element.tag == "link":
             document.canonical = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
         else:
-            name = _text_of(attributes.get("name") or attributes.get("http-equiv")).lower()
+            name = _text_of(
+                attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
+            ).lower()
             content = _text_of(attributes.get("content"))
+            if name in META:
+                tell(document.about, META[name], content)
             if name == "robots" or (agent and name == agent.lower()):
                 directives.update(word.strip().lower() for word in content.split(","))
             elif name == "refresh" and (match := _REFRESH_URL.match(content)):
@@ -232,13 +269,11 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     return base, refresh
 
 
-def _render(tree: Tree, root: Element, size: int) -> str:
-    """The text as a reader sees it, laid out in blocks and columns; without columns where a table is absurdly large."""
-    if size > _LARGE and len(tree.select("td,th")) > MOST_CELLS:
-        for hidden in tree.select("script,style"):
-            hidden.decompose()
-        return " ".join(root.strings)
-    return root.to_text(_RENDER)
+def _strings(tree: Tree, root: Element) -> str:
+    """All text, without a layout."""
+    for hidden in tree.select("script,style"):
+        hidden.decompose()
+    return " ".join(root.strings)
 
 
 def _texts(elements: list[Element]) -> list[str]:

@@ -196,7 +196,16 @@ def test_folder_of_texts(reefs: Path, tmp_path: Path) -> None:
     assert (tmp_path / "all.txt").read_text("utf-8") == joined
 
 
+def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) -> None:
+    """Each page has a title or at least an address, and a rule stands between two."""
+    done = export(reefs, tmp_path / "t.md")
+    pages = (tmp_path / "t.md").read_text("utf-8").split("\n---\n")
+    assert done.pages == len(pages) == export(reefs, tmp_path / "t.txt").pages
+    nodes = {page.node for page in expected(reefs)}
+    assert all(any(f"<{node}>" in page for node in nodes) for page in pages)
+
+
 def test_no_format_is_forgotten() -> None:
     """The tests above read back every format that there is."""
     others = {"records"}  # of search forms: see tests/cli/test_spaces.py
-    assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text"} == set(FORMATS) - others
+    assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

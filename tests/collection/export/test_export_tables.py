@@ -123,7 +123,7 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
     assert {
         "url": "http://a.test/reefs",
         "title": "Reefs",
-        "text": "Reefs\n\ncoral",
+        "text": "Reefs\ncoral",
         "score": 0.75,
         "relevant": True,
         "language": "en",

@@ -62,6 +62,7 @@ FORMATS = {
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True
         ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
+        Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
         Format("records", records.write, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True),
     )
 }
@@ -91,6 +92,7 @@ def export(
     everything: bool = False,
     copies: bool = False,
     versions: str = "",
+    whole_text: bool = False,
     stdout: IO[bytes] | None = None,
     tell: Told = lambda what, done, total: None,
 ) -> Exported:
@@ -106,7 +108,7 @@ def export(
     wanted = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
-    with Collection(directory) as collection:
+    with Collection(directory, whole_text=whole_text) as collection:
         pages = Selection(collection, everything=everything, copies=copies, versions=wanted == "all", tell=tell)
         if kind.archive and pages.total and not pages.archived:
             raise InputError(

@@ -62,7 +62,7 @@ def _row(pages: Selection, seq: int, visit: Visit, lineage: Lineage) -> dict[str
     return {
         "url": clean(visit.node),
         "title": line(visit.title),
-        "text": unmarked(document.marked),
+        "text": unmarked(document.said),
         "score": visit.beta,
         "relevant": visit.beta >= pages.collection.threshold,
         "language": line(visit.language),

@@ -16,7 +16,7 @@ from lycosa.collection.report.figures import Branch, Card, Stop
 from lycosa.collection.report.ledger import host_of
 from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.collection.snippets import Mark, Snippet, snippet
-from lycosa.collection.words import cut, prose
+from lycosa.collection.words import cut, said
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -102,7 +102,7 @@ class Cards:
     def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
         """The passage of its text that says most of the topic, in pieces."""
         try:
-            text = prose(self.collection.document(visit).marked)
+            text = said(self.collection.document(visit))
         except (StoreError, OSError):  # a report is of use without its archive, too
             return []
         regex = self.collection.options.regex

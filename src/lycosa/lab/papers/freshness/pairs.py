@@ -89,7 +89,7 @@ class Reader:
         reply = self.web.response_at(url, t, version=fetched)
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
         document = read_body(reply.body, url, kind)
-        return Page("ok", title=document.title, marked=document.marked, links=document.links), reply.body, kind
+        return document.fill(Page("ok")), reply.body, kind
 
 
 def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[Pair]:

@@ -1,0 +1,90 @@
+"""What a page declares of itself in its head: author, dates, site name and licence; from meta elements and JSON-LD."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+LONGEST = 200
+"""Characters of a value that are kept."""
+
+MOST = 100_000
+"""Characters of a script with data that is read."""
+
+META = {
+    "author": "author",
+    "article:author": "author",
+    "dc.creator": "author",
+    "dcterms.creator": "author",
+    "citation_author": "author",
+    "parsely-author": "author",
+    "article:published_time": "published",
+    "date": "published",
+    "dc.date": "published",
+    "dc.date.issued": "published",
+    "dcterms.issued": "published",
+    "dcterms.created": "published",
+    "citation_publication_date": "published",
+    "datepublished": "published",
+    "pubdate": "published",
+    "parsely-pub-date": "published",
+    "article:modified_time": "modified",
+    "og:updated_time": "modified",
+    "last-modified": "modified",
+    "dcterms.modified": "modified",
+    "og:site_name": "site",
+    "application-name": "site",
+    "dc.rights": "licence",
+    "dcterms.license": "licence",
+    "dcterms.rights": "licence",
+}
+"""Names of meta elements, in lower case, and what they tell."""
+
+_LINKED_DATA = {
+    "author": "author",
+    "creator": "author",
+    "datePublished": "published",
+    "dateCreated": "published",
+    "dateModified": "modified",
+    "license": "licence",
+    "publisher": "site",
+}
+
+
+def tell(about: dict[str, str], name: str, value: str) -> None:
+    """Keep what is told first; an address is no author."""
+    value = " ".join(value[: 2 * LONGEST].split())[:LONGEST]
+    if value and name not in about and not (name == "author" and value.startswith("http")):
+        about[name] = value
+
+
+def declare(about: dict[str, str], script: str) -> None:
+    """Keep what a script with JSON-LD tells of the page; whatever it contains, it is no error.
+
+    >>> about = {}
+    >>> declare(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024-05-03", "url": 7}]}')
+    >>> about
+    {'author': 'Ann', 'published': '2024-05-03'}
+    """
+    if len(script) > MOST:
+        return
+    try:
+        found = json.loads(script)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict) and isinstance(found.get("@graph"), list):
+        found = found["@graph"]
+    for thing in (found if isinstance(found, list) else [found])[:20]:
+        if isinstance(thing, dict):
+            for key, name in _LINKED_DATA.items():
+                if key in thing:
+                    tell(about, name, _value(thing[key]))
+
+
+def _value(value: Any) -> str:
+    """The text of a value, or the name of what it describes; of several all that are named."""
+    if isinstance(value, list):
+        return ", ".join(filter(None, (_value(each) for each in value[:5] if not isinstance(each, list))))
+    if isinstance(value, dict):
+        value = value.get("name") or value.get("url")
+    return value if isinstance(value, str) else ""

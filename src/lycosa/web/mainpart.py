@@ -1,0 +1,482 @@
+"""The main part of a page: what a reader came for, without menus, footers, cookie notes, comments and share bars.
+
+The parser's tree is marked before it is rendered (`mark`): control characters around what may be furniture or the place
+of the main part. The text is then rendered once, and read as fragments between marks and line breaks (`main_part`):
+
+1.  Furniture is what a page names so by tag (nav, footer, aside), role, or class and id (`sidebar`, `share-bar`), and
+    what it hides. What a page only names by a class is none where it holds most of the page's prose.
+2.  The place of the main part is the narrowest element that holds much of the prose: `article`, `main`, what a class or
+    an id calls so, or what the parser finds densest. Where the page has none, or a wide one, the stretch of lines that
+    is richest in prose is cut out of it, if that is nearly all it says. A headline and a lead before it belong to it.
+3.  Within it, lines that are mostly short links are menus.
+4.  A page that would have next to nothing left is a directory, and what was left out last comes back first: menus,
+    comments, furniture by class, all furniture. A page with text never has an empty main part.
+
+All of it is linear in the size of the page. That text and links tell the main part is the idea of Kohlschütter et al.
+2010 (Boilerplate Detection using Shallow Text Features); rules and numbers are our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from turbohtml import Document as Tree
+from turbohtml import Text
+
+MARK = "\x03"
+"""Begins a mark; one of these letters follows."""
+
+FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = "FNCBAMTHDRIE"
+
+PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
+LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
+
+MOST_MARKED = 5_000
+"""Elements of a page that are looked at."""
+
+MOST_WEIGHED = 500_000
+"""Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
+
+MOST_LINES = 20_000
+"""Lines of a page that are read; what is beyond them is not in the main part."""
+
+MOST_CELLS = 20_000
+"""Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
+
+LEAD = 600
+"""Characters of the main part's first paragraphs."""
+
+HEADLINE = 5
+"""Words of a link that tells of something; those of menus have fewer."""
+
+DENSE = 0.5
+"""Share of a line's letters within links beyond which it may be a menu."""
+
+PROSE = 40
+"""Letters outside of links that make a line prose."""
+
+MOST = 0.4
+"""Share of the prose that the place of the main part has to hold."""
+
+HALF = 0.5
+"""Share of the prose that makes no furniture of what is called so."""
+
+BACK = 6
+"""Lines before a place among which its lead and headline may be."""
+
+LINE = 15
+"""What a line without prose counts against a stretch of lines, beside the letters of its links."""
+
+NEARLY = 0.7
+"""Share of what a place says outside of links that a stretch of it has to hold."""
+
+SOME = 0.3
+"""Share of what a page says outside of links that a place has to hold."""
+
+HUB = 0.2
+"""A page that would keep less than this share of its letters is made of what would be left out."""
+
+_SELECTED = (
+    "[class],[id],[role],[itemprop],[hidden],nav,footer,aside,header,dialog,menu,main,article,h1,h2,h3,h4,h5,h6,"
+    "svg,form,button,noscript,[style*=none]"
+)
+_VOID = frozenset(
+    "area br col embed hr img input link meta param source track wbr html body script style a i b".split()
+)
+_LISTS = frozenset("ul ol dl menu dir".split())
+_TAGS = {
+    **dict.fromkeys("nav footer aside dialog menu svg button noscript".split(), FURNITURE),
+    **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), HEADING),
+    "header": HEAD,
+    "article": ARTICLE,
+    "main": MAIN,
+}
+_ROLES = {
+    **dict.fromkeys(
+        "navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist".split(),
+        FURNITURE,
+    ),
+    "main": MAIN,
+    "article": ARTICLE,
+}
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+_NAMES = (
+    r"ads?|adbox|adslot|advert\w*|adsense|author-?(?:bio|box|info)|back-?to-?top|banner|bookmarks?|bottom-?bar|"
+    r"breadcrumbs?|bread-?crumb\w*|byline|captcha|catlinks|consent|cookies?\w*|copyright|dropdown|editsection|editlink|"
+    r"footer|footnav|foot|gdpr|hatnote|hidden|jump-?(?:to-?)?nav|language-?\w*|legal|links-?bar|login|masthead|menus?|"
+    r"mega-?menu|meta-?nav|modal|navbar|navbox|navi?|navigation|nav-?links|newsletter|noprint|outbrain|overlay|pager|"
+    r"paginat\w*|paywall|popup|prev-?next|printfooter|promo\w*|recommend\w*|related\w*|rss|search-?(?:box|form|bar)?|"
+    r"see-?also|share\w*|sharing|sharedaddy|side-?bar\w*|side-?nav|sign-?(?:in|up)|site-?(?:header|footer|nav)|"
+    r"skip-?(?:link|to|nav)?\w*|social\w*|sponsor\w*|sr-only|subscri\w*|tags?-?(?:cloud|list|links)|taboola|tag-?cloud|"
+    r"teasers?|tooltip|toolbar|tools|top-?bar|top-?nav|topics-?list|trending|vcard|visually-?hidden|widgets?|"
+    r"widget-?area|you-?may-?\w*|most-?(?:read|popular|viewed)|popular(?:-?posts)?|read-?(?:more|next)|up-?next|"
+    r"mw-jump\w*|mw-editsection|disclaimer|toc|table-?of-?contents"
+)
+_PREFIX = r"(?!has|with|without|no|is|js|elementor|wp|can|hide|show)[a-z0-9]+[-_]{1,2}"
+_FURNISHED = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
+_COMMENTED = re.compile(
+    r"(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
+    r"commentlist|commentary-list|disqus\w*|respond|reply-?form|discussion|livefyre\w*|fb-comments)(?=\s|$)"
+)
+_BODIES = re.compile(
+    r"(?:^|\s)(?:[a-z0-9]+[-_]{1,2})?(?:article-?(?:body|text|content|copy)\S*|(?:entry|post|story|news|blog|page|body)-?_?"
+    r"(?:content|body|text|copy)|post-?bodycopy|story-?body\S*|mw-parser-output|mw-content-text|bodycontent|"
+    r"markdown-body|rich-?text|richtext|product-?description|postcontent|entrytext|articlebody)(?=\s|$)"
+)
+_CONTENTS = re.compile(
+    r"(?:^|\s)(?:(?:main|page|site|primary|the|body|inner)?[-_]?content(?:[-_](?:main|area|body|inner|wrapper|primary))?|"
+    r"main(?:[-_](?:content|column|col|body|text))?|article|post|story|entry|hentry|primary|maincol\w*)(?=\s|$)"
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+_CHATTER = re.compile(
+    r"(?:share(?: (?:this|on|via|to)\b.*)?|tweet|pin it|print(?: this\b.*)?|e-?mail(?: this\b.*)?|advertisements?|"
+    r"sponsored|(?:read|show|see|view|load) (?:more|less|all)|continue reading|subscribe(?: now)?|sign (?:in|up)|"
+    r"log ?(?:in|out)|follow(?: us\b.*)?|skip to\b.*|back to top|loading|\d* ?comments?|"
+    r"(?:leave|post|add) a (?:comment|reply)|reply|"
+    r"all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
+    re.IGNORECASE,
+)
+"""Lines that say nothing, wherever they are."""
+
+
+@dataclass(slots=True)
+class MainPart:
+    """What is left of a page: its blocks, one a line."""
+
+    text: str = ""
+    headings: str = ""
+    """Its headings, one a line."""
+    lead: str = ""
+    """Its first paragraphs."""
+
+
+@lru_cache(maxsize=20_000)
+def _named(names: str) -> str:
+    """What an element is by its class and id; empty if these say nothing.
+
+    >>> _named("share-bar") == NAMED, _named("entry-content") == BODY, _named("has-sidebar wide")
+    (True, True, '')
+    """
+    names = _CAMEL.sub("-", names).lower()
+    if _COMMENTED.search(names):
+        return COMMENTS
+    if _BODIES.search(names):
+        return BODY
+    if _FURNISHED.search(names):
+        return NAMED
+    return CONTENT if _CONTENTS.search(names) else ""
+
+
+def mark(tree: Tree, size: int) -> bool:
+    """Put marks around what may matter, and make lines of the rows of tables, for `main_part` to read.
+
+    The renderer would lay out columns, as wide as the longest cell. False if there are too many to be made lines.
+    """
+    dense = tree.main_content() if size < MOST_WEIGHED else None
+    if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
+        dense.insert(0, Text(MARK + DENSEST))
+        dense.append(Text(MARK + END))
+    for element in tree.select(_SELECTED)[:MOST_MARKED]:
+        tag = element.tag
+        if tag in _VOID:
+            continue
+        found = _TAGS.get(tag, "")
+        attributes = element.attrs
+        if attributes and found != FURNITURE:
+            found = _by_attributes(attributes, tag, found)
+        if found and tag in _LISTS:  # text within them, but not within an item, is not rendered
+            element.insert_before(Text(MARK + found))
+            element.insert_after(Text(MARK + END))
+        elif found:
+            element.insert(0, Text(MARK + found))
+            element.append(Text(MARK + END))
+    for element in tree.select("img[alt]")[:MOST_MARKED]:
+        if element.attr("alt"):
+            element.insert_before(Text(MARK + IMAGE))
+            element.insert_after(Text(MARK + END))
+    cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption")
+    if len(cells) > MOST_CELLS:
+        return False
+    for element in cells:
+        tag = element.tag
+        if tag in ("td", "th"):
+            element.tag = "span"
+            element.append(Text(" \t"))
+        else:
+            element.tag = "li" if tag == "tr" else "div"
+    return True
+
+
+def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, found: str) -> str:
+    role = attributes.get("role")
+    if role and (said := _ROLES.get(str(role).lower(), "")):
+        return said
+    if "hidden" in attributes:
+        return FURNITURE
+    style = attributes.get("style")
+    if style and _HIDDEN.search(str(style)[:1000]):
+        return FURNITURE
+    if found:
+        if found in (MAIN, ARTICLE):
+            names = _names(attributes)
+            return COMMENTS if found == ARTICLE and names and _named(names) == COMMENTS else found
+        return found
+    if attributes.get("itemprop") == "articleBody":
+        return BODY
+    names = _names(attributes)
+    said = _named(names) if names else ""
+    if tag == "p" or (tag in ("span", "em", "strong", "td", "th") and said in (CONTENT, BODY, COMMENTS)):
+        return ""
+    return said
+
+
+def _names(attributes: Mapping[str, str | list[str] | None]) -> str:
+    classes, name = attributes.get("class"), attributes.get("id")
+    if classes is None:
+        return str(name)[:300] if name else ""
+    told = classes if isinstance(classes, str) else " ".join(classes)
+    return f"{told} {name}"[:300] if name else told[:300]
+
+
+def unmarked(text: str) -> str:
+    """A rendered text without the marks of this module, as it would be without them.
+
+    >>> unmarked(f"Reefs\\n\\n{MARK}N\\n\\nHome\\n\\n{MARK}E\\n\\nCoral {MARK}Nlives{MARK}E.")
+    'Reefs\\n\\nHome\\n\\nCoral lives.'
+    """
+    first, *rest = text.split(MARK)
+    pieces = [first]
+    gap = len(first) - len(first.rstrip("\n")) if first else 2
+    for piece in rest:
+        inner = piece[1:]
+        bare = inner.lstrip("\n")
+        if len(inner) - len(bare) > gap:
+            pieces.append("\n" * (len(inner) - len(bare) - gap))
+            gap = len(inner) - len(bare)
+        if bare:
+            pieces.append(bare)
+            gap = len(bare) - len(bare.rstrip("\n"))
+    return "".join(pieces)
+
+
+class _Fragments:
+    """A rendered text, cut at marks and line breaks."""
+
+    def __init__(self, text: str) -> None:
+        self.texts: list[str] = []
+        self.rows: list[int] = []
+        """The line that each is of."""
+        self.letters: list[int] = []
+        self.linked: list[int] = []
+        """Letters within links."""
+        self.links: list[int] = []
+        self.words: list[int] = []
+        """Words within links."""
+        self.ranges: list[tuple[str, int, int]] = []
+        """Marks with the fragments that they are around."""
+        stack: list[tuple[str, int]] = []
+        first, *rest = text.split(MARK)
+        row = self._lines(first, 0)
+        for piece in rest:
+            found = piece[:1]
+            if found != END:
+                stack.append((found, len(self.texts)))
+            elif stack:
+                found, start = stack.pop()
+                if start < len(self.texts):
+                    self.ranges.append((found, start, len(self.texts)))
+            if len(piece) > 1:
+                row = self._lines(piece[1:], row)
+            if row > MOST_LINES:
+                break
+        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
+        self.heads = self.covered(HEADING)
+
+    def _lines(self, piece: str, row: int) -> int:
+        row -= 1  # the first line goes on where the piece before it ended
+        for line in piece.split("\n", MOST_LINES)[:MOST_LINES]:
+            row += 1
+            if not line or line.isspace():
+                continue
+            linked = links = words = 0
+            if "\x01" in line or "\x02" in line:
+                inside = [said for part in line.split("\x01")[1:] if (said := part.partition("\x02")[0])]
+                if inside:
+                    joined = " ".join(inside)
+                    links, words = len(inside), joined.count(" ") + 1
+                    linked = (len(joined) if joined.isascii() else _length(joined)) - links + 1
+                line = line.replace("\x01", "").replace("\x02", "")
+            self.texts.append(line)
+            self.rows.append(row)
+            self.letters.append(len(line) if line.isascii() else _length(line))
+            self.linked.append(linked)
+            self.links.append(links)
+            self.words.append(words)
+        return row
+
+    def covered(self, marks: str, without: Container[int] = ()) -> list[int]:
+        """How many of these marks each fragment is within."""
+        edges = [0] * (len(self.texts) + 1)
+        for number, (found, start, end) in enumerate(self.ranges):
+            if found in marks and number not in without:
+                edges[start] += 1
+                edges[end] -= 1
+        return list(accumulate(edges[:-1]))
+
+
+def _length(text: str) -> int:
+    """Letters of a text; a character of Chinese says as much as three."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def main_part(text: str) -> MainPart:
+    """The main part of a rendered text with marks.
+
+    >>> text = "<FHome<E\\n\\n<HReefs<E\\n\\nCoral lives in the sea.\\n\\n<F(c)<E".replace("<", MARK)
+    >>> main_part(text)
+    MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
+    """
+    parts = _Fragments(text)
+    return _written(parts, _kept(parts)) if parts.texts else MainPart()
+
+
+def _kept(parts: _Fragments) -> list[int]:
+    """The fragments of the main part."""
+    sums = [0, *accumulate(n - m if n - m >= PROSE else 0 for n, m in zip(parts.letters, parts.linked, strict=True))]
+    # What a page names so, but which holds most of what it says, is no furniture.
+    wide = {
+        number
+        for number, (found, start, end) in enumerate(parts.ranges)
+        if found in LEFT_OUT and sums[end] - sums[start] > HALF * sums[-1]
+    }
+    out = parts.covered(LEFT_OUT, wide)
+    plain = [0 if left else n - m for n, m, left in zip(parts.letters, parts.linked, out, strict=True)]
+    inside = _place(parts, plain)
+    kept = [at for at in inside if not out[at] and not _is_menu(parts, at)]
+    if _is_enough(parts, kept, [at for at in inside if not out[at]]):
+        return kept
+    for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
+        out = parts.covered(marks, wide)
+        kept = [at for at in inside if not out[at]]
+        if _is_enough(parts, kept, inside):
+            return kept
+    return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
+
+
+def _is_menu(parts: _Fragments, at: int) -> bool:
+    """Whether a line is made of short links."""
+    links = parts.links[at]
+    return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < HEADLINE * links
+
+
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int]) -> bool:
+    """Whether some fragments are more than what is left of a page that is made of what was left out."""
+    letters, heads = parts.letters, parts.heads
+    return sum(letters[at] for at in kept if not heads[at]) > HUB * sum(letters[at] for at in of)
+
+
+def _place(parts: _Fragments, plain: list[int]) -> list[int]:
+    """The fragments of the narrowest place that holds most of the prose."""
+    sums = [0, *accumulate(n if n >= PROSE else 0 for n in plain)]
+    said = [0, *accumulate(plain)]
+    sizes = [0, *accumulate(parts.letters)]
+    least = MOST * sums[-1]
+    places = [
+        (sizes[end] - sizes[start], start, end, found)
+        for found, start, end in parts.ranges
+        if found in PLACES
+        and sums[end] - sums[start] > least
+        and said[end] - said[start] > (HALF if found == DENSEST else SOME) * said[-1]
+    ]
+    if places:
+        _, start, end, found = min(places)
+        inside = list(range(start, end))
+        if found != BODY:
+            inside = _stretch(parts, inside, plain)
+        return [*_before(parts, inside[0], plain if found in (BODY, DENSEST) else []), *inside]
+    for marks in (BODY, ARTICLE):
+        inside = [at for at, flag in enumerate(parts.covered(marks)) if flag]
+        if sum(plain[at] for at in inside if plain[at] >= PROSE) > least:
+            return inside
+    return _stretch(parts, list(range(len(plain))), plain)
+
+
+def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
+    """A lead and a headline before the place belong to it, if no menu is between."""
+    reached = start
+    for at in range(start - 1, max(-1, start - BACK), -1):
+        if parts.heads[at] or (plain and plain[at] >= PROSE and not parts.links[at]):
+            reached = at
+        elif parts.linked[at] > DENSE * parts.letters[at]:
+            break
+    return range(reached, start)
+
+
+def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int]:
+    """Of a place, the stretch of lines that is richest in prose, if that is nearly all of it."""
+    best = run = 0
+    first, last, start = 0, -1, 0
+    links, linked = parts.links, parts.linked
+    for number, at in enumerate(inside):
+        if plain[at] >= PROSE:
+            run += plain[at]
+            if run > best:
+                best, first, last = run, start, number
+        else:
+            run -= LINE + linked[at] if links[at] else 1
+            if run <= 0:
+                run, start = 0, number + 1
+    if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY * sum(plain[at] for at in inside):
+        return inside
+    rows = parts.rows
+    while first > 0 and (parts.heads[inside[first - 1]] or rows[inside[first - 1]] == rows[inside[first]]):
+        first -= 1
+    while last + 1 < len(inside) and not links[inside[last + 1]] and not parts.heads[inside[last + 1]]:
+        last += 1
+    return inside[first : last + 1]
+
+
+def _written(parts: _Fragments, kept: list[int]) -> MainPart:
+    pieces: list[list[str]] = []
+    titles: list[int] = []
+    row = -1
+    for at in kept:
+        if parts.rows[at] == row:
+            pieces[-1].append(parts.texts[at])
+        else:
+            row = parts.rows[at]
+            pieces.append([parts.texts[at]])
+            titles.append(parts.heads[at])
+    lines = [_line("".join(each)) for each in pieces]
+    idle = {
+        at
+        for at, line in enumerate(lines)
+        if not line or (at and line == lines[at - 1]) or (len(line) < PROSE and _CHATTER.fullmatch(line))
+    }
+    if idle and len(idle) < len(lines):
+        lines = [line for at, line in enumerate(lines) if at not in idle]
+        titles = [title for at, title in enumerate(titles) if at not in idle]
+    while lines and titles[-1] and len(lines) > 1:
+        lines.pop()
+        titles.pop()
+    lead: list[str] = []
+    size = 0
+    for line, title in zip(lines, titles, strict=True):
+        if not title and size < LEAD and (len(line) >= PROSE or lead):
+            lead.append(line)
+            size += len(line)
+    if not lead:
+        lead = [line for line, title in zip(lines, titles, strict=True) if not title][:3]
+    headings = [line for line, title in zip(lines, titles, strict=True) if title]
+    return MainPart("\n".join(lines), "\n".join(headings), "\n".join(lead)[: LEAD + 200])
+
+
+def _line(text: str) -> str:
+    text = text.replace("\xad", "")
+    return " ".join(text.split()) if "  " in text or "\t" in text else text.strip()

@@ -1,0 +1,187 @@
+"""The main part of a page, what it declares of itself, and what hostile pages do to both: nothing."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.core.types import Page
+from lycosa.web.html import extract, read_body
+
+PROSE = "Coral reefs are built by colonies of polyps that need warm and shallow water, and light for their algae."
+MORE = "Where the water stays too warm for weeks, the polyps lose their algae, and the whole reef turns white."
+
+
+def main(page: str) -> str:
+    return extract(page.encode(), "http://a.test/", "utf-8").main
+
+
+FURNITURE = {
+    "nav": "<nav><a href=/a>Home</a> <a href=/b>Shop</a> {}</nav>",
+    "footer": "<footer>{}</footer>",
+    "aside": "<aside><p>{}</p></aside>",
+    "role": "<div role=navigation>{}</div>",
+    "sidebar": "<div class='left sidebar'>{}</div>",
+    "share bar": "<ul class=share-buttons><li>{}</ul>",
+    "cookie note": "<div id=cookie-banner><p>{}</p></div>",
+    "comments": "<section class=comments><p>{}</p></section>",
+    "camel": "<div id=relatedArticles>{}</div>",
+    "hidden": "<div style='display: none'>{}</div>",
+    "related": "<div class=related-posts><h3>{}</h3></div>",
+    "form": "<div class=search-form><form>{}</form></div>",
+}
+
+
+@pytest.mark.parametrize("name", FURNITURE)
+def test_what_is_furniture_by_its_name_is_left_out(name: str) -> None:
+    for body in (f"{FURNITURE[name].format('Zebra')}<h1>Reefs</h1><p>{PROSE}<p>{MORE}",
+                 f"<h1>Reefs</h1><p>{PROSE}</p><p>{MORE}</p>{FURNITURE[name].format('Zebra')}"):  # fmt: skip
+        document = extract(body.encode(), "http://a.test/")
+        assert document.main == f"Reefs\n{PROSE}\n{MORE}"
+        assert "Zebra" in document.text
+
+
+def test_lists_tables_and_code_are_kept() -> None:
+    page = (
+        f"<h1>Reefs</h1><p>{PROSE}<ul><li>atolls<li>fringing reefs</ul><table><tr><th>reef<th>km</tr>"
+        "<tr><td>Great Barrier<td>2300</tr></table><pre>reef = 1\nprint(reef)</pre>"
+    )
+    assert main(page) == f"Reefs\n{PROSE}\natolls\nfringing reefs\nreef km\nGreat Barrier 2300\nreef = 1\nprint(reef)"
+
+
+def test_the_narrowest_place_that_has_most_of_the_prose() -> None:
+    offer = "<p>Try our great magazine for three months, at half of the price.</p>"
+    page = f"<div>{offer}</div><a href=/>Reefs</a><article><p>{PROSE}<p>{MORE}</article>"
+    assert main(page) == f"{PROSE}\n{MORE}"
+
+
+def test_headings_and_lead() -> None:
+    document = extract(
+        f"<title>T</title><nav><h2>Menu</h2></nav><h1>Reefs</h1><p>{PROSE}<h2>Where</h2><p>{MORE}".encode(),
+        "http://a.test/",
+    )
+    assert document.headings == "Reefs\nWhere"
+    assert document.lead == f"{PROSE}\n{MORE}"
+    page = document.fill(Page("ok"))
+    assert (page.main, page.headings, page.lead) == (document.main, document.headings, document.lead)
+
+
+def test_a_directory_keeps_its_list() -> None:
+    links = "".join(f"<li><a href=/{n}>Reef {n}</a>" for n in range(50))
+    assert main(f"<nav><a href=/>Home</a></nav><ul>{links}</ul>").startswith("Reef 0\nReef 1\n")
+    assert main(f"<nav><ul>{links}</ul></nav>").startswith("Reef 0\nReef 1\n")
+
+
+WRAPPED = [
+    "<div class=comments>{}</div>",
+    "<div class=sidebar>{}</div>",
+    "<aside>{}</aside>",
+    "<nav>{}</nav>",
+    "<div hidden>{}</div>",
+    "<div class='widget'><article>{}</article></div>",
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPPED)
+def test_a_page_with_text_is_never_empty(wrap: str) -> None:
+    assert PROSE in main(wrap.format(f"<p>{PROSE}</p><p>{MORE}</p>"))
+    assert main(wrap.format("word")) == "word"
+
+
+def test_pages_without_markup_have_no_main_part() -> None:
+    assert read_body(b"Reefs", "http://a.test/", "text/plain").main == ""
+    assert extract(b"", "http://a.test/").main == ""
+
+
+def test_a_row_is_a_line_and_a_cell_is_no_column() -> None:
+    wide = extract(
+        b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 5_000, "http://h/", "utf-8"
+    )
+    assert len(wide.marked) < 100_000
+    assert "\ny z" in wide.marked
+    more = extract(
+        b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000, "http://h/", "utf-8"
+    )
+    assert len(more.marked) < 200_000
+
+
+HOSTILE = {
+    "nested": b"<div>" * 200_000 + b"x",
+    "nested furniture": b"<nav class=menu>" * 30_000 + b"x",
+    "nested places": b"<div class=content><article>" * 20_000 + b"x",
+    "classes": b"".join(b"<div class='a%d side-bar%d'>x</div>" % (n, n) for n in range(20_000)),
+    "long class": b"<div class='" + b"share-" * 100_000 + b"'>x</div>",
+    "cells": b"<table>" + b"<tr><td>y<td>z</tr>" * 30_000,
+    "nested tables": b"<table><tr><td>" * 20_000 + b"x",
+    "marks": b"\x03F\x03\x03E" * 50_000 + b"x",
+    "marks as entities": b"&#3;F&#3;E" * 30_000 + b"x",
+    "lines": b"x<br>" * 100_000,
+    "headings": b"<h1>x" * 30_000,
+    "pieces of a line": b"<p>" + b"<span class=share>y</span>zzzzzzzzzzzzzzzzzzzzzzzzzzzzz" * 10_000,
+    "data": b"<script type='application/ld+json'>" + b"[" * 90_000 + b"</script>x",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nothing_a_page_contains_takes_long(name: str) -> None:
+    started = time.process_time()
+    document = extract(HOSTILE[name], "http://h/", "utf-8")
+    assert time.process_time() - started < 2
+    assert len(document.main) <= len(HOSTILE[name])
+    assert bool(document.main) is bool(document.text.strip())
+
+
+@given(st.text(st.sampled_from("\x01\x02\x03FNCBATHDE\n <>/abc"), max_size=200))
+def test_marks_of_the_page_itself_do_no_harm(text: str) -> None:
+    document = extract(f"<p>coral</p><nav>{text}</nav>".encode(), "http://h/", "utf-8")
+    assert not set(document.main) & set("\x01\x02\x03")
+    assert "\x03" not in document.marked
+
+
+def test_what_a_page_declares() -> None:
+    head = (
+        "<meta name=author content='Ann  Lee'><meta property=og:site_name content=Reefs><link rel=license href=/cc>"
+        "<meta property=article:published_time content=2024-05-03><meta property=article:author content=http://a.test/ann>"
+        '<script type="application/ld+json">{"dateModified": "2024-06-01", "author": {"name": "Bob"}}</script>'
+    )
+    assert extract(f"<head>{head}</head><p>x".encode(), "http://a.test/").about == {
+        "author": "Ann Lee",
+        "site": "Reefs",
+        "licence": "http://a.test/cc",
+        "published": "2024-05-03",
+        "modified": "2024-06-01",
+    }
+
+
+@pytest.mark.parametrize(
+    "data", ["", "{", "7", "null", '{"author": null}', '{"author": {"name": 7}}', "[[[1]]]", '{"@graph": {}}']
+)
+def test_data_that_tells_nothing(data: str) -> None:
+    page = f'<script type="application/ld+json">{data}</script><p>x'
+    assert extract(page.encode(), "http://a.test/").about == {}
+
+
+def test_a_table_after_a_paragraph_is_no_furniture() -> None:
+    rows = "".join(f"<tr><td>Reef {n}<td>{n * 7} km</tr>" for n in range(100))
+    assert "Reef 99 693 km" in main(f"<div><p>{PROSE}</p><p>{MORE}</p></div><div><table>{rows}</table></div>")
+
+
+def test_a_lead_before_the_place_belongs_to_it() -> None:
+    body = f"<div class=entry-content><p>{PROSE}</p><p>{MORE}</p></div>"
+    text = main(f"<a href=/>Home</a><h1>Reefs</h1><p>A short history of reefs, from the first polyps on.</p>{body}")
+    assert text.startswith("Reefs\nA short history")
+
+
+def test_what_is_left_out_within_a_line_does_not_break_it() -> None:
+    assert f"Coral lives. {PROSE}" in main(f"<p>Coral <span class=share>Tweet</span>lives. {PROSE}</p><p>{MORE}</p>")
+
+
+def test_the_whole_text_on_demand() -> None:
+    document = extract(f"<nav>Home</nav><h1>Reefs</h1><p>{PROSE}".encode(), "http://a.test/")
+    assert document.said == document.main
+    whole = document.whole()
+    assert (whole.main, whole.headings, whole.lead, whole.said) == ("", "", "", whole.text)
+    assert "Home" in whole.said
