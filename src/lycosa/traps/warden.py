@@ -9,7 +9,7 @@ it repeats another page, is a soft 404, or fails; for it when it is a find of it
 - any section that gives little but copies, soft 404s and failures;
 - hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
   they give and with the crawl, so that it is never used up for good; the same for hosts of one registered domain;
-- hosts whose pages are stuffed with words (the judge says so: `quality`), and what only such pages link to;
+- hosts whose pages are stuffed with words, by the quality of their texts, and what only such pages link to;
 - addresses that repeat a segment three times, or are monstrous.
 
 A host that yields nothing is held only if the judge has shown that it can tell: it has found pages elsewhere, and found
@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Step, Visit
+from lycosa.text.quality import quality
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.soft404 import Soft404
@@ -172,9 +173,14 @@ class Warden:
     # -- before a visit is recorded ----------------------------------------------------------------------------
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark the visit as a copy or a soft 404, if it is one; also a page that has become one."""
+        """Mark the visit as a copy or a soft 404, if it is one; also a page that has become one.
+
+        The quality of its text is noted where it is poor, unless the judge has said something of it.
+        """
         if reading is not None:
             self.soft404.recognise(visit, reading)
+            if visit.is_version and "quality" not in visit.data and (said := quality(reading.ids)) < STUFFED_BELOW:
+                visit.data = {**visit.data, "quality": round(said, 3)}
         if visit.is_version:
             if "soft-404" in visit.flags:
                 visit.beta = 0.0
@@ -413,7 +419,7 @@ class Warden:
 
 
 def is_stuffed(visit: Visit) -> bool:
-    """Whether a page is stuffed with words, by what the judge says of the quality of its text; most say nothing."""
+    """Whether a page is stuffed with words, by the quality of its text; where nothing is said, it reads well."""
     return visit.is_page and float(visit.data.get("quality", 1.0)) < STUFFED_BELOW
 
 
