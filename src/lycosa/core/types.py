@@ -267,6 +267,11 @@ class Visit:
         return self.kind in ("page", "revisit") and self.outcome == "ok"
 
     @property
+    def is_hollow(self) -> bool:
+        """Whether there is nothing on it, whatever its words: an error page that says 200, or part of a maze."""
+        return "soft-404" in self.flags or "maze" in self.flags
+
+    @property
     def follows(self) -> float:
         """Of a revisit: when the visit that it was compared with began; 0 if there is none."""
         return float(self.data.get("follows", 0.0))

@@ -45,17 +45,9 @@ from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.text.quality import quality
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
+from lycosa.traps.mazes import FEWEST_LINKS, MAZE, WALLED, is_maze
 from lycosa.traps.soft404 import Soft404
 from lycosa.web.urls import site
-
-MAZE = 0.5
-"""Share of a page's links that lead into one suspicious section: then it is a maze."""
-
-WALLED = 0.8
-"""The same for a list in many orders, of which an ordinary site has some: here nearly all links must lead into it."""
-
-FEWEST_LINKS = 3
-"""A page with fewer links proves nothing."""
 
 POOR = 3
 """Worthless pages that a section may give before it is held, if it gives more of them than of others."""
@@ -173,7 +165,7 @@ class Warden:
     # -- before a visit is recorded ----------------------------------------------------------------------------
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark the visit as a copy or a soft 404, if it is one; also a page that has become one.
+        """Mark the visit as a copy, a soft 404 or part of a maze, if it is one; also a page that has become one.
 
         The quality of its text is noted where it is poor, unless the judge has said something of it.
         """
@@ -185,8 +177,11 @@ class Warden:
             if "soft-404" in visit.flags:
                 visit.beta = 0.0
                 visit.links.alphas = np.zeros(len(visit.links), np.float32)
-            else:
-                visit.same_as = self.copies.original(visit)
+                return
+            visit.same_as = self.copies.original(visit)
+            if is_maze(visit):
+                visit.flags.append("maze")
+                visit.beta = 0.0
 
     # -- after: learn ------------------------------------------------------------------------------------------
 
@@ -285,7 +280,7 @@ class Warden:
         host = self.hosts[part.host]
         found = visit.is_find(self.threshold)
         stuffed = is_stuffed(visit)
-        wasted = visit.outcome != "ok" or bool(visit.same_as) or "soft-404" in visit.flags or stuffed
+        wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
         self.finds += found
         host.stuffed += stuffed

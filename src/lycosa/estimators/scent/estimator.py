@@ -249,7 +249,7 @@ class Scent:
 
     def _ended(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """There is a page, or there is none: what led here hears of it. Returned are the rows that are near."""
-        failed = not visit.is_page or "soft-404" in visit.flags
+        failed = not visit.is_page or visit.is_hollow
         self.risk_.learn(row, self.trails_, failed)
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(row, visit, table)
 
