@@ -200,7 +200,7 @@ def test_the_end_is_recorded() -> None:
     run(made)
     last = list(made.log)[-1]
     assert isinstance(last, Setting)
-    expected = {"reason": "nothing left to fetch", "pages": 2, "held": 0, "groups": []}
+    expected = {"reason": "nothing left to fetch", "pages": 2, "requests": 2, "held": 0, "groups": []}
     assert ("end", expected) == (last.key, last.value)
 
 

@@ -576,7 +576,7 @@ def test_bytes_of_a_row() -> None:
     trails.fit(1)
     elite.fit(1)
     columns = [*vars(trails).values(), elite.score, elite._until]
-    assert 210 == BYTES == sum(column.nbytes // len(column) for column in columns)
+    assert 215 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 
 # -- replay, and without vectors -------------------------------------------------------------------------------

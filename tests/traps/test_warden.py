@@ -23,7 +23,20 @@ from lycosa.testing.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
 from lycosa.traps.addresses import CALENDAR, LISTS, LONG, LOOP
-from lycosa.traps.warden import ALLOWANCE, FRUITLESS, FRUITLESS_SITE, MIRROR, PATIENCE, POOR, POOR_SECTION, Warden
+from lycosa.traps.warden import (
+    ALLOWANCE,
+    FRUITLESS,
+    FRUITLESS_SITE,
+    MIRROR,
+    PATIENCE,
+    POOR,
+    POOR_SECTION,
+    PROOF,
+    STUFFED,
+    STUFFED_PAGES,
+    SUSPECT,
+    Warden,
+)
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
 
@@ -62,6 +75,11 @@ class Hunt:
         self.learn(visit)
         self.events.append(visit)
         return visit
+
+    def prove(self) -> None:
+        """The judge shows that it can tell: it finds pages on a host of their own."""
+        for number in range(PROOF):
+            self.fetch(f"http://proof.test/{number}/x.html", find=True)
 
     def learn(self, visit: Visit) -> None:
         """What the engine does with the warden's word; it must be the whole of it."""
@@ -375,6 +393,7 @@ def test_a_host_with_some_copies_is_no_mirror() -> None:
 def test_a_host_that_yields_nothing_is_held() -> None:
     """Each host may give so many pages without a find, and a little more as the crawl grows."""
     hunt = Hunt()
+    hunt.prove()
     for number in range(ALLOWANCE + 1):
         assert FREE == hunt.level(f"{A}/else/where.html"), number
         hunt.fetch(f"{A}/{number}/x.html")
@@ -385,6 +404,7 @@ def test_a_host_that_yields_nothing_is_held() -> None:
 def test_finds_let_a_fruitless_host_go() -> None:
     """A find is worth as many pages again."""
     hunt = Hunt()
+    hunt.prove()
     for number in range(ALLOWANCE + 1):
         hunt.fetch(f"{A}/{number}/x.html")
     assert HELD == hunt.level(f"{A}/else/where.html")
@@ -398,6 +418,7 @@ def test_finds_let_a_fruitless_host_go() -> None:
 def test_a_growing_crawl_lets_a_fruitless_host_go() -> None:
     """The allowance grows with the crawl, wherever its pages come from."""
     hunt = Hunt()
+    hunt.prove()
     for number in range(ALLOWANCE + 1):
         hunt.fetch(f"{A}/{number}/x.html")
     assert HELD == hunt.level(f"{A}/else/where.html")
@@ -409,6 +430,7 @@ def test_a_growing_crawl_lets_a_fruitless_host_go() -> None:
 def test_a_fruitless_host_may_come_back_with_a_page_of_its_own() -> None:
     """In a crawl that has grown meanwhile, one page of the host is enough for it to be looked at again."""
     hunt = Hunt()
+    hunt.prove()
     for number in range(ALLOWANCE + 1):
         hunt.fetch(f"{A}/{number}/x.html")
     for number in range(100):
@@ -417,9 +439,100 @@ def test_a_fruitless_host_may_come_back_with_a_page_of_its_own() -> None:
     assert FREE == hunt.level(f"{A}/else/where.html")
 
 
+def test_a_judge_that_finds_nothing_proves_nothing() -> None:
+    """In a crawl of one host, or one in which nothing was found yet, no host is fruitless."""
+    hunt = Hunt()
+    for number in range(4 * ALLOWANCE):
+        hunt.fetch(f"{A}/{number}/x.html")
+        hunt.fetch(f"{B}/{number}/x.html")
+    assert {FREE} == {hunt.level(f"{host}/else/where.html") for host in (A, B)}
+    for number in range(PROOF - 1):
+        hunt.fetch(f"{C}/{number}/x.html", find=True)
+    hunt.fetch(f"{A}/more/x.html")
+    assert FREE == hunt.level(f"{A}/else/where.html")
+    hunt.fetch(f"{C}/last/x.html", find=True)
+    hunt.fetch(f"{A}/more/y.html")
+    assert HELD == hunt.level(f"{A}/else/where.html")
+
+
+def test_where_the_judge_finds_little_a_host_may_give_little() -> None:
+    """A host is held for giving nothing if others give much more."""
+    hunt = Hunt()
+    for number in range(20 * PROOF):
+        hunt.fetch(f"{B}/{number}/x.html", find=number % 20 == 0)
+    for number in range(79):
+        hunt.fetch(f"{A}/{number}/x.html")
+    assert FREE == hunt.level(f"{A}/else/where.html")
+    hunt.fetch(f"{A}/last/x.html")
+    assert HELD == hunt.level(f"{A}/else/where.html")
+
+
+def test_the_host_of_a_start_page_is_never_fruitless() -> None:
+    """Nor is it held as one of a site that yields nothing."""
+    hunt = Hunt()
+    hunt.prove()
+    hunt.table.add_seed("http://start.farm.test/")
+    hunt.fetch("http://start.farm.test/")
+    for number in range(2 * ALLOWANCE):
+        hunt.fetch(f"http://start.farm.test/{number}/x.html")
+        hunt.fetch(f"http://x{number}.farm.test/")
+    assert (FREE, HELD) == (hunt.level("http://start.farm.test/else/where"), hunt.level("http://new.farm.test/"))
+
+
+def test_a_start_page_that_moves_brings_its_host_along() -> None:
+    """Where a start page redirects to is where the user wanted to go."""
+    hunt = Hunt()
+    hunt.prove()
+    hunt.table.add_seed(f"{A}/")
+    hunt.learn(Visit(f"{A}/", "redirect", "redirect", 1, links=Links.to(f"{B}/")))
+    for number in range(2 * ALLOWANCE):
+        hunt.fetch(f"{B}/{number}/x.html")
+    assert FREE == hunt.level(f"{B}/else/where")
+
+
+# -- stuffed pages -------------------------------------------------------------------------------------------
+
+POOR_TEXT = {"quality": 0.1}
+
+
+def test_a_host_of_stuffed_pages_is_held() -> None:
+    """Two are enough, if most of its pages are such; a host with a few of them is not held."""
+    hunt = Hunt()
+    for number in range(STUFFED_PAGES):
+        assert FREE == hunt.level(f"{A}/else/where.html")
+        hunt.fetch(f"{A}/{number}/x.html", find=True, data=POOR_TEXT)
+    assert HELD == hunt.level(f"{A}/else/where.html")
+    assert STUFFED in hunt.reasons()
+    for number in range(6):
+        hunt.fetch(f"{B}/{number}/x.html", data=POOR_TEXT if number % 3 == 0 else {"quality": 0.9})
+    assert FREE == hunt.level(f"{B}/else/where.html")
+
+
+def test_what_only_stuffed_pages_link_to_is_held() -> None:
+    """A link is as good as the best page that has it: one that reads well sets it free."""
+    hunt = Hunt()
+    hunt.fetch(f"{B}/", [f"{C}/known"])
+    hunt.fetch(f"{A}/", [f"{C}/known", f"{C}/new", "http://d.test/"], data=POOR_TEXT)
+    assert (FREE, HELD, HELD) == tuple(hunt.level(url) for url in (f"{C}/known", f"{C}/new", "http://d.test/"))
+    assert {SUSPECT} == hunt.reasons()
+    hunt.fetch(f"{B}/more", ["http://d.test/"])
+    assert (HELD, FREE) == (hunt.level(f"{C}/new"), hunt.level("http://d.test/"))
+
+
+def test_one_misjudged_page_does_not_hide_a_site() -> None:
+    """On a host whose pages read well mostly, or where a start page lies, links of a stuffed page are free."""
+    hunt = Hunt()
+    hunt.fetch(f"{A}/")
+    hunt.fetch(f"{A}/list", [f"{A}/one", f"{B}/two"], data=POOR_TEXT)
+    hunt.table.add_seed(f"{C}/")
+    hunt.fetch(f"{C}/", [f"{C}/three"], data=POOR_TEXT)
+    assert {FREE} == {hunt.level(url) for url in (f"{A}/one", f"{B}/two", f"{C}/three")}
+
+
 def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
     """New hosts of one registered domain have one allowance together; a host that has given a find has its own."""
     hunt = Hunt()
+    hunt.prove()
     hunt.fetch("http://good.farm.test/", find=True)
     for number in range(2 * ALLOWANCE + 2):
         assert FREE == hunt.level(f"http://x{number}.farm.test/")
@@ -435,6 +548,7 @@ def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
 def test_a_growing_crawl_lets_a_fruitless_site_go() -> None:
     """A site is looked at again like a host, though none of its pages is fetched any more."""
     hunt = Hunt()
+    hunt.prove()
     for number in range(ALLOWANCE + 1):
         hunt.fetch(f"http://x{number}.farm.test/")
     assert HELD == hunt.level("http://new.farm.test/")

@@ -98,6 +98,9 @@ class Progress:
             f"Ended: {engine.ending or 'interrupted'}.",
             highlight=False,
         )
+        if tally.wasted > 0:
+            requests = f"{tally.requests:,} {'request' if tally.requests == 1 else 'requests'}"
+            output().print(f"{requests}, {tally.wasted:,} of them without a page.", highlight=False)
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")

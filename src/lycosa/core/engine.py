@@ -67,6 +67,8 @@ class Tally:
     """What a crawl has got so far; a fold over the log like everything else."""
 
     picks: int = 0
+    requests: int = 0
+    """For pages: errands such as robots.txt aside, and what was refused before anything was sent."""
     pages: int = 0
     relevant: int = 0
     bytes: int = 0
@@ -85,6 +87,11 @@ class Tally:
     def harvest(self) -> float:
         """Share of the pages fetched that are relevant."""
         return self.relevant / self.pages if self.pages else 0.0
+
+    @property
+    def wasted(self) -> int:
+        """Requests that gave no page: dead links, hops of redirects, unwanted types, attempts that failed."""
+        return self.requests - self.pages
 
 
 class Engine:
@@ -193,6 +200,7 @@ class Engine:
         self.space.learn(visit)
         if visit.kind in ("page", "redirect", "sitemap"):
             tally.outcomes[visit.outcome] += 1
+        tally.requests += visit.is_request
         if visit.follows:
             tally.revisits += 1
         if change := visit.data.get("change"):
@@ -256,7 +264,7 @@ class Engine:
     def _end(self) -> dict[str, Any]:
         """What the log keeps of a run's end."""
         held = self.held_back()
-        told = {"reason": self.ending, "pages": self.tally.pages}
+        told = {"reason": self.ending, "pages": self.tally.pages, "requests": self.tally.requests}
         if pruned := self.frontier.pruned():
             told["pruned"] = pruned
         return {

@@ -64,15 +64,7 @@ class Composer:
         title = self.book.title(page)
         host = graph.names[section.host]
         site = self.site(section.host)
-        rng = dice(seed, "text", page)
-        if bare:
-            words = 90 + int(rng.random() * 120)
-            subject = graph.subject[section.host] if page != section.start or section.topic < 0 else -1
-            text = paragraphs(rng, -1, words, subject)
-        else:
-            # A long tail: most pages some hundred words, a few of them thousands.
-            words = int(130 + 260 * rng.random() + 2400 * rng.random() ** 7)
-            text = paragraphs(rng, topic, words)
+        text = self.text(page)
         links = graph.links(page)
         inline = [] if bare else links[: min(len(text), len(links) // 2)]
         body = []
@@ -102,6 +94,18 @@ class Composer:
             f"{extra}<footer><p>{site}, about {subject_name(graph.subject[section.host])}. "
             f"All texts by their authors.</p></footer>\n</body>\n</html>\n"
         )
+
+    def text(self, page: int) -> list[str]:
+        """Write the paragraphs of a page."""
+        graph = self.graph
+        section, topic = graph.section(page), graph.topic(page)
+        rng = dice(graph.seed, "text", page)
+        if topic < 0:
+            words = 90 + int(rng.random() * 120)
+            subject = graph.subject[section.host] if page != section.start or section.topic < 0 else -1
+            return paragraphs(rng, -1, words, subject)
+        # A long tail: most pages some hundred words, a few of them thousands.
+        return paragraphs(rng, topic, int(130 + 260 * rng.random() + 2400 * rng.random() ** 7))
 
     def site(self, host: int) -> str:
         """Give the name a host goes by on its pages."""

@@ -11,6 +11,7 @@ from .addresses import AddressBook
 from .catalogue import HOST as LIBRARY
 from .catalogue import Catalogue
 from .chance import dice, stir
+from .farm import Farm
 from .graph import Graph
 from .mischief import Mischief
 from .pages import Composer
@@ -31,7 +32,7 @@ class Web:
 
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
     about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
-    behind off-topic pages altogether: see Graph.
+    behind off-topic pages altogether: see Graph.  `farm` is the number of hosts of a spam farm; no trap switches it on.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Web:
         port: int = 0,
         slowness: float = 0.5,
         tunnels: bool = False,
+        farm: int = 0,
     ) -> None:
         self.seed = seed
         self.tunnels = tunnels
@@ -53,6 +55,8 @@ class Web:
         self._trap_links = TrapLinks(self._book, self.traps)
         self._mischief = Mischief(self._book, self.traps, slowness)
         self._catalogue = Catalogue(seed)
+        self.farm = Farm(self._composer, farm)
+        """Spam: hosts of stuffed pages."""
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
 
     def __len__(self) -> int:
@@ -158,6 +162,10 @@ class Web:
             return Trap.DEAD
         return Trap.SESSION if "PHPSESSID=" in path else None
 
+    def spam(self, url: str) -> bool:
+        """Tell whether a URL is of the spam farm."""
+        return self._book.split(url)[0] in self.farm
+
     def forbidden(self, url: str) -> bool:
         """Tell whether the rules of the URL's host forbid crawlers to fetch it, or to have found it."""
         return Trap.ROBOTS in self.traps and self._mischief.forbidden(*self._book.split(url))
@@ -174,6 +182,8 @@ class Web:
     def _document(self, name: str, path: str, version: int) -> Document:
         if name == LIBRARY:
             return self._catalogue.document(path) or Document(_NOT_FOUND, status=404, codec="")
+        if name in self.farm:
+            return self.farm.document(name, path) or Document(_NOT_FOUND, status=404, codec="")
         page = self._book.find(name, path)
         if page is None and Trap.SESSION in self.traps and self._book.host(name) is not None:
             page = self._book.find(name, _without_session(path))
@@ -194,7 +204,7 @@ class Web:
 
     def _clean(self, page: int) -> Document:
         """Serve a clean page, with the manners of its host."""
-        html = self._composer.html(page, self._trap_links.asides(page))
+        html = self._composer.html(page, self._trap_links.asides(page) + self.farm.asides(page))
         return replace(self._manners(page), body=html.encode())
 
     def _manners(self, page: int) -> Document:

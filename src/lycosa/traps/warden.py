@@ -9,7 +9,12 @@ it repeats another page, is a soft 404, or fails; for it when it is a find of it
 - any section that gives little but copies, soft 404s and failures;
 - hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
   they give and with the crawl, so that it is never used up for good; the same for hosts of one registered domain;
+- hosts whose pages are stuffed with words, by the quality of their texts, and what only such pages link to;
 - addresses that repeat a segment three times, or are monstrous.
+
+A host that yields nothing is held only if the judge has shown that it can tell: it has found pages elsewhere, and found
+them far more often. A judge that finds nothing anywhere says nothing about hosts. The host of a start page is never
+held for what it did not yield.
 
 A maze found on several hosts is recognised on the next one by its name. Sections that look endless and go on giving
 nothing after they were held back are shut. Seeds are never held, nor is what the user trusts.
@@ -37,19 +42,12 @@ from numpy.typing import NDArray
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Step, Visit
+from lycosa.text.quality import quality
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
+from lycosa.traps.mazes import FEWEST_LINKS, MAZE, WALLED, is_maze
 from lycosa.traps.soft404 import Soft404
 from lycosa.web.urls import site
-
-MAZE = 0.5
-"""Share of a page's links that lead into one suspicious section: then it is a maze."""
-
-WALLED = 0.8
-"""The same for a list in many orders, of which an ordinary site has some: here nearly all links must lead into it."""
-
-FEWEST_LINKS = 3
-"""A page with fewer links proves nothing."""
 
 POOR = 3
 """Worthless pages that a section may give before it is held, if it gives more of them than of others."""
@@ -63,6 +61,18 @@ PATIENCE = 30
 ALLOWANCE = 25
 """Pages without a find that any host may give; and as many more for each find, and for each thousand pages crawled."""
 
+PROOF = 10
+"""Relevant pages elsewhere that a judge must have found before its silence on a host counts."""
+
+FAR_BELOW = 0.25
+"""A host is fruitless if it would have had one find more than it has, had it given a quarter of what others give."""
+
+STUFFED_BELOW = 0.5
+"""The quality of a page's text below which it is stuffed with words."""
+
+STUFFED_PAGES = 2
+"""Stuffed pages after which a host is held, if most of its pages are such."""
+
 LOOK_AGAIN = 100
 """Pages after which hosts that were held for yielding nothing are looked at again."""
 
@@ -70,6 +80,7 @@ _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
+STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
 @dataclass(slots=True)
@@ -119,6 +130,9 @@ class Host:
     pages: int = 0
     finds: int = 0
     copies: int = 0
+    stuffed: int = 0
+    started: bool = False
+    """Whether a start page lies here."""
     level: int = FREE
     reason: str = ""
 
@@ -135,10 +149,13 @@ class Warden:
         self.hosts: dict[str, Host] = {}
         self.sites: dict[str, Site] = {}
         self.pages = 0
+        self.finds = 0
         self._number: dict[tuple[str, Suspicion], int] = {}
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
         self._trusted = np.zeros(1024, np.bool_)
+        self._suspect = np.zeros(1024, np.bool_)
+        """Rows that only stuffed pages link to."""
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
         self._fruitless: set[str] = set()
@@ -148,15 +165,23 @@ class Warden:
     # -- before a visit is recorded ----------------------------------------------------------------------------
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark the visit as a copy or a soft 404, if it is one; also a page that has become one."""
+        """Mark the visit as a copy, a soft 404 or part of a maze, if it is one; also a page that has become one.
+
+        The quality of its text is noted where it is poor, unless the judge has said something of it.
+        """
         if reading is not None:
             self.soft404.recognise(visit, reading)
+            if visit.is_version and "quality" not in visit.data and (said := quality(reading.ids)) < STUFFED_BELOW:
+                visit.data = {**visit.data, "quality": round(said, 3)}
         if visit.is_version:
             if "soft-404" in visit.flags:
                 visit.beta = 0.0
                 visit.links.alphas = np.zeros(len(visit.links), np.float32)
-            else:
-                visit.same_as = self.copies.original(visit)
+                return
+            visit.same_as = self.copies.original(visit)
+            if is_maze(visit):
+                visit.flags.append("maze")
+                visit.beta = 0.0
 
     # -- after: learn ------------------------------------------------------------------------------------------
 
@@ -164,21 +189,26 @@ class Warden:
         """See a visit; returns the rows whose level may have changed, and their levels."""
         new = self._admit(table)
         changed: set[int] = set()
+        heard: Rows = new[:0]
         self.copies.learn(visit)
         self.soft404.learn(visit)
         asked = visit.outcome not in ("denied", "refused")  # else nothing was sent, and nothing wasted
         if step is not None and visit.kind == "page" and asked and not visit.retry_at:
-            self._judge_page(visit, int(self._section[step.row]), changed)
+            number = int(self._section[step.row])
+            self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
+            self._judge_page(visit, number, changed)
             self._judge_links(step, changed)
+            heard = self._suspects(step, new, visit)
         touched = self._sentence(changed)
-        rows = np.concatenate([new, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
+        rows = np.concatenate([new, heard, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
         return rows, self.levels(rows)
 
     def levels(self, rows: Rows) -> NDArray[np.uint8]:
         """What is to be done with the rows."""
         numbers = self._section[rows]
         by_section = np.fromiter((self._level(number) for number in numbers.tolist()), np.uint8, len(rows))
-        return np.where(self._trusted[rows], np.uint8(FREE), np.maximum(by_section, self._own[rows]))
+        held = np.maximum(np.maximum(by_section, self._own[rows]), np.where(self._suspect[rows], HELD, FREE))
+        return np.where(self._trusted[rows], np.uint8(FREE), held.astype(np.uint8))
 
     def held_back(self, table: Table) -> list[Held]:
         """What waits or is shut, the largest groups first."""
@@ -193,11 +223,11 @@ class Warden:
                 reason, where, fetched = part.reason, part.host + _MARKS.split(part.stem, 1)[0], part.pages
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
-            elif host.site.level and not host.finds:
+            elif host.site.level and not host.finds and not host.started:
                 name = site(part.host.partition(":")[0])
                 reason, where, fetched = FRUITLESS_SITE, name, host.site.pages
             else:
-                reason, where, fetched = Address(table.nodes[row]).monstrous(), part.host, part.pages
+                reason, where, fetched = Address(table.nodes[row]).monstrous() or SUSPECT, part.host, part.pages
             held = groups.setdefault((reason, where), Held(reason, where, 0, fetched, table.nodes[row]))
             held.addresses += 1
         return sorted(groups.values(), key=lambda held: (-held.addresses, held.where))
@@ -208,7 +238,7 @@ class Warden:
         """Give new rows their sections."""
         first, last = self._known, len(table)
         if last > len(self._section):
-            for name in ("_section", "_own", "_trusted", "_smells"):
+            for name in ("_section", "_own", "_trusted", "_suspect", "_smells"):
                 old = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros(max(last, len(old)), old.dtype)]))
         for row in range(first, last):
@@ -219,6 +249,8 @@ class Warden:
             self._smells[row] = bool(self.sections[number].kind)
             self._own[row] = HELD if address.monstrous() else FREE
             self._trusted[row] = bool(self.trust) and self._trusts(address)
+            if table.is_seed[row]:
+                self.hosts[address.host].started = True
         self._known = last
         return np.arange(first, last, dtype=np.int32)
 
@@ -247,8 +279,11 @@ class Warden:
         part = self.sections[number]
         host = self.hosts[part.host]
         found = visit.is_find(self.threshold)
-        wasted = visit.outcome != "ok" or bool(visit.same_as) or "soft-404" in visit.flags
+        stuffed = is_stuffed(visit)
+        wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
+        self.finds += found
+        host.stuffed += stuffed
         for each in (part, host, host.site):
             each.pages += 1
             each.finds += found
@@ -274,6 +309,19 @@ class Warden:
                 part.walls += bool(count >= WALLED * len(step.children))
                 changed.add(number)
 
+    def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
+        """What is new on a stuffed page is suspect until another page links to it; returned are the rows set free.
+
+        A page may be misjudged: where most pages of a host are not stuffed, or a start page lies, its links are free.
+        """
+        host = self.hosts[self.sections[self._section[step.row]].host]
+        if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
+            self._suspect[step.children[step.children >= self._known - len(new)]] = True
+            return new[:0]
+        freed = step.children[self._suspect[step.children]]
+        self._suspect[freed] = False
+        return freed
+
     def _sentence(self, changed: set[int]) -> set[int]:
         """Decide anew on sections, and on their hosts; returns the sections whose rows have another level now."""
         touched: set[int] = set()
@@ -293,7 +341,7 @@ class Warden:
             before = host.level
             self._hold_host(host)
             home, was = host.site, host.site.level
-            guilty = _repeats(home) or home.pages - home.finds > self._allowance(home)
+            guilty = _repeats(home) or self._yields_nothing(home)
             home.level = HELD if guilty and len(home.hosts) > HOSTS else FREE
             if host.reason == FRUITLESS or home.level:
                 self._fruitless.add(name)
@@ -333,10 +381,19 @@ class Warden:
         """Whether a host is to be held back, and why."""
         if _repeats(host):
             host.level, host.reason = HELD, MIRROR
-        elif host.pages - host.finds > self._allowance(host):
+        elif host.stuffed >= STUFFED_PAGES and 2 * host.stuffed > host.pages:
+            host.level, host.reason = HELD, STUFFED
+        elif not host.started and self._yields_nothing(host):
             host.level, host.reason = HELD, FRUITLESS
         else:
             host.level, host.reason = FREE, ""
+
+    def _yields_nothing(self, one: Host | Site) -> bool:
+        """Whether it has given too little for too long, by a judge that has found enough elsewhere."""
+        finds, pages = self.finds - one.finds, self.pages - one.pages
+        if finds < PROOF or one.pages - one.finds <= self._allowance(one):
+            return False
+        return one.finds + 1 <= FAR_BELOW * one.pages * finds / pages
 
     def _allowance(self, one: Host | Site) -> float:
         return ALLOWANCE * (1 + one.finds + self.pages / 1000)
@@ -344,7 +401,7 @@ class Warden:
     def _level(self, number: int) -> int:
         part = self.sections[number]
         host = self.hosts[part.host]
-        return max(part.level, host.level, FREE if host.finds else host.site.level)
+        return max(part.level, host.level, FREE if host.finds or host.started else host.site.level)
 
     def _trusts(self, address: Address) -> bool:
         """Whether the user said to hold nothing back here: on this host, below it, or under this address."""
@@ -354,6 +411,11 @@ class Warden:
             here.startswith(path) and any(name == host or name.endswith("." + host) for name in (address.host, bare))
             for host, path in self.trust
         )
+
+
+def is_stuffed(visit: Visit) -> bool:
+    """Whether a page is stuffed with words, by the quality of its text; where nothing is said, it reads well."""
+    return visit.is_page and float(visit.data.get("quality", 1.0)) < STUFFED_BELOW
 
 
 def _repeats(one: Host | Site) -> bool:

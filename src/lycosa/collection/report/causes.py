@@ -83,6 +83,7 @@ KINDS = {
 
 FLAGS = {
     "soft-404": "that say 200 and mean: no such page",
+    "maze": "that have few words and lead on to more of the same: no finds",
     "language": "in a language that was not asked for: no finds",
     "noindex": "that ask not to be listed",
     "noarchive": "that ask not to be kept in caches",

@@ -15,6 +15,7 @@ from lycosa.estimators.present import linked
 from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
+from lycosa.estimators.scent.risk import Risk
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
     ANCHOR,
@@ -76,6 +77,9 @@ ANY = 0.5
 """What any link is worth. It changes no order; but a choosy crawl waits for a host only if what it would get there is
 worth much more than what it could have now, and not for the sake of small differences between small scores."""
 
+RISK = "no page"
+"""What a score loses as the request may give no page."""
+
 SMELT = 3
 """Finds after which looking at new places counts half."""
 
@@ -117,6 +121,7 @@ class Scent:
         .3      new places         curiosity, below
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
+    All of it is multiplied by the probability that the link gives a page, once a request has given none (Risk).
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 
@@ -126,8 +131,8 @@ class Scent:
     as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 210 bytes; what is known of
-    words and places has a fixed size, 13 MB, beside the vectors of the words met in links (260 bytes each).
+    turn, never all: a row's score is that of the last time. What is known of a link takes 215 bytes; what is known of
+    words and places has a fixed size, 14 MB, beside the vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
     `adapt` and `vectors` switch off relevance feedback, the shifting of weights, and the vectors, which are also left
@@ -159,6 +164,7 @@ class Scent:
     words_: LinkWords = field(init=False, repr=False, compare=False)
     sharpening_: Sharpening = field(init=False, repr=False, compare=False)
     mixing_: Mixing = field(init=False, repr=False, compare=False)
+    risk_: Risk = field(default_factory=Risk, init=False, repr=False, compare=False)
     trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
     elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
     groups_: Groups = field(init=False, repr=False, compare=False)  # of links, by words of anchors and of addresses
@@ -218,20 +224,41 @@ class Scent:
             moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
             for target in moved:
                 self.trails_.place(target, table.nodes[target])
-        else:
-            if visit.is_page and not self.trails_.done[row]:
-                touched.append(self._turned_out(row, visit, table))
-            if len(step.children):
-                self._links(step, table)
+        if self._ends(step, table):
+            touched.append(self._ended(row, visit, table))
+        if len(step.children) and visit.outcome != "redirect":
+            self._links(step, table)
         touched.append(self.elite_.due(table))
         rows: NDArray[np.intp] = np.unique(np.concatenate(touched))
         rows = rows[table.state[rows] == OPEN]
         terms = self._features(rows, table)
         self.scored_ = rows, terms
-        scores = ANY + self.weights_ @ terms
+        scores = self._risked(ANY + self.weights_ @ terms, rows)
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
+
+    def _ends(self, step: Step, table: Table) -> bool:
+        """Whether a row's requests have come to an end, with a page or without; for the first time, and for good."""
+        visit = step.visit
+        if visit.kind not in ("page", "redirect") or visit.retry_at or visit.follows or self.trails_.done[step.row]:
+            return False
+        if visit.outcome == "redirect":  # to nowhere that was new: what is new will have an end of its own
+            return not (table.state[step.children] == OPEN).any()
+        return visit.outcome not in ("denied", "refused")  # nothing was sent
+
+    def _ended(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
+        """There is a page, or there is none: what led here hears of it. Returned are the rows that are near."""
+        failed = not visit.is_page or visit.is_hollow
+        self.risk_.learn(row, self.trails_, failed)
+        return self.trails_.bury(row, table.edges) if failed else self._turned_out(row, visit, table)
+
+    def _risked(self, scores: Column, rows: Rows) -> Column:
+        """What is promised, if there is a page, times the probability that there is one."""
+        if not self.risk_.failures:
+            return scores
+        found: Column = scores - np.maximum(scores, 0.0) * self.risk_.of(rows, self.trails_)
+        return found
 
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
@@ -336,6 +363,10 @@ class Scent:
         met = rows < len(self.trails_.done)
         said[:, met] = self._features(rows[met], table) * self.weights_[:, None]
         found = {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
+        if self.risk_.failures:
+            whole = ANY + said.sum(axis=0)
+            found[RISK] = np.zeros(len(rows))
+            found[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
         return found | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:

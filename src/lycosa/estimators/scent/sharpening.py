@@ -122,6 +122,7 @@ class Sharpening:
             known = self.lifts[slots]
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
+        outcome *= visit.data.get("quality", 1.0)  # what is stuffed with the topic's words is worth nothing
         return _Read(outcome, query, said, beta, own, length > 0.0, slots)
 
     def _fed_back(self, query: float, said: float) -> float:

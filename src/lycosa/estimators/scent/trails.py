@@ -36,14 +36,14 @@ _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(
 
 (
     OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, SIBLINGS, SIBLING_COUNT, NEIGHBOURS, NEIGHBOUR_WEIGHT,
-    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR,
-) = range(11)  # fmt: skip
+    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR, DEAD,
+) = range(12)  # fmt: skip
 """Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
 context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
-the anchor, 1 / length of its vector, and the context's cosine."""
+the anchor, 1 / length of its vector, and the context's cosine; the weight of neighbours that gave no page."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 11 + 2 + 1 + 2) + 2
-"""Of memory for each known link: 210."""
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 1 + 2) + 3
+"""Of memory for each known link: 215."""
 
 
 class Trails:
@@ -53,11 +53,12 @@ class Trails:
         self.words = np.zeros((0, ANCHOR + CONTEXT + ADDRESS), np.int32)
         self.edge = np.zeros((0, PARENTS), np.int32)
         self.parents = np.zeros(0, np.uint8)
-        self.known = np.zeros((0, 11), np.float32)
+        self.known = np.zeros((0, 12), np.float32)
         self.directory = np.zeros(0, np.int32)
         self.host = np.zeros(0, np.int32)
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
+        self.dead = np.zeros(0, np.bool_)
 
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
@@ -82,6 +83,9 @@ class Trails:
 
     def beside(self, lines: NDArray[np.float32], children: Rows) -> None:
         """Some of a page's links, a line for each, lead to pages we have: the others know now how those turned out."""
+        dead = self.dead[children]
+        if dead.any():
+            lines[:, DEAD] += np.convolve(dead, _KERNEL)[NEAR : NEAR + len(children)]
         done = self.done[children]
         count = int(np.count_nonzero(done))
         if not count:
@@ -94,15 +98,7 @@ class Trails:
 
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
-        edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
-        if not len(edge):
-            return np.zeros(0, np.intp)
-        at = edge[:, None] + _OFFSETS
-        inside = (at >= 0) & (at < len(edges))
-        np.clip(at, 0, len(edges) - 1, out=at)
-        same = inside & (edges.parent[at] == edges.parent[edge][:, None])
-        at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
-        rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
+        rows, which = self._around(row, edges)
         flat, width = self.known.reshape(-1), self.known.shape[1]
         sibling = rows * width + SIBLINGS
         np.add.at(flat, sibling, np.float32(outcome))
@@ -113,6 +109,26 @@ class Trails:
         np.add.at(flat, near * width + NEIGHBOURS, weight * np.float32(outcome))
         np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
         return near
+
+    def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
+        """Neighbours of a link that led to no page hear of it. Returned they are."""
+        self.dead[row] = True
+        rows, which = self._around(row, edges)
+        close = _CLOSE[which].nonzero()[0]
+        near: NDArray[np.intp] = rows[close]
+        np.add.at(self.known[:, DEAD], near, _WEIGHTS[which[close]])
+        return near
+
+    def _around(self, row: int, edges: Edges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The links within the window around the links to a row, and which place each has there."""
+        edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
+        at = edge[:, None] + _OFFSETS
+        inside = (at >= 0) & (at < len(edges))
+        np.clip(at, 0, len(edges) - 1, out=at)
+        same = inside & (edges.parent[at] == edges.parent[edge][:, None])
+        at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
+        rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
+        return rows, which
 
     def move(self, row: int, target: int) -> bool:
         """What was known of a link is known of the page that it redirects to, if that one is new: whether it is.

@@ -1,0 +1,75 @@
+"""What spam costs: hunts in webs with a farm of stuffed pages, and with the embedded web's traps, all by default.
+
+    python benchmarks/spam.py [--budget 500] [--hosts 50] [--hunts 3]
+
+Simulated transport and time. Told are: pages fetched from the farm, their share, how many of the first twenty best (by
+score, copies left out) are of the farm; for the web with traps and without a farm, how many of the first ten are true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+
+import lycosa
+from lycosa.core.types import Visit
+from lycosa.spaces.making import PROBE_AFTER
+from lycosa.spaces.web import WebSpace
+from lycosa.testing import Web
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+HUNTS = [
+    (7, "marine biology/coral reefs"),
+    (3, "railways/night trains"),
+    (5, "astronomy/meteorites"),
+]
+
+
+def hunt(web: Web, topic: str, budget: int) -> list[Visit]:
+    """The pages of one crawl, as they were judged."""
+
+    async def crawl() -> list[Visit]:
+        politeness = Politeness(clock, delay=0.01, free=lambda address: True)
+        space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=PROBE_AFTER)
+        seeds = web.seeds(topic) + web.seeds(topic, 2, on_topic=True)
+        running = lycosa.crawl(web.query(topic), seeds, space=space, clock=clock, budget=budget, concurrency=4)
+        return [visit async for visit in running if visit.is_page]
+
+    return run_virtual(crawl())
+
+
+def best(pages: list[Visit], most: int) -> list[Visit]:
+    """The best pages, one of each group of copies."""
+    return sorted((page for page in pages if not page.same_as), key=lambda page: -page.beta)[:most]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--budget", type=int, default=500, help="pages for each crawl")
+    parser.add_argument("--hosts", type=int, default=50, help="hosts of the farm")
+    parser.add_argument("--hunts", type=int, default=len(HUNTS), help="how many of the hunts")
+    given = parser.parse_args()
+    print("| web | topic | pages | of the farm | of the 20 best | on the topic | of the 10 best |")
+    print("|---|---|---|---|---|---|---|")
+    for traps, farm in (((), given.hosts), ("all", given.hosts), ("all", 0)):
+        for seed, topic in HUNTS[: given.hunts]:
+            web = Web(seed=seed, traps=traps, slowness=0.05, farm=farm)
+            pages = hunt(web, topic, given.budget)
+            true = set(web.relevant(topic))
+            spam = Counter(web.farm.kind(page.node) for page in pages if web.spam(page.node))
+            first = sum(web.spam(page.node) for page in best(pages, 20))
+            good = sum(web.canonical(page.node) in true for page in best(pages, 10))
+            found = len({web.canonical(page.node) for page in pages} & true)
+            name = " and ".join(["traps"] * bool(traps) + ["farm"] * bool(farm))
+            print(
+                f"| {name} | {topic} | {len(pages)} | {spam.total()} ({spam.total() / len(pages):.1%}) | {first} | "
+                f"{found} of {len(true)} | {good} |",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Text quality: what is written for readers passes, what is stuffed does not."""
+
+import random
+
+import numpy as np
+import pytest
+
+from lycosa.core.types import Page
+from lycosa.testing import Web
+from lycosa.testing.farm import KINDS
+from lycosa.text.quality import FEWEST, MOST, quality
+from lycosa.text.vocabulary import CLOSES, OPENS, Vocabulary
+from lycosa.web.html import extract
+
+TOPICS = ("marine biology/coral reefs", "railways/night trains", "astronomy/meteorites")
+
+
+def _of_page(body: bytes, url: str, words: Vocabulary) -> float:
+    document = extract(body, url)
+    return quality(words.read(Page("ok", title=document.title, marked=document.marked)).ids)
+
+
+def test_ordinary_pages_pass() -> None:
+    """Of the embedded web's clean pages, articles, front pages and directories, hardly any is taken for stuffed."""
+    web, words = Web(traps=()), Vocabulary()
+    said = np.array([_of_page(web.response(url).body, url, words) for url in list(web.urls())[::10]])
+    assert np.mean(said < 0.5) < 0.01
+    assert np.median(said) > 0.95
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_stuffing_is_recognised(kind: str) -> None:
+    """Nearly all pages of the farm, whatever the topic; those that quote good pages, too."""
+    web, words = Web(traps=(), farm=50), Vocabulary()
+    urls = [url for topic in TOPICS for url in web.farm.into(topic, 100) if web.farm.kind(url) == kind]
+    said = np.array([_of_page(web.response(url).body, url, words) for url in urls])
+    assert len(urls) > 40
+    assert np.mean(said < 0.5) > 0.9
+
+
+def test_too_short_to_tell() -> None:
+    """One word again and again is no stuffing yet if there is little of it; nor is nothing."""
+    assert quality(np.zeros(FEWEST - 1, np.int32)) == 1.0
+    assert quality(np.zeros(0, np.int32)) == 1.0
+    assert quality(np.full(500, -1, np.int32)) == 1.0
+    assert quality(np.zeros(FEWEST, np.int32)) < 0.01
+
+
+def test_a_list_of_names_passes() -> None:
+    """No stop words at all, but hardly any word twice."""
+    assert quality(np.arange(400, dtype=np.int32)) > 0.9
+
+
+def test_words_in_links_count_where_there_are_few_others() -> None:
+    """A page of nothing but stuffed links is stuffed; a text with many of them is judged by its text."""
+    draw = random.Random(1)
+    links = [part for _ in range(80) for part in (OPENS, *draw.choices(range(5), k=4), CLOSES)]
+    assert quality(np.array(links, np.int32)) < 0.5
+    prose = [word for number in range(300) for word in (-1, 10 + number)]
+    assert quality(np.array(links + prose, np.int32)) > 0.9
+
+
+def test_stuffing_at_the_end_of_a_long_page_is_seen() -> None:
+    """All of a long page is looked at, though not every word of it."""
+    draw = random.Random(1)
+    stuffing = draw.choices(range(8), k=20 * MOST)
+    assert quality(np.array([*range(100, 100 + MOST), *stuffing], np.int32)) < 0.5
