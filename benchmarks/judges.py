@@ -1,178 +1,297 @@
-"""How well the judge `vector` ranks pages, for each tf and idf, and what its threshold lets through.
+"""How well the judge tells which pages are relevant, on recorded pages with labels.
 
-    python benchmarks/judges.py PAGES.warc.gz LABELS.tsv [--exclude /wp/index/] [--least 20] [--most 600]
+    python benchmarks/judges.py --cache DIR CORPUS.warc.gz LABELS.tsv ... [--half report] [--crawls 8] [--fit]
 
-LABELS has an address and a class a line, a tab between them; a class may be a path (Science/Physics), and then every
-branch is one, too. A topic is made of each class in two ways: the words of its name and the four that stand out most
-in ten pages of it, and those ten pages as examples, which are then left out.
+Topics are the classes with 20 to 400 pages, told by their names; a class of a taxonomy with those below it. They are
+dealt into halves by a checksum of their names: the judge was developed on one (`development`), what is reported comes
+from the other (`report`). Three ways to tell a topic: its name; its name and three start pages; its name and ten
+examples. All pages of the corpus are then judged at once, by a judge that has seen them all, and the pages it was
+shown don't count. `--crawls` also makes crawls of 500 pages from three start pages, as `lycosa crawl` would, for so
+many topics, and looks at what was said of the pages that they fetched.
 
-`learned` idf comes from all pages. `crawled` is the same from 300 pages, half of them of the class, as a crawl that
-goes well would meet them: it is drawn with the labels, so it flatters, and is no fair match for the others. The shipped
-background was counted in an encyclopaedia; on the same one it is at home.
+precision, recall, F1     at .5
+AP                        average precision
+error                     calibration error: ten bins of probability, their mean distance from the share of relevant
+                          pages in them, weighted by their pages; over all topics together
+1.5, 3                    share of topics whose count of relevant pages is right within this factor
 
-Told are means over the classes: average precision, precision at the number of relevant pages; then what a threshold
-lets through with log and `crawled`, where it lets anything through. The classes are dealt into two halves, A and B.
+`cosine` is the judge `vector` at its threshold. `--fit` prints the constants of topics/probability that fit best.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
+import asyncio
+import pickle
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Page
+import lycosa
+from lycosa.core.protocols import Space
+from lycosa.core.types import Label, Links, Page, Seed, Task, Visit
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.reader import ArchiveIterator
-from lycosa.text.background import Background
-from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.examples import TERMS
+from lycosa.topics.probability import Probability
+from lycosa.topics.probability import judge as constants
+from lycosa.topics.query import Query
 from lycosa.web.html import read_body
+from lycosa.web.urls import resolve
 
-EXAMPLES, SAMPLE = 10, 300
-THRESHOLDS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3)
+STARTS, EXAMPLES, LEAST, MOST, BUDGET = 3, 10, 20, 400, 500
 
 Column = NDArray[Any]
 
 
-class Pages:
-    """The bags of all pages, term by term."""
+@dataclass
+class Recorded(Space):
+    """Recorded pages as a space."""
 
-    def __init__(self, path: Path, exclude: str) -> None:
-        self.words, self.urls, bags = Vocabulary(), [], []
-        with open(path, "rb") as file:
-            for record in ArchiveIterator(file, parse_http=True):
-                url = record.headers.get("WARC-Target-URI") or ""
-                if int(record.record_type) != RESPONSE or (exclude and exclude in url):
-                    continue
-                kind = record.http_headers.get("content-type") or ""
-                document = read_body(record.reader.read(), url, kind)
-                bag = self.words.read(document.fill(Page("ok"))).terms
-                if len(bag.ids):
-                    self.urls.append(url)
-                    bags.append(bag)
-        self.bags = bags
-        self.page = np.repeat(np.arange(len(bags)), [len(bag.ids) for bag in bags])
-        self.term = np.concatenate([bag.ids for bag in bags]).astype(np.intp)
-        self.count = np.concatenate([bag.counts for bag in bags]).astype(np.float64)
-        order = np.argsort(self.term, kind="stable")
-        self.page, self.term, self.count = self.page[order], self.term[order], self.count[order]
-        self.first = np.searchsorted(self.term, np.arange(len(self.words.terms) + 1))
+    pages: dict[str, Page]
+    moved: dict[str, str]
 
-    def idf(self, pages: list[int]) -> Column:
-        """As the vocabulary learns it from these pages."""
-        frequency = np.zeros(len(self.words.terms))
-        for page in pages:
-            frequency[self.bags[page].ids] += 1
-        return np.log((len(pages) + 1) / (frequency + 0.5)) + 1.0
-
-    def scores(self, query: dict[int, float], tf: str, idf: Column) -> Column:
-        """The cosine of each page with a query."""
-        weights = (1 + np.log(self.count) if tf == "log" else self.count) * idf[self.term]
-        norms = np.sqrt(np.bincount(self.page, weights**2, len(self.bags)))
-        dots = np.zeros(len(self.bags))
-        for term, weight in query.items():
-            here = slice(self.first[term], self.first[term + 1])
-            dots[self.page[here]] += weights[here] * weight * idf[term]
-        length = np.sqrt(sum((weight * idf[term]) ** 2 for term, weight in query.items()))
-        return dots / np.maximum(norms * length, 1e-12)
-
-    def centroid(self, pages: list[int]) -> Counter[int]:
-        """The mean of the pages' unit vectors."""
-        total: Counter[int] = Counter()
-        for page in pages:
-            vector = 1.0 + np.log(self.bags[page].counts)
-            vector /= np.sqrt(vector @ vector)
-            for term, value in zip(self.bags[page].ids.tolist(), vector.tolist(), strict=True):
-                total[term] += value / len(pages)
-        return total
+    async def visit(self, task: Task) -> Page:
+        """As it was recorded."""
+        if task.node in self.moved:
+            return Page("redirect", kind="redirect", status=301, links=Links.to(self.moved[task.node]))
+        page = self.pages.get(task.node)
+        if page is None:
+            return Page("gone", status=404)
+        links = page.links
+        return replace(page, links=replace(links, urls=links.urls[:], facets={}), data={}, flags=[])
 
 
-def classes(path: Path, urls: list[str]) -> dict[str, set[int]]:
+def read(path: Path, cache: Path | None) -> tuple[dict[str, Page], dict[str, str]]:
+    """The pages of a WARC file, and where others have moved to."""
+    kept = cache / f"{path.name}.pages" if cache is not None else None
+    if kept is not None and kept.exists():
+        found: tuple[dict[str, Page], dict[str, str]] = pickle.loads(kept.read_bytes())
+        return found
+    pages: dict[str, Page] = {}
+    moved: dict[str, str] = {}
+    with open(path, "rb") as file:
+        for record in ArchiveIterator(file, parse_http=True):
+            url = record.headers.get("WARC-Target-URI") or ""
+            if int(record.record_type) != RESPONSE or "/wp/index/" in url:
+                continue
+            status, headers = int(record.http_headers.status_code or 0), record.http_headers
+            if 300 <= status < 400:
+                if target := resolve(url, [headers.get("location") or ""])[0]:
+                    moved[url] = target
+                continue
+            document = read_body(record.reader.read(), url, headers.get("content-type") or "")
+            pages[url] = Page(
+                "ok", 200, title=document.title, marked=document.marked, main=document.main, links=document.links,
+                headings=document.headings, lead=document.lead, language=document.language, node=url,
+            )  # fmt: skip
+    if kept is not None:
+        kept.write_bytes(pickle.dumps((pages, moved)))
+    return pages, moved
+
+
+class Corpus:
+    """Recorded pages with labels, read once."""
+
+    def __init__(self, path: Path, labels: Path, cache: Path | None, most: int) -> None:
+        self.name = path.name.split(".")[0]
+        self.pages, self.moved = read(path, cache)
+        self.topics = topics(labels, self.pages, most)
+        vocabulary, judge = Vocabulary(), Probability("coral")
+        self.visits: dict[str, Visit] = {}
+        for url, page in self.pages.items():
+            page.node = url
+            reading = vocabulary.read(page)
+            said = judge.judge(page, reading)
+            visit = Visit(
+                url, "page", "ok", 1, title=page.title, language=page.language, terms=reading.terms, links=page.links
+            )
+            visit.data = {key: said.data[key] for key in ("vector", "quality") if key in said.data}
+            vocabulary.learn(visit)
+            self.visits[url] = visit
+        self.stems = vocabulary.terms
+
+
+def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]:
     """The pages of each class and branch."""
-    page_of = {url: number for number, url in enumerate(urls)}
-    found: dict[str, set[int]] = defaultdict(set)
-    for line in path.read_bytes().decode().split("\n")[1:]:
-        url, *label = line.split("\t")[:2]
-        if url in page_of and label:
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in path.read_bytes().decode().split("\n")[1:]:
+        url, *label = row.split("\t")[:2]
+        if url in pages and label:
             parts = label[0].split("/")
             for depth in range(len(parts)):
-                found["/".join(parts[: depth + 1])].add(page_of[url])
-    return found
+                found["/".join(parts[: depth + 1])].add(url)
+    return {name: found[name] for name in sorted(found) if LEAST <= len(found[name]) <= most and name != "other"}
 
 
-def precision(scores: Column, relevant: Column) -> tuple[float, float]:
-    """Average precision, and precision at the number of relevant pages."""
-    hits = relevant[np.argsort(-scores, kind="stable")]
-    at = np.flatnonzero(hits) + 1
-    return float(np.mean(np.arange(1, len(at) + 1) / at)), float(hits[: len(at)].mean())
+def half_of(name: str) -> str:
+    """As the topics of scent's experiments were dealt."""
+    return "report" if zlib.crc32(name.encode()) % 2 else "development"
+
+
+def named(topic: str) -> str:
+    """The name as a person would type it."""
+    return topic.split("/")[-1].replace("_", " ")
+
+
+def taught(corpus: Corpus, topic: str, nodes: Iterable[str], starts: list[str], examples: list[str]) -> Probability:
+    """A judge that has seen these pages, and has learned."""
+    shown = Probability.from_examples([corpus.pages[url] for url in examples]) if examples else None
+    judge = Probability(named(topic), examples=shown)
+    judge._looking.meet(corpus.stems)
+    for url in starts:
+        judge.start(Seed(url))
+    for url in nodes:
+        visit = replace(corpus.visits[url], terms=replace(corpus.visits[url].terms, new=[]))
+        judge.learn(visit)
+    for _ in range(2):  # the second time it knows which pages are off the topic
+        lesson = judge.lesson(0.0, force=True)
+        if lesson is not None:
+            judge.adopt(lesson)
+    return judge
+
+
+@dataclass
+class Result:
+    """What was said of the pages of one topic, and what is true."""
+
+    told: str
+    topic: str
+    worth: Column
+    truth: Column
+
+
+def f1(said: Column, truth: Column) -> tuple[float, float, float]:
+    """Precision, recall, F1."""
+    right = float((said & truth).sum())
+    precision, recall = right / max(said.sum(), 1), right / max(truth.sum(), 1)
+    return precision, recall, 2 * right / max(said.sum() + truth.sum(), 1)
+
+
+def average_precision(worth: Column, truth: Column) -> float:
+    hits = np.flatnonzero(truth[np.argsort(-worth, kind="stable")]) + 1
+    return float(np.mean(np.arange(1, len(hits) + 1) / hits)) if len(hits) else 0.0
+
+
+def error(results: list[Result]) -> float:
+    """Calibration error."""
+    worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
+    bins = np.minimum((worth * 10).astype(int), 9)
+    return float(
+        sum(abs(worth[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins))
+    )
+
+
+def show(corpus: str, results: list[Result], line: float = 0.5) -> None:
+    """One line of the table for each way of telling."""
+    for told in dict.fromkeys(r.told for r in results):
+        some = [r for r in results if r.told == told]
+        rates = np.array([f1(r.worth >= line, r.truth) for r in some]).mean(axis=0)
+        ap = np.mean([average_precision(r.worth, r.truth) for r in some])
+        factors = np.array([max((r.worth >= line).sum(), 1) / max(r.truth.sum(), 1) for r in some])
+        factors = np.maximum(factors, 1 / factors)
+        off = f"{error(some):.3f}" if line == 0.5 else "-"
+        print(
+            f"| {corpus} | {told} | {len(some)} | {rates[0]:.2f} | {rates[1]:.2f} | {rates[2]:.3f} | {ap:.3f} | {off} "
+            f"| {(factors <= 1.5).mean():.2f} | {(factors <= 3).mean():.2f} |",
+            flush=True,
+        )
+
+
+def cosine(corpus: Corpus, topic: str) -> Column:
+    """What the judge `vector` says of all pages, its idf learned from them."""
+    vocabulary, query = Vocabulary(), Query(named(topic))
+    vocabulary.follow(corpus.stems)
+    for visit in corpus.visits.values():
+        vocabulary.learn(visit)
+    ids = [vocabulary.id_of[stem] for stem in query.weights if stem in vocabulary.id_of]
+    idf = vocabulary.idf(np.arange(len(corpus.stems)))
+    length = float(np.sqrt((idf[ids] ** 2).sum()))
+    said = []
+    for visit in corpus.visits.values():
+        vector = (1 + np.log(visit.terms.counts)) * idf[visit.terms.ids]
+        hit = np.isin(visit.terms.ids, ids)
+        norm = float(np.sqrt(vector @ vector)) * length
+        said.append(float((vector[hit] * idf[visit.terms.ids[hit]]).sum()) / norm if norm else 0.0)
+    return np.array(said)
+
+
+def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
+    """All pages of the corpus, for each topic and way of telling."""
+    nodes, results = list(corpus.pages), []
+    for topic in chosen:
+        members = sorted(corpus.topics[topic])
+        chance = np.random.default_rng(zlib.crc32(topic.encode()))
+        shown = [str(url) for url in chance.permutation(members)[: min(EXAMPLES, len(members) // 2)]]
+        truth = np.array([url in corpus.topics[topic] for url in nodes])
+        if plain:
+            results.append(Result("cosine", topic, cosine(corpus, topic), truth))
+            continue
+        for told, starts, examples in (
+            ("name", [], []),
+            ("name and 3 start pages", shown[:STARTS], []),
+            ("name and 10 examples", [], shown),
+        ):
+            judge = taught(corpus, topic, nodes, starts, examples)
+            kept = ~np.isin(nodes, starts + examples)
+            results.append(Result(told, topic, judge.worths()[kept].astype(float), truth[kept]))
+    return results
+
+
+async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
+    """What a crawl fetches, as anyone would make it."""
+    made = lycosa.crawl(named(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
+    visits = [visit async for visit in made if visit.is_page]
+    assert made.engine is not None
+    for visit, worth in zip(visits, made.engine.topic.worths().tolist(), strict=True):  # type: ignore[attr-defined]
+        visit.rated = worth
+    return visits
+
+
+def crawls(corpus: Corpus, chosen: list[str]) -> list[Result]:
+    """The pages that crawls fetch."""
+    results = []
+    for topic in chosen:
+        chance = np.random.default_rng(zlib.crc32(topic.encode()))
+        starts = [str(url) for url in chance.permutation(sorted(corpus.topics[topic]))[:STARTS]]
+        visits = asyncio.run(crawled(corpus, topic, starts))
+        worth = np.array([0.0 if visit.same_as else visit.worth for visit in visits])
+        truth = np.array([visit.node in corpus.topics[topic] for visit in visits])
+        results.append(Result("crawl of 500 pages", topic, worth, truth))
+        relevant = int((worth >= 0.5).sum())
+        print(f"<!-- {corpus.name}: {topic}: says {relevant} of {len(visits)}, true {int(truth.sum())} -->", flush=True)
+    return results
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", type=Path)
-    parser.add_argument("labels", type=Path)
-    parser.add_argument("--exclude", default="", help="leave out addresses with this in them")
-    parser.add_argument("--least", type=int, default=20, help="pages that a class needs")
-    parser.add_argument("--most", type=int, default=600)
+    parser.add_argument("files", nargs="+", type=Path, help="a WARC file and its labels, and so on")
+    parser.add_argument("--cache", type=Path)
+    parser.add_argument("--half", default="report", choices=["report", "development"])
+    parser.add_argument("--most", type=int, default=MOST, help="pages that a topic may have")
+    parser.add_argument("--topics", type=int, default=0, help="no more topics than this")
+    parser.add_argument("--crawls", type=int, default=0, help="topics to crawl for")
+    parser.add_argument("--no-pools", action="store_true", help="leave out judging all pages")
+    parser.add_argument("--no-cosine", action="store_true")
     given = parser.parse_args()
-    pages = Pages(given.pages, given.exclude)
-    everywhere = pages.idf(list(range(len(pages.bags))))
-    background = Background.load()
-    fixed = {"background": np.array([background.idf(term) for term in pages.words.terms])}
-    fixed["none"] = np.ones(len(pages.words.terms))
-    topics = {
-        name: sorted(members)
-        for name, members in sorted(classes(given.labels, pages.urls).items())
-        if given.least <= len(members) <= given.most
-    }
-    ranked: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)
-    passed: dict[tuple[str, str, float], list[tuple[float, float, float]]] = defaultdict(list)
-    for name, members in topics.items():
-        chance, half = random.Random(zlib.crc32(name.encode())), "AB"[zlib.crc32(name.encode()) >> 8 & 1]
-        relevant = np.zeros(len(pages.bags), bool)
-        relevant[members] = True
-        examples = chance.sample(members, min(EXAMPLES, len(members) // 4))
-        others = np.flatnonzero(~relevant).tolist()
-        on_topic = chance.sample(members, min(len(members), SAMPLE // 2))
-        idfs = {
-            "learned": everywhere,
-            "crawled": pages.idf(on_topic + chance.sample(others, SAMPLE - len(on_topic))),
-            **fixed,
-        }
-        centroid = pages.centroid(examples)
-        standing_out = sorted(centroid, key=lambda term: -centroid[term] * everywhere[term])
-        named = [pages.words.id_of.get(stem) for stem in stems(name.split("/")[-1].replace("_", " "))]
-        words = {term: 1.0 for term in [*named, *standing_out[:4]] if term is not None}
-        kept = np.ones(len(relevant), bool)
-        kept[examples] = False
-        for way, query in (("words", words), ("examples", dict(centroid.most_common(TERMS)))):
-            for tf in ("log", "max"):
-                for kind, idf in idfs.items():
-                    scores = pages.scores(query, tf, idf)[kept]
-                    ranked[way, tf, kind].append(precision(scores, relevant[kept]))
-                    if (tf, kind) == ("log", "crawled"):
-                        for threshold in THRESHOLDS:
-                            above = scores >= threshold
-                            right, all_ = int((above & relevant[kept]).sum()), int(relevant[kept].sum())
-                            if above.any():
-                                passed[way, half, threshold].append(
-                                    (right / above.sum(), right / all_, above.sum() / all_)
-                                )
-    print(f"{len(pages.bags)} pages, {len(topics)} classes\n")
-    print("| topic | tf | idf | average precision | precision at R |\n|---|---|---|---|---|")
-    for (way, tf, kind), values in sorted(ranked.items()):
-        print(f"| {way} | {tf} | {kind} | {np.mean(values, 0)[0]:.3f} | {np.mean(values, 0)[1]:.3f} |")
-    print("\n| topic | half | threshold | of these relevant | of the relevant found | counted / relevant |")
-    print("|---|---|---|---|---|---|")
-    for (way, half, threshold), values in sorted(passed.items()):
-        print(f"| {way} | {half} | {threshold} | " + " | ".join(f"{x:.2f}" for x in np.mean(values, 0)) + " |")
+    print("| corpus | told | topics | precision | recall | F1 | AP | error | 1.5 | 3 |\n" + "|---" * 10 + "|")
+    for path, labels in zip(given.files[::2], given.files[1::2], strict=True):
+        corpus = Corpus(path, labels, given.cache, given.most)
+        chosen = [topic for topic in corpus.topics if half_of(topic) == given.half]
+        chosen = chosen[: given.topics] if given.topics else chosen
+        if not given.no_pools:
+            if not given.no_cosine:
+                show(corpus.name, pools(corpus, chosen, plain=True), line=0.1)
+            show(corpus.name, pools(corpus, chosen, plain=False))
+        if given.crawls:
+            some = sorted(chosen, key=lambda topic: zlib.crc32(topic[::-1].encode()))[: given.crawls]
+            show(corpus.name, crawls(corpus, some))
 
 
 if __name__ == "__main__":

@@ -165,6 +165,8 @@ class Engine:
             self._fold_visit(event)
         elif isinstance(event, Seed):
             self._admit(event.node, source=event.kind == "sitemap")
+            if self.learner is not None:
+                self.learner.start(event)
         elif isinstance(event, Setting):
             self.tally.settings[event.key] = event.value
         elif isinstance(event, Lesson):
@@ -252,6 +254,7 @@ class Engine:
                     if self.ending:
                         break
                 await self._wait(deadline)
+            self._teach(force=True)
             self._record(Setting("end", self._end(), self.clock()))
         finally:
             self._stopping = False

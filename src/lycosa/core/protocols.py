@@ -32,6 +32,7 @@ from lycosa.core.types import (
     Place,
     Rows,
     Scores,
+    Seed,
     Step,
     Task,
     Terms,
@@ -135,6 +136,10 @@ class Learner(Topic, Protocol):
 
     def adopt(self, lesson: Lesson) -> None:
         """From now on judge by this, live and replayed."""
+        ...
+
+    def start(self, seed: Seed) -> None:
+        """A node that the user starts from, live and replayed."""
         ...
 
     def hear(self, label: Label) -> None:

@@ -128,12 +128,6 @@ class Page:
     exchange: Exchange | None = None
     guessed: bool = False
     """Whether the language was guessed, as the page declares none."""
-    main: str = ""
-    """The text of its main part, without the title, menus and the like; empty: nobody has looked for it."""
-    headings: str = ""
-    """The headings of the main part, one a line."""
-    lead: str = ""
-    """How the main part begins: its first paragraphs."""
     node: str = ""
     """The node where it was found, once the engine has it."""
 

@@ -25,6 +25,11 @@ class Entry(NamedTuple):
 
 
 TOPICS: dict[str, Entry] = {
+    "probability": Entry(
+        "probability", "Probability",
+        "the probability that a person would say yes; learns from start pages, examples, labels and the crawl itself",
+        "", "words or examples",
+    ),
     "vector": Entry(
         "query", "Query", "nearness to words or example pages in the vector space: tf-idf and cosine",
         "Batsakis 2007, eq. 1, 2", "words or examples",

@@ -27,7 +27,7 @@ PRIOR = 30
 STEPS = 320
 """Vectors are kept as whole numbers of this part of 1, from -127 to 127."""
 
-_COMMON = base64.b85decode(
+COMMON = base64.b85decode(
     "_YV^50R{dL2Ob#n1N!&){RRv0{R;fq6btV9{qy|%0R#051^5XC6YTlw3HJQ{2JRQ~2Hy7-_W|z$4D<i=6#x1W3;qZL3IPia1qJ{C{1)*F4E+"
     "NJ2@LfH{Pze40Ra8~?g;n_{}%}V{r(UJ_W=6?{Qdv)0Sx>I^7Zrd_y_+70ssT@^aA?-^a}g;`}_F(00{mM`SJY%|NH#`1pWE+_yYL~1OWZ=`"
     "3DLE0tWa1{|NT*`uhn6{{j2>0sH;^0tNg92>$W?3kCoV{1E#I`vmp-2>t%_{RjX7`27F*@d6b80}b>8`}g?)4*~rH0Sp590|@~A{{{5@"
@@ -93,7 +93,7 @@ class Embedding:
         self._examples = _of_examples(examples) if examples else None
         if self._words is None and self._examples is None:
             raise InputError("the topic is empty: say what to hunt in a few words, or with --example PAGE")
-        self.total_ = PRIOR * np.frombuffer(_COMMON, np.int8).astype(np.int64)
+        self.total_ = PRIOR * np.frombuffer(COMMON, np.int8).astype(np.int64)
         self.pages_ = PRIOR
         self._now: tuple[int, Vector, Vector] | None = None
 
@@ -117,7 +117,7 @@ class Embedding:
         mean, topic = self._lens()
         vector, links = vectors([_text(page)], language)[0], page.links
         beta = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0
-        judgement = Judgement(min(1.0, beta), np.zeros(len(links), np.float32), {"embedding": _packed(vector)})
+        judgement = Judgement(min(1.0, beta), np.zeros(len(links), np.float32), {"embedding": packed(vector)})
         near = {"anchor": links.anchors, "context": links.contexts}
         judgement.alphas = _cosines(near[self.link], language, topic)
         for name in self.facets:
@@ -152,7 +152,7 @@ def _text(page: Page) -> str:
     return f"{page.title} {page.marked}"
 
 
-def _packed(vector: Vector) -> bytes:
+def packed(vector: Vector) -> bytes:
     return np.clip(np.rint(vector * STEPS), -127, 127).astype(np.int8).tobytes()
 
 

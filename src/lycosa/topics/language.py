@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.protocols import Learner, Topic
-from lycosa.core.types import Judgement, Label, Lesson, Page, Visit
+from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
 from lycosa.topics.around import Around
 
 
@@ -50,6 +50,10 @@ class LearnsInLanguage(InLanguage):
     def adopt(self, lesson: Lesson) -> None:
         """Pass it on."""
         self.topic.adopt(lesson)
+
+    def start(self, seed: Seed) -> None:
+        """Pass it on."""
+        self.topic.start(seed)
 
     def hear(self, label: Label) -> None:
         """Pass it on."""

@@ -112,7 +112,7 @@ def _judge(options: Options) -> tuple[str, dict[str, str]]:
     """The name of the judge that the options name or imply, and its parameters as they were typed."""
     if options.judge:
         return parse(options.judge)
-    return "regex" if options.regex else "model" if options.model else "vector", {}
+    return "regex" if options.regex else "model" if options.model else "probability", {}
 
 
 def _check_sources(name: str, asked: list[str]) -> None:

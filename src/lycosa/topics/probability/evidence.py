@@ -1,0 +1,227 @@
+"""What is seen of a page. All of it comes from the visit as the log keeps it, so that a page can be judged again.
+
+How a page answers the words that were asked for (`ANSWERS`):
+
+    body     BM25 of the words in the main part, as a share of the most it can be
+    head     the share of the words that stand in the title or the address
+    lead     the share that stands in the headings or the first paragraphs
+    meaning  the cosine of the page's vector with that of the words
+
+What a page is made of, so that it can be likened to others: its features. Each is a slot (a hash) and how often it is
+there: the stems that stand out most, the words of the address, and the addresses it links to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
+from lycosa.text.addresses import words_of
+from lycosa.text.background import Background
+from lycosa.text.embeddings import DIMENSIONS
+from lycosa.text.languages import ENGLISH
+from lycosa.text.tokens import stems
+from lycosa.topics.embedding import STEPS
+
+ANSWERS = ("body", "head", "lead", "meaning")
+
+STEMS, WORDS, LINKS = 96, 16, 48
+"""Features kept of a page: stems, words of its address, links."""
+FEATURES = STEMS + WORDS + LINKS
+PARTS = (slice(0, STEMS), slice(STEMS, STEMS + WORDS), slice(STEMS + WORDS, FEATURES))
+SHARES = (6.0, 2.0, 4.0)
+"""How much each kind counts when pages are likened; a page's vector counts 4."""
+
+SLOTS = 1 << 18
+TENTHS = 16
+"""1 + log f is kept as so many parts of 1."""
+
+SATURATION, LENGTH = 1.2, 0.75
+"""k1 and b of BM25 (Robertson et al. 1995)."""
+
+BACKGROUND = 100.0
+"""For how many pages the word statistics count that come with the package; the crawl's own pages come to that."""
+
+Column = NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class Evidence:
+    """One page."""
+
+    slots: NDArray[np.int32]
+    """Of its features; 0 where there is none."""
+    amounts: NDArray[np.uint8]
+    answers: Column
+    vector: NDArray[np.int8]
+    against: float = 0.0
+    """How much it has of the words that speak against it, from 0 to 1."""
+    quality: float = 1.0
+
+
+def slot_of(text: str) -> int:
+    """Where what is known of a feature is kept."""
+    return 1 + xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) % (SLOTS - 1)
+
+
+class Looking:
+    """Sees pages: knows the words that were asked for, and how common each feature is on the pages so far."""
+
+    def __init__(self, words: Mapping[str, float], against: Sequence[str], meaning: Column | None) -> None:
+        self.pages = 0
+        self.frequency = np.zeros(SLOTS, np.float32)
+        """On how many pages each feature is."""
+        self.share = np.zeros(SLOTS, np.float32)
+        """On what share of pages elsewhere each stem is."""
+        self.meaning = meaning
+        self._words, self._against = dict(words), tuple(against)
+        self._background = Background.load()
+        self._length = 0.0
+        self._slot_of = np.zeros(1024, np.int32)
+        self._terms = 0
+        self._wanted: dict[str, tuple[NDArray[np.int32], Column, NDArray[np.int32]]] = {}
+
+    # -- the crawl's words -------------------------------------------------------------------------------------
+
+    @property
+    def terms(self) -> int:
+        """Words of the crawl that are known, by their numbers."""
+        return self._terms
+
+    def meet(self, new: Sequence[str]) -> None:
+        """The next words of the crawl, in the order of their numbers."""
+        if not new:
+            return
+        known = self._terms
+        self._terms += len(new)
+        self._slot_of = fit(self._slot_of, self._terms)
+        slots = self._slot_of[known : self._terms] = np.fromiter(map(slot_of, new), np.int32, len(new))
+        background = self._background
+        counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
+        self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
+
+    def idf(self) -> Column:
+        """How rare each feature is by now: log of one over its share, on pages here and elsewhere."""
+        common = self.frequency + BACKGROUND * self.share + 0.5
+        rare: Column = np.log((self.pages + BACKGROUND + 1.0) / common)
+        return np.maximum(rare, 0.0)
+
+    # -- seeing ------------------------------------------------------------------------------------------------
+
+    def slots(self, terms: Terms) -> NDArray[np.int32]:
+        """Of a page's words."""
+        return self._slot_of[terms.ids]
+
+    def see(
+        self,
+        found: NDArray[np.int32],
+        terms: Terms,
+        node: str,
+        links: Sequence[str],
+        language: str,
+        data: Mapping[str, Any],
+        title: str = "",
+    ) -> Evidence:
+        """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit."""
+        vector = data.get("vector")
+        known = isinstance(vector, bytes) and len(vector) == DIMENSIONS
+        evidence = Evidence(
+            *self._features(found, terms, node, links, language),
+            np.zeros(len(ANSWERS), np.float32),
+            np.frombuffer(vector, np.int8) if known and vector else np.zeros(DIMENSIONS, np.int8),
+            quality=float(data.get("quality", 1.0)),
+        )
+        self._answer(evidence, found, terms, language, title)
+        phrased = data.get("phrases")
+        if phrased is not None:
+            evidence.answers[:3] *= 0.5 + 0.5 * float(phrased)
+        return evidence
+
+    def count(self, evidence: Evidence, words: int) -> None:
+        """The page is one of the crawl's: what is on it is more common now."""
+        self.pages += 1
+        self._length += words
+        self.frequency[evidence.slots] += 1.0
+        self.frequency[0] = 0.0
+
+    def _features(
+        self, found: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
+        often = 1.0 + np.log(np.maximum(terms.counts, 1))
+        kept = slice(None)
+        if len(found) > STEMS:
+            common = self.frequency[found] + BACKGROUND * self.share[found] + 0.5
+            heavy = often * (math.log(self.pages + BACKGROUND + 1.0) - np.log(common))
+            kept = np.sort(np.argpartition(-heavy, STEMS)[:STEMS])
+        own = found[kept]
+        slots[: len(own)] = own
+        amounts[: len(own)] = np.minimum(TENTHS * often[kept], 255.0)
+        words = [slot_of(f"address {stem}") for stem in dict.fromkeys(stems(words_of(node), language))][:WORDS]
+        slots[STEMS : STEMS + len(words)] = words
+        amounts[STEMS : STEMS + len(words)] = TENTHS
+        distinct = dict.fromkeys(links)
+        distinct.pop(node, None)
+        if distinct:
+            leads = np.unique(np.fromiter((slot_of(f"link {url}") for url in distinct), np.int32, len(distinct)))
+            if len(leads) > LINKS:  # those that other pages have as well, the rarest first
+                often_met = self.frequency[leads]
+                leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]
+            slots[STEMS + WORDS : STEMS + WORDS + len(leads)] = leads
+            amounts[STEMS + WORDS : STEMS + WORDS + len(leads)] = TENTHS
+        return slots, amounts
+
+    def _answer(self, evidence: Evidence, found: NDArray[np.int32], terms: Terms, language: str, title: str) -> None:
+        wanted, weights, against = self._asked(language)
+        marks = terms.marks
+        if not len(marks):  # an earlier version's log
+            own = [slot_of(stem) for stem in stems(title, language)]
+            marks = np.where(np.isin(found, own), np.uint8(TITLE), np.uint8(0))
+        length = float(terms.counts.sum())
+        mean = self._length / self.pages if self.pages else length or 1.0
+        damp = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean or 1.0))
+        answers = evidence.answers
+        for slot, weight in zip(wanted.tolist(), weights.tolist(), strict=True):
+            at = np.flatnonzero(found == slot)
+            if len(at):
+                count, mark = float(terms.counts[at[0]]), int(marks[at[0]])
+                answers[0] += weight * count / (count + damp)
+                answers[1] += weight * bool(mark & (TITLE | ADDRESS))
+                answers[2] += weight * bool(mark & (LEAD | HEADING))
+        for slot in against.tolist():
+            at = np.flatnonzero(found == slot)
+            if len(at):
+                plain = bool(int(marks[at[0]]) & (TITLE | HEADING | LEAD))
+                evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at[0]]) / 4.0))
+        if self.meaning is not None:
+            answers[3] = float(evidence.vector.astype(np.float32) @ self.meaning) / STEPS
+
+    def _asked(self, language: str) -> tuple[NDArray[np.int32], Column, NDArray[np.int32]]:
+        """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""
+        known = self._wanted.get(language)
+        if known is None:
+            weights: dict[str, float] = {}
+            for text, weight in self._words.items():
+                for stem in stems(text, language):
+                    rare = self._background.idf(stem) if language == ENGLISH else 1.0
+                    weights[stem] = weights.get(stem, 0.0) + weight * max(rare, 0.5)
+            whole = sum(weights.values()) or 1.0
+            against = dict.fromkeys(stem for text in self._against for stem in stems(text, language))
+            known = (
+                np.array([slot_of(stem) for stem in weights], np.int32),
+                np.array([weight / whole for weight in weights.values()], np.float32),
+                np.array([slot_of(stem) for stem in against if stem not in weights], np.int32),
+            )
+            if len(self._wanted) > 40:
+                self._wanted.clear()
+            self._wanted[language] = known
+        return known
