@@ -27,6 +27,9 @@ from itertools import accumulate
 from turbohtml import Document as Tree
 from turbohtml import Text
 
+OPEN, CLOSE = "\x01", "\x02"
+"""Around each link in a rendered text."""
+
 MARK = "\x03"
 """Begins a mark; one of these letters follows."""
 
@@ -43,7 +46,7 @@ MOST_WEIGHED = 500_000
 """Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
 
 MOST_LINES = 20_000
-"""Lines of a page that are read; what is beyond them is not in the main part."""
+"""Lines of a page that are read; what is beyond them is taken as it stands."""
 
 MOST_CELLS = 20_000
 """Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
@@ -306,25 +309,23 @@ class _Fragments:
                     self.ranges.append((found, start, len(self.texts)))
             if len(piece) > 1:
                 row = self._lines(piece[1:], row)
-            if row > MOST_LINES:
-                break
         self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:
         row -= 1  # the first line goes on where the piece before it ended
-        for line in piece.split("\n", MOST_LINES)[:MOST_LINES]:
+        for line in piece.split("\n"):
             row += 1
             if not line or line.isspace():
                 continue
             linked = links = words = 0
-            if "\x01" in line or "\x02" in line:
-                inside = [said for part in line.split("\x01")[1:] if (said := part.partition("\x02")[0])]
+            if OPEN in line or CLOSE in line:
+                inside = [said for part in line.split(OPEN)[1:] if (said := part.partition(CLOSE)[0])]
                 if inside:
                     joined = " ".join(inside)
                     links, words = len(inside), joined.count(" ") + 1
                     linked = (len(joined) if joined.isascii() else _length(joined)) - links + 1
-                line = line.replace("\x01", "").replace("\x02", "")
+                line = line.replace(OPEN, "").replace(CLOSE, "")
             self.texts.append(line)
             self.rows.append(row)
             self.letters.append(len(line) if line.isascii() else _length(line))
@@ -355,8 +356,15 @@ def main_part(text: str) -> MainPart:
     >>> main_part(text)
     MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
     """
+    rest = ""
+    if text.count("\n") > MOST_LINES:
+        *lines, rest = text.split("\n", MOST_LINES)
+        text = "\n".join(lines)
     parts = _Fragments(text)
-    return _written(parts, _kept(parts)) if parts.texts else MainPart()
+    found = _written(parts, _kept(parts)) if parts.texts else MainPart()
+    if rest:
+        found.text = f"{found.text}\n{unmarked(rest).replace(OPEN, '').replace(CLOSE, '')}".strip()
+    return found
 
 
 def _kept(parts: _Fragments) -> list[int]:
