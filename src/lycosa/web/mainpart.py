@@ -42,6 +42,9 @@ LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
 MOST_MARKED = 5_000
 """Elements of a page that are looked at."""
 
+MOST_MARKS = 5 * MOST_MARKED
+"""Marks in a text; one with more writes them itself."""
+
 MOST_WEIGHED = 500_000
 """Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
 
@@ -266,6 +269,8 @@ def unmarked(text: str) -> str:
     >>> unmarked(f"Reefs\\n\\n{MARK}N\\n\\nHome\\n\\n{MARK}E\\n\\nCoral {MARK}Nlives{MARK}E.")
     'Reefs\\n\\nHome\\n\\nCoral lives.'
     """
+    if text.count(MARK) > MOST_MARKS:
+        return text.replace(MARK, "")
     first, *rest = text.split(MARK)
     pieces = [first]
     gap = len(first) - len(first.rstrip("\n")) if first else 2
@@ -357,6 +362,8 @@ def main_part(text: str) -> MainPart:
     MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
     """
     rest = ""
+    if text.count(MARK) > MOST_MARKS:
+        text = text.replace(MARK, "")
     if text.count("\n") > MOST_LINES:
         *lines, rest = text.split("\n", MOST_LINES)
         text = "\n".join(lines)
