@@ -387,6 +387,10 @@ def _kept(parts: _Fragments) -> list[int]:
         and sums[end] - sums[start] > HALF * sums[-1]
         and whole[end] - whole[start] > SOME * whole[-1]
     }
+    places = parts.covered(ARTICLE + MAIN + BODY)
+    wide |= {  # the header of an article is its own
+        number for number, (found, start, _) in enumerate(parts.ranges) if found == HEAD and places[start]
+    }
     out = parts.covered(LEFT_OUT, wide)
     plain = [0 if left else n for n, left in zip(said, out, strict=True)]
     inside = _place(parts, plain)
