@@ -15,7 +15,7 @@ from lycosa.refresh.detectors import DETECTORS, detector
 from lycosa.refresh.detectors.paper import checksum
 from lycosa.refresh.detectors.tree import levels_apart
 from lycosa.refresh.judging import DEFAULT, judge_change, parse_detectors
-from lycosa.refresh.mainpart import MainPart, difference, main_part, share_of_others
+from lycosa.refresh.mainpart import MainPart, difference, share_of_others
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.web.tree import tree_of
 
@@ -343,7 +343,7 @@ def test_a_directory_keeps_its_links() -> None:
 
 def test_a_page_of_furniture_only() -> None:
     """Where everything is called an aside, the aside is the page."""
-    assert ["Coral lives."] == main_part(tree_of("<aside><p>Coral lives.</aside>")).blocks
+    assert ["Coral lives."] == page("<aside><p>Coral lives.</aside>").main.blocks
 
 
 HOSTILE = {

@@ -185,3 +185,10 @@ def test_the_whole_text_on_demand() -> None:
     whole = document.whole()
     assert (whole.main, whole.headings, whole.lead, whole.said) == ("", "", "", whole.text)
     assert "Home" in whole.said
+
+
+def test_the_header_of_an_article_is_its_own() -> None:
+    lead = "A short history of reefs, from the first polyps on."
+    header = f"<header><h1>Reefs</h1><p>{lead}</p></header>"
+    page = f"<header>Our paper</header><main><article>{header}<p>{PROSE}</p><p>{MORE}</p></article></main>"
+    assert main(page) == f"Reefs\n{lead}\n{PROSE}\n{MORE}"

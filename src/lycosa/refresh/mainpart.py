@@ -1,16 +1,8 @@
-"""The main part of a page: what a reader came for, without navigation, advertisements, dates and counters.
+"""The main part of a page (web/mainpart.py) in its document tree, without dates and counters: what changes count in.
 
-One pass over the tree, linear whatever the markup:
-
-1.  Elements that are no content by their tag (nav, footer, aside, ...), role, or class and id (`sidebar`, `ad-slot`)
-    are furniture, with all inside them. So is a header, but for the h1 in it, and what is hidden.
-2.  The rest falls into blocks: paragraphs, items of lists, rows of tables. A block outside main and article is
-    furniture as well if most of its words are links and these are short, as those of menus are: fewer than
-    `HEADLINE` words each. On a page that hardly has anything else (a directory) this rule does not hold.
-3.  Blocks lose what changes by itself (stamps.py). One that has nothing left is not there.
-
-The idea of judging blocks by their links and words is that of Kohlschütter et al. 2010 (Boilerplate Detection using
-Shallow Text Features); rules and numbers here are our own.
+One pass over the tree, linear whatever the markup: texts are held against that of the main part, in order, and those
+that are found there belong to it, as do pictures among them. They fall into blocks: paragraphs, items of lists, rows of
+tables. Blocks lose what changes by itself (stamps.py). One that has nothing left is not there.
 """
 
 from __future__ import annotations
@@ -24,37 +16,24 @@ from lycosa.refresh.change import Kind
 from lycosa.refresh.stamps import unstamped
 from lycosa.web.tree import Tree
 
-HEADLINE = 4
-"""Words of a link that tells of something; those of menus have fewer."""
+SURE = 12
+"""Letters of a text that is found again in the main part wherever it is; shorter ones have to follow the one before."""
 
-DENSE = 0.5
-"""Share of a block's words within links beyond which it is a menu."""
+AHEAD, BACK = 20_000, 200
+"""Letters of the main part among which a text is looked for, after the last one that was found, and before it."""
 
-HUB = 0.2
-"""A page that would keep less than this share of its words without its menus is made of links."""
+NEAR = 10
+"""Nodes beyond the first text and the last one of the main part among which pictures are its own."""
 
-SKIP, FURNITURE, HEADER, MAIN, STAMPED, TABLE = 1, 2, 4, 8, 16, 32
+SKIP, OUTSIDE, STAMPED, TABLE, TITLE = 1, 2, 4, 8, 16
 
 _SKIPPED = frozenset("head script style template noscript select textarea button datalist object iframe canvas".split())
-_FURNITURE = frozenset("nav footer aside menu dialog".split())
-_ROLES = frozenset(
-    "navigation banner contentinfo complementary search menu menubar toolbar dialog alert status".split()
-)
 _BLOCKS = frozenset(
     "address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section summary table "
     "tbody tfoot thead title tr ul".split()
 )
 _MEDIA = frozenset("img picture video audio svg math".split())
-_NEVER = frozenset("html body main article h1".split())
-"""Never furniture by their class."""
-
-_NAMED = (
-    r"ads?|advert\w*|adsense|banner|breadcrumbs?|carousel|consent|cookies?\w*|footer|masthead|menus?|navbar|navi?|"
-    r"navigation|newsletter|pager|pagination|popup|promo\w*|recommend\w*|related|share|sharing|sidebar|social|sponsor\w*|"
-    r"subscribe|tagcloud|toolbar|topbar|trending|widgets?"
-)
-_FURNISHED = re.compile(rf"(?:{_NAMED})(?:[-_].*)?|(?!has|with|no|is|js)[a-z0-9]+[-_](?:{_NAMED})", re.IGNORECASE)
 _DATED = re.compile(
     r"(?:byline|date|dateline|datetime|entry-meta|lastmod|last-?(?:updated|modified)|meta|modified|post-?(?:date|meta)|"
     r"posted(?:-on)?|pubdate|published|time|timestamp|updated)",
@@ -95,16 +74,7 @@ class _Block:
     pieces: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)
     plain: list[int] = field(default_factory=list)
-    words: int = 0
-    linked: int = 0
-    links: int = 0
-    last: int = -1
     line: str = ""
-
-    @property
-    def is_menu(self) -> bool:
-        """Whether it is made of short links."""
-        return self.linked > DENSE * self.words and self.linked < HEADLINE * self.links
 
 
 def words_of(blocks: Iterable[str]) -> list[str]:
@@ -116,31 +86,41 @@ def words_of(blocks: Iterable[str]) -> list[str]:
     return [word for block in blocks for word in _WORDS.findall(block)]
 
 
-def main_part(tree: Tree) -> MainPart:
-    """The main part of a page.
+class _Trace:
+    """Says of each text of a page, in order, whether it is in the main part."""
+
+    def __init__(self, main: str) -> None:
+        self.main = "".join(main.split())
+        self.at = 0
+
+    def has(self, text: str) -> bool:
+        """Whether it is the next, or long enough to be told wherever it is."""
+        sought = "".join(text.replace("\xad", "").split())
+        if not self.main.startswith(sought, self.at):
+            if len(sought) < SURE:
+                return False
+            found = self.main.find(sought, max(0, self.at - BACK), self.at + AHEAD + len(sought))
+            if found < 0:
+                return False
+            self.at = found
+        self.at += len(sought)
+        return True
+
+
+def main_part(tree: Tree, main: str) -> MainPart:
+    """The main part of a page, by its text.
 
     >>> from lycosa.web.tree import tree_of
     >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
-    >>> main_part(tree_of(page)).blocks
+    >>> main_part(tree_of(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
-    states, blocks, links = _read(tree)
-    if not any(block.words for block in blocks if not block.state & (SKIP | FURNITURE | HEADER)):
-        for block in blocks:  # nothing but furniture: then that is what the page is
-            block.state &= ~(FURNITURE | HEADER)
-        states = [state & ~(FURNITURE | HEADER) for state in states]
-    ours = [block for block in blocks if not block.state & (SKIP | FURNITURE | HEADER)]
-    open_air = [block for block in ours if not block.state & MAIN]
-    kept = sum(block.words for block in ours) - sum(block.words for block in open_air if block.is_menu)
-    if kept > HUB * sum(block.words for block in ours):
-        for block in open_air:
-            if block.is_menu:
-                block.state |= FURNITURE
+    states, blocks, links = _read(tree, _Trace(main))
     part = MainPart(inside=bytearray(len(tree)), plain=bytearray(len(tree)))
     for block in blocks:
-        if block.state & SKIP or not block.line:
+        if not block.line:
             continue
-        if block.state & (FURNITURE | HEADER):
+        if block.state & OUTSIDE:
             part.furniture.append(block.line)
         else:
             part.blocks.append(block.line)
@@ -157,7 +137,7 @@ def main_part(tree: Tree) -> MainPart:
     return part
 
 
-def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
+def _read(tree: Tree, trace: _Trace) -> tuple[list[int], list[_Block], list[int]]:
     """The state of each node, the page's blocks with their lines, and its link elements."""
     states: list[int] = []
     holder: list[int] = []  # for each node the innermost block element it is in
@@ -180,7 +160,9 @@ def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
                 link = node
                 links.append(node)
         elif not state & SKIP and (text := tree.texts[node]) and not text.isspace():
-            if broken or block.at != held or (block.state ^ state) & (FURNITURE | HEADER):
+            if not state & TITLE and not trace.has(text):
+                state |= OUTSIDE
+            if broken or block.at != held or (block.state ^ state) & OUTSIDE:
                 block = _Block(held, state)
                 blocks.append(block)
                 broken = False
@@ -192,12 +174,6 @@ def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
             if link < 0:
                 block.plain.append(node)
                 block.unlinked.append(block.pieces[-1])
-            words = sum(map(str.isalpha, (word[0] for word in text.split())))
-            block.words += words
-            if link >= 0:
-                block.linked += words
-                block.links += link != block.last
-                block.last = link
         elif not name and not broken and not state & SKIP:
             block.pieces.append(" ")
         states.append(state)
@@ -205,7 +181,7 @@ def _read(tree: Tree) -> tuple[list[int], list[_Block], list[int]]:
         link_of.append(link)
     for block in blocks:
         line = " ".join("".join(block.pieces).split())
-        if block.at >= 0 and tree.names[block.at] == "title":
+        if block.state & TITLE:
             line = _UNREAD.sub("", line)
         block.line = unstamped(line, table=bool(block.state & TABLE))
     return states, blocks, links
@@ -215,39 +191,24 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
     """The state of an element, from that of its parent."""
     if name in _SKIPPED:
         return state | SKIP
-    if name == "title" and state & SKIP and not state & FURNITURE:
-        state &= ~SKIP  # the one thing of the head that is shown
-    elif name in _FURNITURE:
-        state |= FURNITURE
-    elif name == "header" and not state & MAIN:
-        state |= HEADER
-    elif name == "h1":
-        state &= ~HEADER
-    elif name in ("main", "article"):
-        state |= MAIN
+    if name == "title" and state & SKIP:
+        state = state & ~SKIP | TITLE  # the one thing of the head that is shown
     elif name == "tr":
         state |= TABLE
     if attributes:
-        role = attributes.get("role", "").lower()
-        if role == "main":
-            state |= MAIN
-        elif role in _ROLES:
-            state |= FURNITURE
         if "hidden" in attributes or ("style" in attributes and _HIDDEN.search(attributes["style"][:1000])):
             state |= SKIP
         names = (attributes.get("class", "") + " " + attributes.get("id", ""))[:1000].split()
-        if names:
-            if name not in _NEVER and any(map(_FURNISHED.fullmatch, names)):
-                state |= FURNITURE
-            if any(map(_DATED.fullmatch, names)):
-                state |= STAMPED
+        if names and any(map(_DATED.fullmatch, names)):
+            state |= STAMPED
     return state
 
 
 def _fill(tree: Tree, states: list[int], inside: bytearray) -> None:
-    """Mark pictures, and whatever holds something that is marked."""
+    """Mark pictures among what is marked, and whatever holds something that is marked."""
+    first, last = inside.find(1), inside.rfind(1)
     for node in range(len(tree) - 1, 0, -1):
-        if tree.names[node] in _MEDIA and not states[node] & (SKIP | FURNITURE | HEADER):
+        if tree.names[node] in _MEDIA and first - NEAR <= node <= last + NEAR and not states[node] & SKIP:
             attributes = tree.attributes[node]
             if not {attributes.get("width"), attributes.get("height")} & {"0", "1"}:
                 inside[node] = 1

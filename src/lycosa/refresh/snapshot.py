@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.refresh.mainpart import MainPart, main_part
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
-from lycosa.web.html import HTML, charset_of, read_body
+from lycosa.web.html import HTML, charset_of, extract, read_body
 from lycosa.web.tree import Tree, base_of, decode, images, tree_of
 from lycosa.web.urls import resolve
 
@@ -91,7 +91,7 @@ class Snapshot:
     def main(self) -> MainPart:
         """What a reader came for; of a text without markup every line, and nothing is furniture."""
         if self.is_html:
-            return main_part(self.tree)
+            return main_part(self.tree, extract(self.body, self.url, charset_of(self.content_type)).main)
         lines = (" ".join(line.split()) for line in self.text.splitlines())
         return MainPart([line for line in lines if line])
 

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from lycosa.refresh.mainpart import main_part
+from lycosa.web.html import extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
 
@@ -237,12 +238,17 @@ class Shown:
     cut: bool = False
 
 
+def _inside(tree: Tree, source: str, url: str) -> bytearray:
+    """Which nodes are of the main part."""
+    return main_part(tree, extract(source.encode("utf-8", "replace"), url, "utf-8").main).inside
+
+
 def of_html(source: str, url: str) -> Shown:
     """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE])
     # Of a very long page all is shown: to tell what matters in it would take seconds.
     long = len(tree) + sum(map(len, tree.texts)) > MAIN
-    inside = bytearray(b"\1") * len(tree) if long else main_part(tree).inside
+    inside = bytearray(b"\1") * len(tree) if long else _inside(tree, source[:SOURCE], url)
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
     for node in range(len(tree) - 1, 0, -1):

@@ -16,12 +16,12 @@ from turbohtml.detect import detect, detect_language
 
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
+from lycosa.web.mainpart import CLOSE as CLOSE
+from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.urls import resolve
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
-
-OPEN, CLOSE = "\x01", "\x02"
 
 WINDOW = 20
 """Words in a link's context, the anchor included."""

@@ -27,22 +27,29 @@ from itertools import accumulate
 from turbohtml import Document as Tree
 from turbohtml import Text
 
+OPEN, CLOSE = "\x01", "\x02"
+"""Around each link in a rendered text."""
+
 MARK = "\x03"
 """Begins a mark; one of these letters follows."""
 
 FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = "FNCBAMTHDRIE"
 
 PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
+UNNAMED = HEADING + IMAGE + DENSEST
 LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
 
 MOST_MARKED = 5_000
 """Elements of a page that are looked at."""
 
+MOST_MARKS = 5 * MOST_MARKED
+"""Marks in a text; one with more writes them itself."""
+
 MOST_WEIGHED = 500_000
 """Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
 
 MOST_LINES = 20_000
-"""Lines of a page that are read; what is beyond them is not in the main part."""
+"""Lines of a page that are read; what is beyond them is taken as it stands."""
 
 MOST_CELLS = 20_000
 """Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
@@ -68,14 +75,26 @@ HALF = 0.5
 BACK = 6
 """Lines before a place among which its lead and headline may be."""
 
+MORE = 0.2
+"""Share of the prose that several places have to hold beyond the best one to be taken together."""
+
 LINE = 15
 """What a line without prose counts against a stretch of lines, beside the letters of its links."""
 
-NEARLY = 0.7
+NEARLY = 0.85
 """Share of what a place says outside of links that a stretch of it has to hold."""
 
 SOME = 0.3
 """Share of what a page says outside of links that a place has to hold."""
+
+STORY = 400
+"""Letters of prose that make a page one with something to read, so that short links in it are menus."""
+
+LONG_STORY = 2_000
+"""The same for a page that names nothing, as old ones do: their lists are content more often than menus."""
+
+WORTHY = 0.6
+"""Share of its letters that a page without so much prose has to keep without them."""
 
 HUB = 0.2
 """A page that would keep less than this share of its letters is made of what would be left out."""
@@ -110,7 +129,7 @@ _NAMES = (
     r"breadcrumbs?|bread-?crumb\w*|byline|captcha|catlinks|consent|cookies?\w*|copyright|dropdown|editsection|editlink|"
     r"footer|footnav|foot|gdpr|hatnote|hidden|jump-?(?:to-?)?nav|language-?\w*|legal|links-?bar|login|masthead|menus?|"
     r"mega-?menu|meta-?nav|modal|navbar|navbox|navi?|navigation|nav-?links|newsletter|noprint|outbrain|overlay|pager|"
-    r"paginat\w*|paywall|popup|prev-?next|printfooter|promo\w*|recommend\w*|related\w*|rss|search-?(?:box|form|bar)?|"
+    r"paginat\w*|paywall|popup|prev-?next|printfooter|promo\w*|quick-?_?links|recommend\w*|related\w*|rss|search-?(?:box|form|bar)?|"
     r"see-?also|share\w*|sharing|sharedaddy|side-?bar\w*|side-?nav|sign-?(?:in|up)|site-?(?:header|footer|nav)|"
     r"skip-?(?:link|to|nav)?\w*|social\w*|sponsor\w*|sr-only|subscri\w*|tags?-?(?:cloud|list|links)|taboola|tag-?cloud|"
     r"teasers?|tooltip|toolbar|tools|top-?bar|top-?nav|topics-?list|trending|vcard|visually-?hidden|widgets?|"
@@ -126,7 +145,7 @@ _COMMENTED = re.compile(
 _BODIES = re.compile(
     r"(?:^|\s)(?:[a-z0-9]+[-_]{1,2})?(?:article-?(?:body|text|content|copy)\S*|(?:entry|post|story|news|blog|page|body)-?_?"
     r"(?:content|body|text|copy)|post-?bodycopy|story-?body\S*|mw-parser-output|mw-content-text|bodycontent|"
-    r"markdown-body|rich-?text|richtext|product-?description|postcontent|entrytext|articlebody)(?=\s|$)"
+    r"message-?(?:body|content|text)|post-?message\S*|postbody|cooked|bbwrapper|markdown-body|rich-?text|richtext|product-?description|postcontent|entrytext|articlebody)(?=\s|$)"
 )
 _CONTENTS = re.compile(
     r"(?:^|\s)(?:(?:main|page|site|primary|the|body|inner)?[-_]?content(?:[-_](?:main|area|body|inner|wrapper|primary))?|"
@@ -250,6 +269,8 @@ def unmarked(text: str) -> str:
     >>> unmarked(f"Reefs\\n\\n{MARK}N\\n\\nHome\\n\\n{MARK}E\\n\\nCoral {MARK}Nlives{MARK}E.")
     'Reefs\\n\\nHome\\n\\nCoral lives.'
     """
+    if text.count(MARK) > MOST_MARKS:
+        return text.replace(MARK, "")
     first, *rest = text.split(MARK)
     pieces = [first]
     gap = len(first) - len(first.rstrip("\n")) if first else 2
@@ -293,25 +314,23 @@ class _Fragments:
                     self.ranges.append((found, start, len(self.texts)))
             if len(piece) > 1:
                 row = self._lines(piece[1:], row)
-            if row > MOST_LINES:
-                break
         self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:
         row -= 1  # the first line goes on where the piece before it ended
-        for line in piece.split("\n", MOST_LINES)[:MOST_LINES]:
+        for line in piece.split("\n"):
             row += 1
             if not line or line.isspace():
                 continue
             linked = links = words = 0
-            if "\x01" in line or "\x02" in line:
-                inside = [said for part in line.split("\x01")[1:] if (said := part.partition("\x02")[0])]
+            if OPEN in line or CLOSE in line:
+                inside = [said for part in line.split(OPEN)[1:] if (said := part.partition(CLOSE)[0])]
                 if inside:
                     joined = " ".join(inside)
                     links, words = len(inside), joined.count(" ") + 1
                     linked = (len(joined) if joined.isascii() else _length(joined)) - links + 1
-                line = line.replace("\x01", "").replace("\x02", "")
+                line = line.replace(OPEN, "").replace(CLOSE, "")
             self.texts.append(line)
             self.rows.append(row)
             self.letters.append(len(line) if line.isascii() else _length(line))
@@ -342,24 +361,46 @@ def main_part(text: str) -> MainPart:
     >>> main_part(text)
     MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
     """
+    rest = ""
+    if text.count(MARK) > MOST_MARKS:
+        text = text.replace(MARK, "")
+    if text.count("\n") > MOST_LINES:
+        *lines, rest = text.split("\n", MOST_LINES)
+        text = "\n".join(lines)
     parts = _Fragments(text)
-    return _written(parts, _kept(parts)) if parts.texts else MainPart()
+    found = _written(parts, _kept(parts)) if parts.texts else MainPart()
+    if rest:
+        found.text = f"{found.text}\n{unmarked(rest).replace(OPEN, '').replace(CLOSE, '')}".strip()
+    return found
 
 
 def _kept(parts: _Fragments) -> list[int]:
     """The fragments of the main part."""
-    sums = [0, *accumulate(n - m if n - m >= PROSE else 0 for n, m in zip(parts.letters, parts.linked, strict=True))]
+    said = [n - m for n, m in zip(parts.letters, parts.linked, strict=True)]
+    sums = [0, *accumulate(n if n >= PROSE else 0 for n in said)]
+    whole = [0, *accumulate(said)]
     # What a page names so, but which holds most of what it says, is no furniture.
     wide = {
         number
         for number, (found, start, end) in enumerate(parts.ranges)
-        if found in LEFT_OUT and sums[end] - sums[start] > HALF * sums[-1]
+        if found in LEFT_OUT
+        and sums[end] - sums[start] > HALF * sums[-1]
+        and whole[end] - whole[start] > SOME * whole[-1]
+    }
+    places = parts.covered(ARTICLE + MAIN + BODY)
+    wide |= {  # the header of an article is its own
+        number for number, (found, start, _) in enumerate(parts.ranges) if found == HEAD and places[start]
     }
     out = parts.covered(LEFT_OUT, wide)
-    plain = [0 if left else n - m for n, m, left in zip(parts.letters, parts.linked, out, strict=True)]
+    plain = [0 if left else n for n, left in zip(said, out, strict=True)]
     inside = _place(parts, plain)
     kept = [at for at in inside if not out[at] and not _is_menu(parts, at)]
-    if _is_enough(parts, kept, [at for at in inside if not out[at]]):
+    shown = [at for at in inside if not out[at]]
+    named = any(found not in UNNAMED for found, _, _ in parts.ranges)
+    if _is_enough(parts, kept, shown) and (
+        sum(plain[at] for at in kept if plain[at] >= PROSE) > (STORY if named else LONG_STORY)
+        or _is_enough(parts, kept, shown, WORTHY if named else NEARLY)
+    ):
         return kept
     for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
         out = parts.covered(marks, wide)
@@ -375,10 +416,10 @@ def _is_menu(parts: _Fragments, at: int) -> bool:
     return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < HEADLINE * links
 
 
-def _is_enough(parts: _Fragments, kept: list[int], of: list[int]) -> bool:
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = HUB) -> bool:
     """Whether some fragments are more than what is left of a page that is made of what was left out."""
     letters, heads = parts.letters, parts.heads
-    return sum(letters[at] for at in kept if not heads[at]) > HUB * sum(letters[at] for at in of)
+    return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)
 
 
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
@@ -396,6 +437,9 @@ def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     ]
     if places:
         _, start, end, found = min(places)
+        inside = _several(parts, sums, sums[end] - sums[start])
+        if inside:
+            return inside
         inside = list(range(start, end))
         if found != BODY:
             inside = _stretch(parts, inside, plain)
@@ -405,6 +449,14 @@ def _place(parts: _Fragments, plain: list[int]) -> list[int]:
         if sum(plain[at] for at in inside if plain[at] >= PROSE) > least:
             return inside
     return _stretch(parts, list(range(len(plain))), plain)
+
+
+def _several(parts: _Fragments, sums: list[int], held: int) -> list[int]:
+    """All that is called the body of something, if that is much more than the one place: the posts of a forum."""
+    if held > NEARLY * sums[-1]:
+        return []
+    bodies = [at for at, flag in enumerate(parts.covered(BODY)) if flag]
+    return bodies if sum(sums[at + 1] - sums[at] for at in bodies) - held > MORE * sums[-1] else []
 
 
 def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
