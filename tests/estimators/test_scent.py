@@ -19,7 +19,7 @@ from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent
 from lycosa.estimators.scent.elite import PATIENCE, SLICE, TOP, Elite
-from lycosa.estimators.scent.estimator import ANY, WEIGHTS
+from lycosa.estimators.scent.estimator import ANY, RISK, WEIGHTS
 from lycosa.estimators.scent.trails import BYTES, NEIGHBOUR_WEIGHT, NEIGHBOURS, SIBLING_COUNT, SIBLINGS, Trails
 from lycosa.estimators.scent.words import SLOTS, slot_of
 
@@ -577,6 +577,113 @@ def test_bytes_of_a_row() -> None:
     elite.fit(1)
     columns = [*vars(trails).values(), elite.score, elite._until]
     assert 215 == BYTES == sum(column.nbytes // len(column) for column in columns)
+
+
+# -- requests that give no page ---------------------------------------------------------------------------------
+
+
+def gallery(dead: int = 3) -> Crawl:
+    """A seed that links to pictures and to articles by turns; some pictures were asked for and are not there."""
+    crawl = Crawl()
+    links = [
+        link
+        for number in range(20)
+        for link in (
+            (f"http://a.test/images/{number}/fig.png", f"figure {number}", ""),
+            (f"http://a.test/wiki/{chr(97 + number)}/", f"reef {chr(97 + number)}", ""),
+        )
+    ]
+    crawl.visit(SEED, 0.5, linked(*links))
+    for number in range(dead):
+        crawl.absorb(Visit(f"http://a.test/images/{number}/fig.png", "page", "gone", 1))
+    return crawl
+
+
+PICTURE, ARTICLE = "http://a.test/images/19/fig.png", "http://a.test/wiki/t/"
+
+
+def risk(crawl: Crawl, node: str) -> float:
+    return float(crawl.scent.risk_.of(np.array([crawl.row(node)]), crawl.scent.trails_)[0])
+
+
+def test_dead_links_teach() -> None:
+    """Links with the words and in the places of dead ones are at risk, others hardly; pages put it right again."""
+    assert (0.0, 0.0) == (risk(gallery(0), PICTURE), risk(gallery(0), ARTICLE))
+    risks = [risk(gallery(dead), PICTURE) for dead in range(5)]
+    assert risks == sorted(risks)
+    crawl = gallery(5)
+    for name in "abcde":
+        crawl.visit(f"http://a.test/wiki/{name}/", 0.1)
+    assert risk(crawl, PICTURE) > 0.7
+    assert risk(crawl, ARTICLE) < 0.2
+    assert crawl.score(PICTURE) < crawl.score(ARTICLE)
+
+
+def test_a_score_is_multiplied_by_the_chance_of_a_page() -> None:
+    """The terms still add up to the score, and one of them says what is lost."""
+    crawl = gallery()
+    terms = crawl.scent.explain(crawl.row(PICTURE), crawl.table)
+    promised = sum(value for name, value in terms.items() if name != RISK)
+    assert terms[RISK] == pytest.approx(-promised * risk(crawl, PICTURE))
+    assert RISK not in gallery(0).scent.explain(crawl.row(PICTURE), crawl.table)
+
+
+def test_neighbours_of_dead_links_are_at_risk() -> None:
+    """Of two links with nothing known of their words, the one beside a dead link is at greater risk."""
+    crawl = Crawl()
+    crawl.visit(SEED, 0.5, Links.to(*(f"http://{letter}.test/" for letter in "abcdefghijkl")))
+    crawl.absorb(Visit("http://a.test/", "page", "unreachable", 1))
+    assert risk(crawl, "http://b.test/") > risk(crawl, "http://d.test/") > risk(crawl, "http://l.test/")
+    crawl.visit("http://l.test/", 0.1, Links.to("http://a.test/", "http://new.test/", "http://far.test/"))
+    assert risk(crawl, "http://new.test/") > risk(crawl, "http://far.test/"), "on a later page, too"
+
+
+@pytest.mark.parametrize("outcome", ["gone", "broken", "unwanted", "loop", "invalid", "timeout", "unknown-host"])
+def test_whatever_gives_no_page_counts(outcome: Any) -> None:
+    """But not what will be tried again, nor what was never sent."""
+    crawl = gallery(0)
+    crawl.absorb(Visit(PICTURE, "page", outcome, 1, retry_at=99.0))
+    assert not crawl.scent.risk_.failures
+    crawl.absorb(Visit(PICTURE, "page", outcome, 1))
+    assert crawl.scent.risk_.failures == 1
+    assert crawl.scent.pages_ == 1, "the mean worth of pages is not that of requests"
+
+
+@pytest.mark.parametrize("outcome", ["denied", "refused"])
+def test_what_was_not_sent_is_no_failure(outcome: Any) -> None:
+    """robots.txt and the address guard say nothing of whether there is a page."""
+    crawl = gallery(0)
+    crawl.absorb(Visit(PICTURE, "page", outcome, 1))
+    assert not crawl.scent.risk_.failures
+
+
+@pytest.mark.parametrize("flag", ["soft-404", "maze"])
+def test_hollow_pages_are_none(flag: str) -> None:
+    """A page with nothing on it is worth nothing, whatever its words, and teaches as a dead link does."""
+    crawl = gallery(0)
+    crawl.visit(PICTURE, 0.0, None, "coral reef", flags=[flag])
+    assert (1, 1) == (crawl.scent.risk_.failures, crawl.scent.pages_)
+
+
+def test_redirects_to_nowhere_new_are_failures() -> None:
+    """One that leads to a page which was there already has cost a request; one to a new address will have an end."""
+    crawl = gallery(0)
+    crawl.redirect("http://a.test/images/0/fig.png", SEED)
+    assert crawl.scent.risk_.failures == 1
+    crawl.redirect("http://a.test/images/1/fig.png", "http://new.test/")
+    assert crawl.scent.risk_.failures == 1
+    crawl.absorb(Visit("http://new.test/", "page", "gone", 2))
+    assert crawl.scent.risk_.failures == 2
+
+
+def test_stuffed_pages_are_worth_nothing() -> None:
+    """What the judge says of a page's text counts for the outcome, too: our own reading would fall for it."""
+    worth: list[float] = []
+    for data in ({}, {"quality": 0.1}):
+        crawl = Crawl(Scent(words="coral", vectors=False))
+        crawl.visit(SEED, 0.5, None, "coral coral", data=data)
+        worth.append(float(crawl.scent.trails_.outcome[crawl.row(SEED)]))
+    assert worth[1] == close(0.1 * worth[0])
 
 
 # -- replay, and without vectors -------------------------------------------------------------------------------

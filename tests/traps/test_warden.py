@@ -492,7 +492,7 @@ def test_a_start_page_that_moves_brings_its_host_along() -> None:
 
 # -- stuffed pages -------------------------------------------------------------------------------------------
 
-POOR_TEXT = {"quality": 0.1}
+POOR_TEXT, STARK_TEXT = {"quality": 0.4}, {"quality": 0.1}
 
 
 def test_a_host_of_stuffed_pages_is_held() -> None:
@@ -506,6 +506,15 @@ def test_a_host_of_stuffed_pages_is_held() -> None:
     for number in range(6):
         hunt.fetch(f"{B}/{number}/x.html", data=POOR_TEXT if number % 3 == 0 else {"quality": 0.9})
     assert FREE == hunt.level(f"{B}/else/where.html")
+
+
+def test_one_page_is_enough_where_there_is_no_doubt() -> None:
+    """The first page of a host tells, if it is nothing but keywords; not where others came before."""
+    hunt = Hunt()
+    hunt.fetch(f"{A}/", data=STARK_TEXT)
+    hunt.fetch(f"{B}/")
+    hunt.fetch(f"{B}/x", data=STARK_TEXT)
+    assert (HELD, FREE) == (hunt.level(f"{A}/else/where.html"), hunt.level(f"{B}/else/where.html"))
 
 
 def test_what_only_stuffed_pages_link_to_is_held() -> None:

@@ -37,9 +37,11 @@ def is_maze(visit: Visit) -> bool:
     >>> is_maze(page(here, *(f"http://a.test/events/2019/{month:02d}/" for month in range(1, 13))))
     False
     """
+    if int(visit.terms.counts.sum(dtype=int)) > THIN:
+        return False
     urls = dict.fromkeys(visit.links.urls)
     urls.pop(visit.node, None)
-    if len(urls) < FEWEST_LINKS or int(visit.terms.counts.sum(dtype=int)) > THIN:
+    if len(urls) < FEWEST_LINKS:
         return False
     own = Address(visit.node)
     addresses = [address for address in map(Address, urls) if address.host == own.host]

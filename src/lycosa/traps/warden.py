@@ -73,6 +73,9 @@ STUFFED_BELOW = 0.5
 STUFFED_PAGES = 2
 """Stuffed pages after which a host is held, if most of its pages are such."""
 
+STARK = 0.2
+"""The quality below which one page is enough, if the host has given no other."""
+
 LOOK_AGAIN = 100
 """Pages after which hosts that were held for yielding nothing are looked at again."""
 
@@ -131,6 +134,7 @@ class Host:
     finds: int = 0
     copies: int = 0
     stuffed: int = 0
+    """Pages that are stuffed; the first counts as two if there is no doubt."""
     started: bool = False
     """Whether a start page lies here."""
     level: int = FREE
@@ -283,7 +287,7 @@ class Warden:
         wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
         self.finds += found
-        host.stuffed += stuffed
+        host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= STARK or host.pages else STUFFED_PAGES
         for each in (part, host, host.site):
             each.pages += 1
             each.finds += found
@@ -415,7 +419,11 @@ class Warden:
 
 def is_stuffed(visit: Visit) -> bool:
     """Whether a page is stuffed with words, by the quality of its text; where nothing is said, it reads well."""
-    return visit.is_page and float(visit.data.get("quality", 1.0)) < STUFFED_BELOW
+    return visit.is_page and _quality(visit) < STUFFED_BELOW
+
+
+def _quality(visit: Visit) -> float:
+    return float(visit.data.get("quality", 1.0))
 
 
 def _repeats(one: Host | Site) -> bool:

@@ -1,0 +1,46 @@
+"""A default crawl beside a spam farm, and among mazes: where its requests go, and what it counts as best."""
+
+from lycosa.core.types import Visit
+from lycosa.crawling import crawl
+from lycosa.spaces.making import PROBE_AFTER
+from lycosa.spaces.web import WebSpace
+from lycosa.testing import Web
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.web.politeness import Politeness
+
+TOPIC = "marine biology/coral reefs"
+
+
+def _pages(web: Web, seeds: list[str], budget: int) -> list[Visit]:
+    async def crawled() -> list[Visit]:
+        politeness = Politeness(clock, delay=0.01, free=lambda address: True)
+        space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=PROBE_AFTER)
+        running = crawl(web.query(TOPIC), seeds, space=space, clock=clock, budget=budget, concurrency=4)
+        return [visit async for visit in running if visit.is_page]
+
+    return run_virtual(crawled())
+
+
+def test_a_farm_gets_hardly_any_request() -> None:
+    """Fewer than a twentieth, though its links promise more than all others; also from a page that is full of them."""
+    web = Web(traps=(), farm=50)
+    linking = [url for url in web.relevant(TOPIC) if any(web.farm.names[n] in _body(web, url) for n in range(50))]
+    pages = _pages(web, [*web.seeds(TOPIC), *linking], 200)
+    spam = [page for page in pages if web.spam(page.node)]
+    assert linking
+    assert 0 < len(spam) <= 10
+    assert all(page.data["quality"] < 0.5 for page in spam)
+
+
+def _body(web: Web, url: str) -> str:
+    return web.response(url).body.decode()
+
+
+def test_mazes_are_not_among_the_best() -> None:
+    """Their pages have a few lines full of the topic's words, and a judge alone takes them for the best there are."""
+    web = Web()
+    pages = _pages(web, web.seeds(TOPIC), 300)
+    mazes = {page.node for page in pages if web.trap(page.node) in ("calendar", "loops", "facets", "soft404")}
+    best = sorted((page for page in pages if not page.same_as), key=lambda page: -page.beta)[:10]
+    assert len(mazes) > 5
+    assert not mazes.intersection(page.node for page in best)

@@ -1,0 +1,73 @@
+"""The spam farm of the embedded web: endless, stuffed, and not there unless asked for."""
+
+from collections import deque
+
+import pytest
+
+from lycosa.testing import Web
+from lycosa.testing.farm import KINDS
+from lycosa.web.html import extract
+
+CORAL = "marine biology/coral reefs"
+
+
+@pytest.fixture(scope="module")
+def farmed() -> Web:
+    return Web(pages=2000, hosts=20, traps=(), farm=50)
+
+
+def test_it_is_not_there_unless_asked_for(farmed: Web) -> None:
+    """No trap switches it on; its addresses answer 404 then."""
+    wild = Web(pages=2000, hosts=20)
+    for url in farmed.farm.into(CORAL, 5):
+        assert (200, True) == (farmed.response(url).status, farmed.spam(url))
+        assert (404, False) == (wild.response(url).status, wild.spam(url))
+
+
+def test_clean_pages_stay_as_they_are_but_for_a_few_links(farmed: Web) -> None:
+    """Some clean pages on a topic link to it, on that topic; the others are the same with it and without."""
+    plain = Web(pages=2000, hosts=20, traps=())
+    linking = 0
+    for url in farmed.urls():
+        links = extract(farmed.response(url).body, url).links.urls
+        spam = [link for link in links if farmed.spam(link)]
+        linking += bool(spam)
+        if not spam:
+            assert plain.response(url).body == farmed.response(url).body
+    assert 5 <= linking <= 60
+
+
+def test_it_never_ends(farmed: Web) -> None:
+    """From one page one gets to all hosts and to ever new pages, each stuffed in one of four ways, none on a topic."""
+    todo, seen = deque(farmed.farm.into(CORAL)), set[str]()
+    while len(seen) < 300:
+        url = todo.popleft()
+        if url in seen:
+            continue
+        seen.add(url)
+        links = extract(farmed.response(url).body, url).links
+        assert all("coral reef bleaching" in anchor for anchor in links.anchors)
+        assert all(farmed.spam(link) for link in links.urls)
+        todo.extend(links.urls)
+    assert {url.split("/")[2] for url in seen} == set(farmed.farm.names)
+    assert {farmed.farm.kind(url) for url in seen} == set(KINDS)
+    assert {farmed.topic(url) for url in seen} == {None}
+
+
+def test_some_quote_good_pages(farmed: Web) -> None:
+    """Whole paragraphs, word for word."""
+    good = [farmed.response(url).body.decode() for url in farmed.relevant(CORAL)]
+    quoting = [url for url in farmed.farm.into(CORAL, 100) if farmed.farm.kind(url) == "quotes"]
+    for url in quoting[:10]:
+        paragraph = farmed.response(url).body.decode().split("<p>")[1].split("</p>")[0]
+        assert any(paragraph in body for body in good)
+
+
+def test_it_is_the_same_each_time(farmed: Web) -> None:
+    """Every page is a function of the seed and its address; what is no address of the farm is not there."""
+    again = Web(pages=2000, hosts=20, traps=(), farm=50)
+    urls = farmed.farm.into(CORAL, 20)
+    assert [farmed.response(url).body for url in urls] == [again.response(url).body for url in urls]
+    host = urls[0].split("/")[2]
+    for path, status in (("/", 404), ("/robots.txt", 200), ("/no-topic/x-1.html", 404)):
+        assert farmed.response(f"http://{host}{path}").status == status
