@@ -35,12 +35,12 @@ from numpy.typing import NDArray
 
 import lycosa
 from lycosa.core.protocols import Space
-from lycosa.core.types import Label, Links, Page, Seed, Task, Visit
+from lycosa.core.types import Links, Page, Seed, Task, Visit
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.reader import ArchiveIterator
+from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.probability import Probability
-from lycosa.topics.probability import judge as constants
 from lycosa.topics.query import Query
 from lycosa.web.html import read_body
 from lycosa.web.urls import resolve
@@ -127,7 +127,12 @@ def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]
             parts = label[0].split("/")
             for depth in range(len(parts)):
                 found["/".join(parts[: depth + 1])].add(url)
-    return {name: found[name] for name in sorted(found) if LEAST <= len(found[name]) <= most and name != "other"}
+    sizes = {name: len(members) for name, members in sorted(found.items())}
+    return {
+        name: found[name]
+        for name, size in sizes.items()
+        if LEAST <= size <= most and name != "other" and stems(named(name))  # a name of common words says nothing
+    }
 
 
 def half_of(name: str) -> str:

@@ -158,7 +158,7 @@ class Looking:
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
         often = 1.0 + np.log(np.maximum(terms.counts, 1))
-        kept = slice(None)
+        kept: Any = slice(None)
         if len(found) > STEMS:
             common = self.frequency[found] + BACKGROUND * self.share[found] + 0.5
             heavy = often * (math.log(self.pages + BACKGROUND + 1.0) - np.log(common))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
+from lycosa.text.addresses import words_of
 from lycosa.text.embeddings import DIMENSIONS, digest, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality
+from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.topics.embedding import COMMON, STEPS, packed
 from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
-from lycosa.topics.probability.evidence import ANSWERS, SLOTS, Evidence, Looking, slot_of
+from lycosa.topics.probability.evidence import SLOTS, Evidence, Looking, slot_of
 from lycosa.topics.probability.line import expected, line, moved
 from lycosa.topics.probability.pages import AT_ONCE, Pages, placed, values
 from lycosa.topics.probability.regression import fitted, sigmoid
@@ -49,6 +51,12 @@ TYPED, EXAMPLE, LABELLED = 1.0, 1.5, 3.0
 ASIDE, SCALE = 0.3, 150.0
 """The share of pages, by the words alone, that are not taken for irrelevant at first; and what either side weighs."""
 
+WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
+"""Of the answers, for explanations."""
+
+NAMED = 8
+"""Words and links that an explanation names."""
+
 READ = 1500
 """Characters of a page that its vector is made of."""
 
@@ -68,6 +76,8 @@ class _Model(NamedTuple):
     level: float
     mean: Column
     line: float
+    alone: dict[int, float]
+    """d of the pages that were learned from, each as if it had not been."""
     idf: Column
 
 
@@ -204,7 +214,7 @@ class Probability:
             d += float(placed(evidence.vector[None], model.mean)[0] @ model.direction)
             odds += LIKENESS * d - model.line
         odds -= AGAINST * evidence.against + STUFFED * max(0.0, -math.log(max(2.0 * evidence.quality, 1e-4)))
-        return float(np.float32(sigmoid(np.float64(odds))))
+        return float(sigmoid(np.array(odds)).astype(np.float32))
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -274,6 +284,51 @@ class Probability:
         worth = sigmoid(odds.astype(np.float64)).astype(np.float32)
         pages.worth[: pages.count] = np.where(pages.slots[: pages.count].any(axis=1), worth, np.float32(0.0))
         self._settle()
+
+    def reasons(self, visit: Visit, stems: Sequence[str]) -> list[tuple[str, float]]:
+        """Why a page that is known is worth what it is: log odds that add up to it, the weightiest first.
+
+        `stems` are all words of the crawl, by number. A label stands alone: on its own page it is the last word.
+        """
+        row = self._row_of.get(visit.node)
+        if row is None:
+            return []
+        if visit.node in self._labels:
+            return [("somebody said yes" if self._labels[visit.node] else "somebody said no", math.inf)]
+        pages, model = self._pages, self._model
+        rates = (UNTAUGHT if model is None else ANSWER).tolist()
+        told = [
+            (f"the topic's words {where}", rate * float(answer))
+            for where, rate, answer in zip(WHERE, rates, pages.answers[row].tolist(), strict=True)
+        ]
+        if model is None:
+            told.append(("before anything is learned", -UNTAUGHT_LINE))
+        else:
+            told += self._likenesses(visit, row, stems, model)
+            told.append(("the line between yes and no", -model.line))
+        told.append(("words that speak against it", -AGAINST * float(pages.against[row])))
+        told.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
+        return sorted(((what, odds) for what, odds in told if odds), key=lambda pair: -abs(pair[1]))
+
+    def _likenesses(self, visit: Visit, row: int, stems: Sequence[str], model: _Model) -> list[tuple[str, float]]:
+        """What likens a page to those that are known to be relevant: words, words of its address, links, meaning."""
+        slots = self._pages.slots[row]
+        at = np.array([row])
+        each = LIKENESS * (self._pages.values(at, model.idf)[0] * self._weight[slots])
+        name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
+        for stem in stems_of(words_of(visit.node), code_of(visit.language, ENGLISH)):
+            name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
+        for url, anchor in zip(visit.links.urls, visit.links.anchors, strict=True):
+            name_of[slot_of(f"link {url}")] = f"a link to {anchor or url}"
+        best = [number for number in np.argsort(-np.abs(each))[:NAMED].tolist() if each[number]]
+        told = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
+        near = LIKENESS * float(self._pages.placed(at, model.mean)[0] @ model.direction)
+        rest = float(each.sum()) - sum(odds for _, odds in told)
+        told += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
+        told.append(("pages in general", LIKENESS * model.level))
+        said = sum(odds for _, odds in told) / LIKENESS
+        alone = float(model.alone.get(row, said))
+        return [*told, ("less what it taught itself", LIKENESS * (alone - said))]
 
     def _settle(self) -> None:
         """On their own pages people have the last word."""
@@ -416,6 +471,9 @@ def _model(data: Mapping[str, Any], idf: Column) -> _Model:
         float(data["level"]),
         np.frombuffer(data["mean"], np.float32),
         float(data["line"]),
+        dict(
+            zip(np.frombuffer(data["rows"], np.int32).tolist(), np.frombuffer(data["alone"], np.float32), strict=True)
+        ),
         idf,
     )
 

@@ -59,7 +59,7 @@ def prevalence(odds: Scores) -> float:
 def line(scores: Scores, count: float) -> float:
     """The score that so many pages exceed, between the last of them and the first of the others."""
     ranked = np.sort(scores)[::-1]
-    at = min(max(int(round(count)), 0), len(ranked))
+    at = min(max(round(count), 0), len(ranked))
     if at == 0:
         return float(ranked[0]) + 0.5
     if at == len(ranked):

@@ -70,4 +70,5 @@ def placed(vectors: NDArray[np.int8], mean: Column) -> Column:
     rows: Column = vectors.astype(np.float32) / np.float32(STEPS) - mean
     rows[~vectors.any(axis=1)] = 0.0
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
-    return np.float32(VECTOR) * rows / np.where(lengths > 0.0, lengths, np.float32(1.0))
+    rows *= np.float32(VECTOR) / np.where(lengths > 0.0, lengths, np.float32(1.0))
+    return rows
