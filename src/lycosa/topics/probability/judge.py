@@ -57,7 +57,7 @@ WHERE = ("in its text", "in its title or address", "in its headings or first par
 NAMED = 8
 """Words and links that an explanation names."""
 
-READ = 1500
+READ = 3000
 """Characters of a page that its vector is made of."""
 
 AGAINST, STUFFED = 4.0, 4.0
