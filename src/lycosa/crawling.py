@@ -42,14 +42,13 @@ from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
-from lycosa.text.languages import code_of
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
 from lycosa.topics.examples import centroid
+from lycosa.topics.heard import heeding
 from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.topics.query import Query
-from lycosa.topics.taught import Taught, Teacher
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
@@ -205,7 +204,7 @@ class Crawl:
         self.notes: list[str] = []
         """What a person should know: what was moved aside, seeds that lie out of scope."""
         self.lessons = 0
-        """Labels that the judge has learned from."""
+        """Labels that the judge has heard."""
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone."""
         self._clock = clock or wall_clock()
@@ -347,9 +346,8 @@ class Crawl:
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
         judge_name = _fingerprint(options, topic)
-        taught = await self._taught(log, topic)
-        if taught is not None:
-            topic, self.lessons = taught, taught.correction.lessons
+        probability = bool(getattr(topic, "probability", False))
+        topic = heeding(topic)
         if options.languages:
             topic = in_language(topic)
         keeper = self._keeper(space, log, topic.threshold)
@@ -373,8 +371,8 @@ class Crawl:
             judge_name=judge_name,
         )
         if self.resuming:
-            events = self._remembered(log, archive)
-            await self._replay(engine, events if taught is None else taught.again(events))
+            await self._replay(engine, self._remembered(log, archive))
+            self.lessons = len(labels_in(log)) if isinstance(log, SqliteLog) else 0
             if keeper is not None and "watched" not in engine.tally.settings:  # a crawl's requests are not the watch's
                 engine.pace, keeper.pace = self._paces()
             if self._judged_by not in ("", judge_name):
@@ -385,6 +383,8 @@ class Crawl:
         news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
         if engine.pace is not None:
             news.append(Setting("watched", True, now))
+        if probability != engine.tally.settings.get("probability", False):
+            news.append(Setting("probability", probability, now))
         with log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 log.append(event)
@@ -540,20 +540,6 @@ class Crawl:
             archive.command = self.command
             self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         return log, archive
-
-    async def _taught(self, log: Log, topic: Topic) -> Taught | None:
-        """The topic as the log's labels have taught it; None where nobody wants that."""
-        if not self.options.learn_labels:
-            return None
-        teacher = Teacher(labels_in(log) if isinstance(log, SqliteLog) and self.resuming else {})
-        events = iter(log if teacher.labels else ())
-        while some := list(islice(events, AT_ONCE)):
-            for event in some:
-                teacher.see(event)
-            await asyncio.sleep(0)
-        taught = teacher.teach(topic)
-        taught.language = code_of(self.options.languages[0] if self.options.languages else "", taught.language)
-        return taught
 
     def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
         """The log's events; in passing it is noted who judged, and which payloads the archive holds."""

@@ -11,11 +11,11 @@ import pytest
 
 from commands import run
 from lycosa.cli.paging import show_page
+from lycosa.collection.summary import summarise
 from lycosa.core.engine import REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.core.types import Setting
 from lycosa.store.directory import Directory
-from lycosa.store.summary import summarise
 from revisited_crawl import DAY, EPOCH, html, revisited
 
 A, B, C = (f"http://a.test/{name}" for name in "abc")

@@ -21,6 +21,7 @@ def run(
     copies: bool,
     quiet: bool,
     versions: str = "",
+    threshold: float | None = None,
 ) -> None:
     """Export, with progress and a closing line on the error output: the output may be the export itself."""
     to_output = out is None or str(out) == "-"
@@ -48,6 +49,7 @@ def run(
             everything=everything,
             copies=copies,
             versions=versions,
+            threshold=threshold,
             stdout=sys.stdout.buffer,
             tell=tell,
         )

@@ -20,6 +20,7 @@ from lycosa.cli.parameters import (
     Delay,
     Dir,
     Json,
+    Line,
     ProxyCa,
     ProxyUrl,
     Quiet,
@@ -164,17 +165,13 @@ def resume(
         typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
-    learn_labels: Annotated[
-        bool | None,
-        typer.Option(help="Learn from the yes and no of 'lycosa label', and rank everything again; or not."),
-    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa.cli.hunting import go_on
 
-    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps, "learn_labels": learn_labels}
+    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps}
     go_on(directory, changes, quiet=quiet, json=json)
 
 
@@ -276,22 +273,23 @@ def diff(
 
 
 @app.command()
-def show(directory: Dir, json: Json = False) -> None:
-    """Summarise a crawl: harvest, its curve, the best finds, what went wrong. Works while it runs."""
+def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
+    """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
     from lycosa.cli.showing import show as run
 
-    run(directory, json=json)
+    run(directory, json=json, threshold=threshold)
 
 
 @app.command()
 def report(
     directory: Dir,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
+    threshold: Line = None,
 ) -> None:
     """Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and why."""
     from lycosa.cli.reporting import write
 
-    write(directory, out)
+    write(directory, out, threshold)
 
 
 @app.command()
@@ -305,7 +303,9 @@ def search(
     ] = None,
     since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
     until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
-    score: Annotated[float, typer.Option(help="Only pages that the topic scored at least so high.")] = 0.0,
+    threshold: Annotated[
+        float, typer.Option("--threshold", "--score", help="Only pages that are worth at least this to the topic.")
+    ] = 0.0,
     changed: Annotated[
         str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
     ] = "",
@@ -323,7 +323,7 @@ def search(
         languages=language or [],
         since=since,
         until=until,
-        score=score,
+        score=threshold,
         copies=copies,
         json=json,
         changed=changed,
@@ -387,12 +387,22 @@ def export(
         str,
         typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
     ] = "",
+    threshold: Line = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
     from lycosa.cli.exporting import run
 
-    run(directory, form, out, everything=everything, copies=copies, quiet=quiet, versions=versions)
+    run(
+        directory,
+        form,
+        out,
+        everything=everything,
+        copies=copies,
+        quiet=quiet,
+        versions=versions,
+        threshold=threshold,
+    )
 
 
 @app.command()

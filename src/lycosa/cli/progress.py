@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa.cli.manners import lively, output
+from lycosa.collection.estimate import Estimate, estimate
 from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit
@@ -94,7 +95,7 @@ class Progress:
             return
         tally = engine.tally
         output().print(
-            f"{tally.pages} pages, {tally.relevant} relevant: harvest rate {tally.harvest:.1%}. "
+            f"{self._estimate().told} by {tally.requests:,} requests: harvest rate {tally.harvest:.1%}. "
             f"Ended: {engine.ending or 'interrupted'}.",
             highlight=False,
         )
@@ -119,6 +120,12 @@ class Progress:
                 print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
             elif engine.table.open_rows and engine.ending != EXHAUSTED:
                 print(f"Go on with:   lycosa resume {name}")
+
+    def _estimate(self) -> Estimate:
+        engine = self.crawl.engine
+        assert engine is not None
+        probability = bool(engine.tally.settings.get("probability", False))
+        return estimate(engine.worths(), engine.topic.threshold, engine.tally.pages, probability)
 
     def _headline(self) -> str:
         engine = self.crawl.engine

@@ -43,6 +43,10 @@ Outcome = Literal[
 ]
 
 
+UNSENT = ("denied", "refused")
+"""Outcomes of visits for which nothing was sent."""
+
+
 @dataclass(slots=True)
 class Links:
     """The links of one page, column by column, in page order."""
@@ -280,6 +284,11 @@ class Visit:
     def is_page(self) -> bool:
         """Whether this counts as a page: content was received. Budgets and harvest count these only."""
         return self.kind == "page" and self.outcome == "ok"
+
+    @property
+    def is_request(self) -> bool:
+        """Whether something was sent for it."""
+        return self.outcome not in UNSENT
 
     @property
     def is_version(self) -> bool:
