@@ -95,10 +95,10 @@ class Progress:
             return
         tally = engine.tally
         output().print(
-            f"{self._estimate().told} by {tally.requests:,} requests: harvest rate {tally.harvest:.1%}. "
-            f"Ended: {engine.ending or 'interrupted'}.",
+            f"{self._estimate().told} by {tally.requests:,} requests: harvest rate {tally.harvest:.1%}.",
             highlight=False,
         )
+        print(f"Ended: {engine.ending or 'interrupted'}.")
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
