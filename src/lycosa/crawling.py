@@ -12,8 +12,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-import xxhash
-
 from lycosa.core.engine import Budget, Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
@@ -36,7 +34,7 @@ from lycosa.refresh.telling.making import targets_of
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, check_seed, source_page
-from lycosa.store.directory import Directory
+from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.versions import Versions
@@ -44,15 +42,15 @@ from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
-from lycosa.topics.examples import centroid
+from lycosa.topics.examples import learned_from
 from lycosa.topics.heard import heeding
 from lycosa.topics.language import in_language
-from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
+from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.topics.query import Query
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
-from lycosa.web.html import extract, plain
+from lycosa.web.html import page_in
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
@@ -345,7 +343,7 @@ class Crawl:
             self.notes += [note for note in getattr(part, "notes", []) if note not in self.notes]
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
-        judge_name = _fingerprint(options, topic)
+        judge_name = fingerprint(options, topic)
         probability = bool(getattr(topic, "probability", False))
         topic = heeding(topic)
         if options.languages:
@@ -434,13 +432,7 @@ class Crawl:
         options, path = self.options, self.path
         if path is None or (not self.resuming and self._directory is None):
             return options
-        return options.with_files(
-            {
-                option: str(path / name)
-                for option, name in options.files().items()
-                if (path / name).exists() or not Path(name).exists()
-            }
-        )
+        return located(options, path)
 
     def _strategy(self, threshold: float = 0.1) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
@@ -614,15 +606,8 @@ class Crawl:
                 pages.append(page)
                 news += visits
                 continue
-            try:
-                body = Path(name).read_bytes()
-            except OSError as error:
-                raise InputError(f"cannot read the example {name}: {error.strerror}") from error
-            text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
-            pages.append(Page("ok", title=text.title, marked=text.marked))
-        own = getattr(maker(judge_of(self.options)), "from_examples", None)
-        learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
-        return learned
+            pages.append(page_in(name))
+        return learned_from(judge_of(self.options), pages)
 
     async def _close(self) -> None:
         if self._crier is not None:
@@ -651,17 +636,3 @@ def _node(space: Space, text: str) -> str | None:
         raise
     except Exception as error:  # of the user's own code
         raise InputError(f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}") from error
-
-
-def _fingerprint(options: Options, topic: Topic) -> str:
-    """Short name of a judge: changes when the topic does."""
-    told = repr(
-        (
-            type(topic).__name__,
-            getattr(topic, "fingerprint", getattr(topic, "weights", "")),
-            options.topic,
-            options.regex,
-            options.judge,
-        )
-    )
-    return xxhash.xxh3_64_hexdigest(told.encode())[:12]

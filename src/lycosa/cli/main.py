@@ -470,18 +470,53 @@ def rules(
 
 
 @app.command()
+def judge(
+    directory: Dir,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]", help="Another topic. Default: the crawl's own.")
+    ] = None,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PAGE", help="A page like those you want, of the crawl or in a file; repeat it for more."),
+    ] = None,
+    threshold: Line = None,
+    by: Annotated[
+        str, typer.Option("--judge", metavar="NAME", help="How to judge (see 'lycosa topics').", autocompletion=_judges)
+    ] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
+    json: Json = False,
+) -> None:
+    """Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.
+
+    You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
+    is resumed. Without WORDS and options the judge learns all that there is to learn.
+    """
+    from lycosa.cli.judging import run
+
+    run(directory, words or [], example or [], threshold=threshold, by=by, keep=keep, json=json)
+
+
+@app.command()
 def label(
     directory: Dir,
-    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages that the crawl has fetched.")],
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Pages that the crawl has fetched. Default: ask.")
+    ] = None,
     relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
+    json: Json = False,
 ) -> None:
-    """Say of pages whether they are what you want, for 'lycosa resume DIR --learn-labels' and 'lycosa train DIR'.
+    """Say of pages whether they are what you want; without URL, of the ten where that would help most.
 
-    Of several labels the last counts.
+    The judge learns from it at once, and when the crawl goes on. Of several labels the last counts. 'lycosa train DIR'
+    makes a model of them.
     """
-    from lycosa.cli.training import label as run
+    from lycosa.cli.judging import ask
+    from lycosa.cli.judging import label as run
     from lycosa.core.errors import InputError
 
+    if not urls:
+        ask(directory, json=json)
+        return
     if relevant is None:
         raise InputError("say whether they are what you want: --yes or --no")
     run(directory, urls, relevant=relevant)

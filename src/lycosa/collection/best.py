@@ -53,14 +53,15 @@ def _different(found: Iterator[tuple[int, object]]) -> Iterator[tuple[int, Visit
     for seq, visit in found:
         assert isinstance(visit, Visit)
         if visit.simhash:
-            if any(_alike(visit, other) for other in known):
+            if any(alike(visit, other) for other in known):
                 continue
             known.append(visit)
         yield seq, visit
 
 
-def _alike(one: Visit, other: Visit) -> bool:
-    if (one.simhash ^ other.simhash).bit_count() > ALIKE:
+def alike(one: Visit, other: Visit) -> bool:
+    """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
+    if not one.simhash or (one.simhash ^ other.simhash).bit_count() > ALIKE:
         return False
     shared = len(np.intersect1d(one.terms.ids, other.terms.ids, assume_unique=True))
     return shared >= SHARED * (len(one.terms.ids) + len(other.terms.ids) - shared)
@@ -84,16 +85,16 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
             (
                 place
                 for place, (_, visit) in enumerate(left)
-                if visit.worth >= enough and hosts[_host(visit)] < OF_ONE_HOST
+                if visit.worth >= enough and hosts[host_of(visit)] < OF_ONE_HOST
             ),
             0,
         )
         page = left.pop(at)
-        hosts[_host(page[1])] += 1
+        hosts[host_of(page[1])] += 1
         chosen.append(page)
     return chosen
 
 
-def _host(visit: Visit) -> str:
+def host_of(visit: Visit) -> str:
     """A page's host; names of other spaces than the web have none, so each stands for itself."""
     return lane(visit.node) if "//" in visit.node else visit.node

@@ -13,6 +13,9 @@ from lycosa.core.settling import settled
 from lycosa.core.types import Judgement, Label, Lesson, Page, Visit
 from lycosa.topics.around import Around
 
+BETAS = "betas"
+"""In a lesson: what is said of each version of a page so far."""
+
 
 class Heard(Around):
     """Another topic's judgement; what pages are worth is what it said of them, unless somebody knew better.
@@ -48,8 +51,14 @@ class Heard(Around):
         """There is nothing to learn."""
         return None
 
+    def said_anew(self, now: float) -> Lesson:
+        """What it says of all pages, for a log in which another topic was asked about them."""
+        return Lesson("", {BETAS: np.array(self._betas)}, now)
+
     def adopt(self, lesson: Lesson) -> None:
-        """Nor to go by."""
+        """The pages so far were judged anew."""
+        said = lesson.data[BETAS]
+        self._betas[: len(said)] = array("d", said.tolist())
 
     def hear(self, label: Label) -> None:
         """Somebody's word on a page; the last counts."""

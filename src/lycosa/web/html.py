@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from codecs import lookup
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect, detect_language
 
-from lycosa.core.types import Links
+from lycosa.core.errors import InputError
+from lycosa.core.types import Links, Page
 from lycosa.web.urls import resolve
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -75,6 +77,10 @@ class Document:
     def text(self) -> str:
         """What is said, without the marks around links."""
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
+
+    def page(self) -> Page:
+        """The same as a page that was found."""
+        return Page("ok", title=self.title, marked=self.marked, language=self.language, links=self.links)
 
 
 def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
@@ -321,3 +327,13 @@ def _text_of(value: str | list[str] | None) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else " ".join(value)
+
+
+def page_in(file: str) -> Page:
+    """A page in a file, HTML or plain text."""
+    try:
+        body = Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the example {file}: {error.strerror}") from error
+    is_text = file.endswith((".txt", ".text", ".md"))
+    return (plain(body) if is_text else extract(body, "http://example.invalid/")).page()
