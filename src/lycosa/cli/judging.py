@@ -64,13 +64,11 @@ def _tell(console: Console, told: Judged) -> None:
     console.print(f"[bold]now[/]:    {after.told}, score {at_least(told.threshold)}, by {told.judge}", highlight=False)
     if not told.coming and not told.going:
         console.print("The same pages are relevant as before.", highlight=False)
-    _list(console, f"{_many(told.coming)} in", told.comes, told.coming)
-    _list(console, f"{_many(told.going)} out", told.goes, told.going)
+    _list(
+        console, f"{'1 page comes' if told.coming == 1 else f'{told.coming:,} pages come'} in", told.comes, told.coming
+    )
+    _list(console, f"{'1 page goes' if told.going == 1 else f'{told.going:,} pages go'} out", told.goes, told.going)
     _list(console, "nearest to the line", told.near, len(told.near))
-
-
-def _many(number: int) -> str:
-    return "1 page comes" if number == 1 else f"{number:,} pages come"
 
 
 def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) -> None:

@@ -63,6 +63,8 @@ def show(directory: Path, *, json: bool, threshold: float | None = None) -> None
         _curve(console, summary)
     if summary.best:
         _finds(console, summary)
+    if summary.unsure:
+        _unsure(console, summary, directory)
     _happenings(console, summary)
     if summary.again.looks:
         _again(console, summary.again)
@@ -132,6 +134,24 @@ def _finds(console: Console, summary: Summary) -> None:
     table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
     for find in summary.best:
         table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
+    console.print(table)
+
+
+def _unsure(console: Console, summary: Summary, directory: Path) -> None:
+    """The pages that it is least sure of."""
+    title = f"unsure of these: say yes or no with 'lycosa label {shlex.quote(str(directory))}'"
+    if console.width < NARROW:
+        rows = ((f"{page.worth:.2f} {page.title or '-'}", page.url) for page in summary.unsure)
+        _stack(console, title, rows, 0, whole=True)
+        return
+    console.print(f"[bold]{escape(title)}[/]", highlight=False)
+    table = _titled("")
+    table.title = None
+    table.add_column("score", justify="right", no_wrap=True, min_width=5)
+    table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for page in summary.unsure:
+        table.add_row(f"{page.worth:.2f}", escape(page.title or "-"), escape(page.url))
     console.print(table)
 
 

@@ -170,7 +170,7 @@ class _Anew:
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
         if topic is not None or other or (self._learns() and options.threshold == was.threshold):
-            self.threshold, self.worths = self._anew(topic, other)
+            self.threshold, self.worths = self._anew(topic, other or topic is not None)
         else:  # the same judge: no need to make it
             self.threshold = options.threshold or collection.threshold
             self.worths = self._settled()

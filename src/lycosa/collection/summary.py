@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lycosa.collection.asking import Question, questions
 from lycosa.collection.best import best_of
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
@@ -17,6 +18,9 @@ from lycosa.collection.wording import at_least
 from lycosa.core.types import UNSENT, Held, Setting, Visit
 from lycosa.store.log import VISITS, WORTH, SqliteLog
 from lycosa.store.running import is_running
+
+UNSURE = 5
+"""Pages near the line that are named."""
 
 
 @dataclass
@@ -66,6 +70,8 @@ class Summary:
     groups: list[Held] = field(default_factory=list)
     running: bool = False
     again: Again = field(default_factory=Again)
+    unsure: list[Question] = field(default_factory=list)
+    """Pages of which a person's word would help most, where the judge says how sure it is."""
     warning: str = ""
     """Why the topic's words are weak to judge by, if they are."""
 
@@ -103,6 +109,7 @@ class Summary:
             "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
             "best": self.best,
             "again": self.again.as_dict() if self.again.looks else None,
+            "unsure": [question.as_dict() for question in self.unsure],
             "warning": self.warning,
             "curve": self._curve(),
         }
@@ -129,6 +136,8 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
             {"url": visit.node, "score": round(visit.worth, 4), "title": visit.title}
             for _, visit in best_of(collection.log, best)
         ]
+        if not summary.estimate.sure:
+            summary.unsure = questions(collection, UNSURE)
     return summary
 
 

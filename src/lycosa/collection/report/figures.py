@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
+from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.report.charts import Bars, Curve, Stacks
 from lycosa.collection.report.hostmap import HostMap
@@ -272,6 +273,8 @@ class Report:
     finds: int = 0
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
     """How many pages are relevant, and how sure that is."""
+    unsure: list[Question] = field(default_factory=list)
+    """Pages of which a person's word would help most, where the judge says how sure it is."""
     warning: str = ""
     """Why the topic's words are weak to judge by, if they are."""
     requests: int = 0

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
 from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
@@ -83,6 +84,8 @@ def gather(collection: Collection) -> Report:
     report.estimate = estimate(
         graph.worth[pages[~graph.copy[pages]]], collection.threshold, len(pages), collection.probability
     )
+    if not report.estimate.sure:
+        report.unsure = questions(collection)
     report.warning = weakness(collection, len(pages))
     report.requests, report.size, report.recovered = ledger.requests, ledger.size, ledger.recovered
     report.scoreless = int((graph.worth[pages] == 0).sum())
