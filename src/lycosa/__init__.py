@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lycosa.version import __version__
 
 if TYPE_CHECKING:
+    from lycosa.collection.judging import judge as judge
     from lycosa.crawling import Crawl as Crawl
     from lycosa.crawling import crawl as crawl
     from lycosa.crawling import resume as resume
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lycosa.crawling import watch as watch
     from lycosa.explaining import why as why
 
-__all__ = ["Crawl", "__version__", "crawl", "resume", "revisit", "watch", "why"]
+__all__ = ["Crawl", "__version__", "crawl", "judge", "resume", "revisit", "watch", "why"]
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +32,10 @@ def __getattr__(name: str) -> Any:
         from lycosa import crawling
 
         return getattr(crawling, name)
+    if name == "judge":
+        from lycosa.collection import judging
+
+        return judging.judge
     if name == "why":
         from lycosa import explaining
 

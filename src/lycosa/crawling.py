@@ -12,8 +12,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-import xxhash
-
 from lycosa.core.engine import Budget, Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
@@ -36,24 +34,23 @@ from lycosa.refresh.telling.making import targets_of
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, check_seed, source_page
-from lycosa.store.directory import Directory
+from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
-from lycosa.text.languages import code_of
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import maker
-from lycosa.topics.examples import centroid
+from lycosa.topics.examples import learned_from
+from lycosa.topics.heard import heeding
 from lycosa.topics.language import in_language
-from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, read_terms, takes_ontology
+from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.topics.query import Query
-from lycosa.topics.taught import Taught, Teacher
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
-from lycosa.web.html import extract, plain
+from lycosa.web.html import page_in
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
@@ -205,7 +202,7 @@ class Crawl:
         self.notes: list[str] = []
         """What a person should know: what was moved aside, seeds that lie out of scope."""
         self.lessons = 0
-        """Labels that the judge has learned from."""
+        """Labels that the judge has heard."""
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone."""
         self._clock = clock or wall_clock()
@@ -346,10 +343,9 @@ class Crawl:
             self.notes += [note for note in getattr(part, "notes", []) if note not in self.notes]
         if hasattr(topic, "facets"):
             topic.facets = guide.wants
-        judge_name = _fingerprint(options, topic)
-        taught = await self._taught(log, topic)
-        if taught is not None:
-            topic, self.lessons = taught, taught.correction.lessons
+        judge_name = fingerprint(options, topic)
+        probability = bool(getattr(topic, "probability", False))
+        topic = heeding(topic)
         if options.languages:
             topic = in_language(topic)
         keeper = self._keeper(space, log, topic.threshold)
@@ -373,8 +369,8 @@ class Crawl:
             judge_name=judge_name,
         )
         if self.resuming:
-            events = self._remembered(log, archive)
-            await self._replay(engine, events if taught is None else taught.again(events))
+            await self._replay(engine, self._remembered(log, archive))
+            self.lessons = len(labels_in(log)) if isinstance(log, SqliteLog) else 0
             if keeper is not None and "watched" not in engine.tally.settings:  # a crawl's requests are not the watch's
                 engine.pace, keeper.pace = self._paces()
             if self._judged_by not in ("", judge_name):
@@ -385,6 +381,8 @@ class Crawl:
         news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
         if engine.pace is not None:
             news.append(Setting("watched", True, now))
+        if probability != engine.tally.settings.get("probability", False):
+            news.append(Setting("probability", probability, now))
         with log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 log.append(event)
@@ -434,13 +432,7 @@ class Crawl:
         options, path = self.options, self.path
         if path is None or (not self.resuming and self._directory is None):
             return options
-        return options.with_files(
-            {
-                option: str(path / name)
-                for option, name in options.files().items()
-                if (path / name).exists() or not Path(name).exists()
-            }
-        )
+        return located(options, path)
 
     def _strategy(self, threshold: float = 0.1) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
@@ -541,20 +533,6 @@ class Crawl:
             self.notes += [f"beyond the log, moved aside: {what}" for what in opened.moved]
         return log, archive
 
-    async def _taught(self, log: Log, topic: Topic) -> Taught | None:
-        """The topic as the log's labels have taught it; None where nobody wants that."""
-        if not self.options.learn_labels:
-            return None
-        teacher = Teacher(labels_in(log) if isinstance(log, SqliteLog) and self.resuming else {})
-        events = iter(log if teacher.labels else ())
-        while some := list(islice(events, AT_ONCE)):
-            for event in some:
-                teacher.see(event)
-            await asyncio.sleep(0)
-        taught = teacher.teach(topic)
-        taught.language = code_of(self.options.languages[0] if self.options.languages else "", taught.language)
-        return taught
-
     def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
         """The log's events; in passing it is noted who judged, and which payloads the archive holds."""
         for event in log:
@@ -628,15 +606,8 @@ class Crawl:
                 pages.append(page)
                 news += visits
                 continue
-            try:
-                body = Path(name).read_bytes()
-            except OSError as error:
-                raise InputError(f"cannot read the example {name}: {error.strerror}") from error
-            text = plain(body) if name.endswith((".txt", ".text", ".md")) else extract(body, "http://example.invalid/")
-            pages.append((text.whole() if self.options.whole_text else text).fill(Page("ok")))
-        own = getattr(maker(judge_of(self.options)), "from_examples", None)
-        learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
-        return learned
+            pages.append(page_in(name, whole_text=self.options.whole_text))
+        return learned_from(judge_of(self.options), pages)
 
     async def _close(self) -> None:
         if self._crier is not None:
@@ -665,17 +636,3 @@ def _node(space: Space, text: str) -> str | None:
         raise
     except Exception as error:  # of the user's own code
         raise InputError(f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}") from error
-
-
-def _fingerprint(options: Options, topic: Topic) -> str:
-    """Short name of a judge: changes when the topic does."""
-    told = repr(
-        (
-            type(topic).__name__,
-            getattr(topic, "fingerprint", getattr(topic, "weights", "")),
-            options.topic,
-            options.regex,
-            options.judge,
-        )
-    )
-    return xxhash.xxh3_64_hexdigest(told.encode())[:12]

@@ -145,7 +145,7 @@ def test_crawl_resume_and_show_agree(
     assert run(monkeypatch, "show", str(out)) == 0
     text = capsys.readouterr().out
     assert "50 pages of 50" in text
-    assert "best finds" in text
+    assert "best pages" in text
 
 
 def test_options_from_a_file_and_the_command_line(

@@ -14,7 +14,7 @@ import lycosa
 from lycosa.cli import main
 from lycosa.cli.exporting import told
 from lycosa.collection.export import Exported
-from lycosa.store.summary import summarise
+from lycosa.collection.summary import summarise
 from lycosa.testing import Web, serve
 
 TOPIC = "marine biology/coral reefs"

@@ -62,6 +62,8 @@ RUN = {
         *("--strategy", "best-first", "--seed-sets", "1", "--workers", "1", "--out", "{mine}/lab"),
     ],
     "label": ["label", "{crawl}", "{seed}", "--yes"],
+    "label ask": ["label", "{crawl}", "--json"],
+    "judge": ["judge", "{crawl}", "{query}", "--threshold", "0.2"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
     "refresh": ["refresh", "{mine}/crawl", "--all"],
     "watch": ["watch", "{mine}/crawl", "--max-time", "0.5"],

@@ -13,12 +13,12 @@ import pytest
 
 import lycosa
 from commands import run
+from lycosa.collection.summary import summarise
 from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.summary import summarise
 from lycosa.testing import Server, Web, serve
 from lycosa.topics.model import Model
 

@@ -11,11 +11,11 @@ import pytest
 
 from commands import run
 from lycosa.cli.paging import show_page
+from lycosa.collection.summary import summarise
 from lycosa.core.engine import REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.core.types import Setting
 from lycosa.store.directory import Directory
-from lycosa.store.summary import summarise
 from revisited_crawl import DAY, EPOCH, html, revisited
 
 A, B, C = (f"http://a.test/{name}" for name in "abc")
@@ -168,7 +168,7 @@ def test_pages_beyond_the_budget(tmp_path: Path, capsys: pytest.CaptureFixture[s
         made.page(B, html("B", "Newts."))
     (path / "crawl.toml").write_text(replace(Directory.read_options(path), budget=1).to_toml())
     run(monkeypatch, "show", str(path))
-    assert "2 pages, " in capsys.readouterr().out
+    assert "2 pages by 2 requests\n" in capsys.readouterr().out
 
 
 def test_search_for_what_has_changed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:

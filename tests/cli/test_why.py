@@ -71,7 +71,7 @@ def test_a_page_that_was_fetched(
     assert 0 == run(monkeypatch, "why", made, "b", width=100)
     told = capsys.readouterr().out
     assert "expected    .50, by best-first" in told  # the mean of page .5 and link .5
-    assert "turned out  1.00, a find" in told
+    assert "turned out  1.00, relevant" in told
     assert "this strategy gives no reasons" in told
     assert "the way from a seed" in told
     assert 0 == run(monkeypatch, "why", made, "a", width=100)

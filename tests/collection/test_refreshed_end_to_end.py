@@ -13,10 +13,10 @@ from lycosa.collection.export import export
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
+from lycosa.collection.summary import summarise
 from lycosa.crawling import revisit
 from lycosa.replay.recording import Recording
 from lycosa.spaces.web import WebSpace
-from lycosa.store.summary import summarise
 from lycosa.testing.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 

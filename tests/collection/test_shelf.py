@@ -11,14 +11,11 @@ import pytest
 from lycosa.collection import shelf as module
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.gathering import gather
-from lycosa.collection.rescoring import Rescoring
 from lycosa.collection.shelf import Shelf
 from lycosa.collection.tracing import origin_of
 from lycosa.core.errors import DamagedError
-from lycosa.core.types import Label, Links, Visit
-from lycosa.store.log import NAME, SqliteLog
-from lycosa.topics.query import Query
-from lycosa.topics.taught import Teacher
+from lycosa.core.types import Label, Lesson, Links, Visit
+from lycosa.store.log import NAME
 from revisited_crawl import DAY, EPOCH, THRESHOLD, Revisited, html, revisited
 
 A, B, C, D, GONE = (f"http://reef.test/{name}" for name in ("", "b", "c", "d", "gone"))
@@ -219,51 +216,27 @@ def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
     assert 60 == len(shelf.pages())
 
 
-def test_labels_change_scores_as_the_crawl_process_would(tmp_path: Path) -> None:
-    """Every page's score is what the taught judge says of its visit; without labels it is what was logged."""
-    with revisited(tmp_path / "c") as crawl:
-        for number in range(12):
-            words = "coral polyps bleaching" if number % 2 else "coral jewellery shop"
-            crawl.page(f"{A}{number}", html(f"Page {number}", f"{words} {number}"), number, beta=0.15 + number / 100)
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    rescoring = Rescoring(shelf)
-    pages, plain = rescoring.scores({})
-    assert [page.beta for page in pages] == plain.tolist()
-    labels = {f"{A}1": True, f"{A}2": False, "http://elsewhere.test/": True}
-    log = SqliteLog(tmp_path / "c" / NAME, readonly=True)
-    teacher = Teacher(labels)
-    for event in log:
-        teacher.see(event)
-    taught = teacher.teach(Query("coral", THRESHOLD))
-    expected = [taught.rejudge(visit, list(shelf.words)).beta for visit in log.events("kind = 'page'")]
-    log.close()
-    scores = rescoring.scores(labels)[1]
-    assert np.allclose(expected, scores)
-    assert scores[3] > plain[3]
-    assert scores[4] < plain[4]
-
-
-def test_a_new_page_is_scored_with_the_others(tmp_path: Path) -> None:
-    """What was worked out before stays; a page that came since, or changed since, is judged."""
+def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
+    """A lesson, or labels, make pages worth something else: those that are there already, too."""
     crawl = Revisited(tmp_path / "c")
     crawl.page(A, html("Reefs", "coral polyps"), 0.0)
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    rescoring = Rescoring(shelf)
-    assert [0.5] == rescoring.scores({})[1].tolist()
     crawl.page(B, html("Shop", "coral jewellery"), 1.0, beta=0.4)
-    crawl.changed(A, html("Reefs", "polyps"), 2.0, beta=0.3)
-    crawl.log.append(Label(B, True))
-    shelf.catch_up()
-    assert [0.3, 0.4] == rescoring.scores({})[1].tolist()
-    crawl.close()
-
-
-def test_what_was_judged_with_feedback_is_known_without_it(tmp_path: Path) -> None:
-    """A page that was fetched by a taught judge counts with what the judge itself said, once labels are taken back."""
-    with revisited(tmp_path / "c") as crawl:
-        crawl.page(A, html("Reefs", "coral"), beta=0.6, data={"untaught": 0.1})
     shelf = Shelf(tmp_path / "c")
     shelf.catch_up()
-    assert [0.1] == Rescoring(shelf).scores({})[1].tolist()
+    assert [0.5, 0.4] == [page.worth for page in shelf.pages()]
+    assert [0, 1, 2] == shelf.harvest().found
+    with crawl.log.together():
+        crawl.log.append(Lesson("judge", {}))
+        crawl.log.rate(np.array([0.75, 0.0]))
+    crawl.page(C, html("Atolls", "coral atolls"), 2.0, beta=0.3)
+    shelf.catch_up()
+    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.beta, page.worth) for page in shelf.pages()]
+    shelf._redraw = 0.0
+    assert [0, 1, 1, 2] == shelf.harvest().found
+    assert 2 == shelf.ledger.hosts["reef.test"].finds == shelf.ledger.found_languages["en"]
+    with crawl.log.together():
+        crawl.log.append(Label(B, True))
+        crawl.log.rate(np.array([0.75, 0.9, 0.3]))
+    shelf.catch_up()
+    assert [0.75, 0.9, 0.3] == [page.worth for page in shelf.pages()]
+    crawl.close()

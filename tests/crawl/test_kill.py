@@ -22,10 +22,10 @@ from crawl.helpers import (
     wait,
     world,
 )
+from lycosa.collection.summary import summarise
 from lycosa.core.types import Event, Seed, Visit
 from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
-from lycosa.store.summary import summarise
 from lycosa.testing import Server, serve
 
 TOPIC = "marine biology/coral reefs"

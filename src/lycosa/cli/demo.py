@@ -63,7 +63,7 @@ def run(out: Path, budget: int, seed: int) -> None:
     print(
         f"\nWhat to try next:\n"
         f"  {command} show {out / 'scent'}\n"
-        f"      the harvest curve and the best finds\n"
+        f"      the harvest curve and the best pages\n"
         f"  {command} report {out / 'scent'}\n"
         f"      all of it as a page to look at in a browser\n"
         f"  {command} why {out / 'scent'}\n"

@@ -22,6 +22,7 @@ def run(
     quiet: bool,
     versions: str = "",
     whole_text: bool = False,
+    threshold: float | None = None,
 ) -> None:
     """Export, with progress and a closing line on the error output: the output may be the export itself."""
     to_output = out is None or str(out) == "-"
@@ -50,6 +51,7 @@ def run(
             copies=copies,
             versions=versions,
             whole_text=whole_text,
+            threshold=threshold,
             stdout=sys.stdout.buffer,
             tell=tell,
         )

@@ -20,6 +20,7 @@ from lycosa.cli.parameters import (
     Delay,
     Dir,
     Json,
+    Line,
     ProxyCa,
     ProxyUrl,
     Quiet,
@@ -165,17 +166,13 @@ def resume(
         typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
-    learn_labels: Annotated[
-        bool | None,
-        typer.Option(help="Learn from the yes and no of 'lycosa label', and rank everything again; or not."),
-    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa.cli.hunting import go_on
 
-    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps, "learn_labels": learn_labels}
+    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps}
     go_on(directory, changes, quiet=quiet, json=json)
 
 
@@ -289,22 +286,23 @@ def diff(
 
 
 @app.command()
-def show(directory: Dir, json: Json = False) -> None:
-    """Summarise a crawl: harvest, its curve, the best finds, what went wrong. Works while it runs."""
+def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
+    """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
     from lycosa.cli.showing import show as run
 
-    run(directory, json=json)
+    run(directory, json=json, threshold=threshold)
 
 
 @app.command()
 def report(
     directory: Dir,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
+    threshold: Line = None,
 ) -> None:
     """Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and why."""
     from lycosa.cli.reporting import write
 
-    write(directory, out)
+    write(directory, out, threshold)
 
 
 @app.command()
@@ -318,7 +316,9 @@ def search(
     ] = None,
     since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
     until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
-    score: Annotated[float, typer.Option(help="Only pages that the topic scored at least so high.")] = 0.0,
+    threshold: Annotated[
+        float, typer.Option("--threshold", "--score", help="Only pages that are worth at least this to the topic.")
+    ] = 0.0,
     changed: Annotated[
         str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
     ] = "",
@@ -336,7 +336,7 @@ def search(
         languages=language or [],
         since=since,
         until=until,
-        score=score,
+        score=threshold,
         copies=copies,
         json=json,
         changed=changed,
@@ -402,6 +402,7 @@ def export(
         typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
     ] = "",
     whole_text: WholeText = False,
+    threshold: Line = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
@@ -416,6 +417,7 @@ def export(
         quiet=quiet,
         versions=versions,
         whole_text=whole_text,
+        threshold=threshold,
     )
 
 
@@ -484,18 +486,53 @@ def rules(
 
 
 @app.command()
+def judge(
+    directory: Dir,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]", help="Another topic. Default: the crawl's own.")
+    ] = None,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PAGE", help="A page like those you want, of the crawl or in a file; repeat it for more."),
+    ] = None,
+    threshold: Line = None,
+    by: Annotated[
+        str, typer.Option("--judge", metavar="NAME", help="How to judge (see 'lycosa topics').", autocompletion=_judges)
+    ] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
+    json: Json = False,
+) -> None:
+    """Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.
+
+    You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
+    is resumed. Without WORDS and options the judge learns all that there is to learn.
+    """
+    from lycosa.cli.judging import run
+
+    run(directory, words or [], example or [], threshold=threshold, by=by, keep=keep, json=json)
+
+
+@app.command()
 def label(
     directory: Dir,
-    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages that the crawl has fetched.")],
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Pages that the crawl has fetched. Default: ask.")
+    ] = None,
     relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
+    json: Json = False,
 ) -> None:
-    """Say of pages whether they are what you want, for 'lycosa resume DIR --learn-labels' and 'lycosa train DIR'.
+    """Say of pages whether they are what you want; without URL, of the ten where that would help most.
 
-    Of several labels the last counts.
+    The judge learns from it at once, and when the crawl goes on. Of several labels the last counts. 'lycosa train DIR'
+    makes a model of them.
     """
-    from lycosa.cli.training import label as run
+    from lycosa.cli.judging import ask
+    from lycosa.cli.judging import label as run
     from lycosa.core.errors import InputError
 
+    if not urls:
+        ask(directory, json=json)
+        return
     if relevant is None:
         raise InputError("say whether they are what you want: --yes or --no")
     run(directory, urls, relevant=relevant)

@@ -20,11 +20,11 @@ from lycosa.cli.moments import moment
 from lycosa.collection.current import Standing
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import Link, Origin, content_of, known, links_of, origin_of
+from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.refresh.change import change_of
-from lycosa.store.summary import at_least
 from lycosa.web.html import Document, charset_of
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -194,7 +194,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
         "language": clean(visit.language),
         "fetched": _when(visit.started),
         "address": visit.address,
-        "score": round(visit.beta, 4),
+        "score": round(visit.worth, 4),
         "same_as": visit.same_as,
         "canonical": clean(str(visit.data.get("canonical", ""))),
         "flags": visit.flags,

@@ -12,6 +12,14 @@ import typer
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")]
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl's directory.")]
 WholeText = Annotated[bool, typer.Option("--whole-text", help="All that pages say, with menus, footers and comments.")]
+Line = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        show_default=False,
+        help="What a page has to be worth to count as relevant. Default: what the crawl says.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Delay = Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")]
 AllowNetwork = Annotated[

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa.cli.manners import lively, output
+from lycosa.collection.estimate import Estimate, estimate
 from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit
@@ -93,14 +94,12 @@ class Progress:
         if engine is None:
             return
         tally = engine.tally
+        requests = f"{tally.requests:,} {'request' if tally.requests == 1 else 'requests'}"
+        wasted = f", {tally.wasted:,} of them without a page" if tally.wasted > 0 else ""
         output().print(
-            f"{tally.pages} pages, {tally.relevant} relevant: harvest rate {tally.harvest:.1%}. "
-            f"Ended: {engine.ending or 'interrupted'}.",
-            highlight=False,
+            f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{wasted}.", highlight=False
         )
-        if tally.wasted > 0:
-            requests = f"{tally.requests:,} {'request' if tally.requests == 1 else 'requests'}"
-            output().print(f"{requests}, {tally.wasted:,} of them without a page.", highlight=False)
+        print(f"Ended: {engine.ending or 'interrupted'}.")
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
@@ -122,6 +121,12 @@ class Progress:
                 print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
             elif engine.table.open_rows and engine.ending != EXHAUSTED:
                 print(f"Go on with:   lycosa resume {name}")
+
+    def _estimate(self) -> Estimate:
+        engine = self.crawl.engine
+        assert engine is not None
+        probability = bool(engine.tally.settings.get("probability", False))
+        return estimate(engine.worths(), engine.topic.threshold, engine.tally.pages, probability)
 
     def _headline(self) -> str:
         engine = self.crawl.engine

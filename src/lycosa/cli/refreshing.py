@@ -225,7 +225,7 @@ def _how(visit: Visit) -> str:
     if change.what == "changed":
         return f"{change.kind} {max(1, round(100 * change.magnitude))} %"
     if change.what == "new":
-        return f"score {visit.beta:.2f}"
+        return f"score {visit.worth:.2f}"
     return plain("; ".join(change.says), 60)
 
 

@@ -12,9 +12,9 @@ from lycosa.core.files import replacing
 from lycosa.explaining.outlook import outlook
 
 
-def write(directory: Path, out: Path | None) -> None:
+def write(directory: Path, out: Path | None, threshold: float | None = None) -> None:
     """Write the page, all of it or nothing, and say where it is."""
-    with Collection(directory) as collection:
+    with Collection(directory, threshold) as collection:
         target = out or directory / "report.html"
         if target.is_dir():
             raise InputError(f"{target} is a directory: name a file with --out, such as {target / 'report.html'}")

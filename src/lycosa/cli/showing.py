@@ -15,11 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from lycosa.cli.manners import output
+from lycosa.collection.summary import Again, Summary, summarise
 from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
-from lycosa.store.summary import Again, Summary, summarise
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -27,12 +27,12 @@ NARROW = 60
 """Below this width there is no room for tables with addresses."""
 
 
-def show(directory: Path, *, json: bool) -> None:
+def show(directory: Path, *, json: bool, threshold: float | None = None) -> None:
     """Summarise a crawl."""
     options = Directory.read_options(directory)
     if not (directory / NAME).exists():
         raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
-    summary = summarise(directory)
+    summary = summarise(directory, threshold=threshold)
     if json:
         print(
             jsonlib.dumps(
@@ -53,14 +53,18 @@ def show(directory: Path, *, json: bool) -> None:
     )
     of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
     console.print(
-        f"{summary.pages} pages{of}, {summary.relevant} relevant "
-        f"(score {summary.asked}): harvest rate [bold]{summary.harvest:.1%}[/]",
+        f"{summary.estimate.told}, score {summary.asked}: harvest rate [bold]{summary.harvest:.1%}[/]",
         highlight=False,
     )
+    console.print(f"{counted(summary.pages, 'page')}{of} by {counted(summary.requests, 'request')}", highlight=False)
+    if summary.warning:
+        console.print(f"[yellow]the topic's words are weak[/]: {escape(summary.warning)}", highlight=False)
     if summary.finds:
         _curve(console, summary)
     if summary.best:
         _finds(console, summary)
+    if summary.unsure:
+        _unsure(console, summary, directory)
     _happenings(console, summary)
     if summary.again.looks:
         _again(console, summary.again)
@@ -82,6 +86,15 @@ def show(directory: Path, *, json: bool) -> None:
     elif not summary.running and summary.ending != EXHAUSTED:
         more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
         print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "page"), counted(1200, "request")
+    ('1 page', '1,200 requests')
+    """
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def _titled(title: str) -> Table:
@@ -113,14 +126,32 @@ def _finds(console: Console, summary: Summary) -> None:
     """The pages with the highest scores."""
     if console.width < NARROW:
         rows = ((f"{find['score']:.2f} {find['title'] or '-'}", find["url"]) for find in summary.best)
-        _stack(console, "best finds", rows, 0, whole=True)
+        _stack(console, "best pages", rows, 0, whole=True)
         return
-    table = _titled("best finds")
+    table = _titled("best pages")
     table.add_column("score", justify="right", no_wrap=True, min_width=5)
     table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
     table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
     for find in summary.best:
         table.add_row(f"{find['score']:.2f}", escape(find["title"] or "-"), escape(find["url"]))
+    console.print(table)
+
+
+def _unsure(console: Console, summary: Summary, directory: Path) -> None:
+    """The pages that it is least sure of."""
+    title = f"unsure of these: say yes or no with 'lycosa label {shlex.quote(str(directory))}'"
+    if console.width < NARROW:
+        rows = ((f"{page.worth:.2f} {page.title or '-'}", page.url) for page in summary.unsure)
+        _stack(console, title, rows, 0, whole=True)
+        return
+    console.print(f"[bold]{escape(title)}[/]", highlight=False)
+    table = _titled("")
+    table.title = None
+    table.add_column("score", justify="right", no_wrap=True, min_width=5)
+    table.add_column("page", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    for page in summary.unsure:
+        table.add_row(f"{page.worth:.2f}", escape(page.title or "-"), escape(page.url))
     console.print(table)
 
 

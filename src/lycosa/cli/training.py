@@ -18,18 +18,12 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from lycosa.cli.manners import lively, output
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell
-from lycosa.core.types import Label, Visit
-from lycosa.store.directory import Directory
-from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.quality import TABLE, WORST, Quality
 from lycosa.training.sources import IRRELEVANT, RELEVANT
-from lycosa.web.urls import canonical
 
 ENDING = ".model"
 
@@ -193,42 +187,3 @@ def _confusions(quality: Quality) -> Table:
             *(str(right if said == true else wrong.get((true, said), 0) or "·") for said in names),
         )
     return table
-
-
-def label(directory: Path, urls: Sequence[str], *, relevant: bool) -> None:
-    """Write a person's word on some pages into the crawl's log."""
-    if Directory.read_options(directory) and not (directory / NAME).exists():
-        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
-    opened = Directory.open(directory)
-    try:
-        log = opened.log()
-        try:
-            nodes = [_known(directory, log, url) for url in urls]
-            now = time.time()
-            with log.together():
-                for node in nodes:
-                    log.append(Label(node, relevant, now))
-            given = labels_in(log)
-        finally:
-            log.close()
-    finally:
-        opened.close()
-    good = sum(given.values())
-    told = f"{len(nodes)} labelled as {RELEVANT if relevant else IRRELEVANT}; now {good} yes, {len(given) - good} no."
-    output().print(told, highlight=False)
-    if good >= 3 and len(given) - good >= 3:
-        print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
-
-
-def _known(directory: Path, log: Any, url: str) -> str:
-    """The page as the crawl knows it."""
-    node = canonical(url) or url
-    visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
-    if any(visit.is_page for visit in visits):
-        return node
-    for visit in visits:
-        if visit.outcome == "redirect" and visit.links.urls:
-            raise InputError(f"{node} redirects to {visit.links.urls[0]}: label that page")
-    if visits:
-        raise InputError(f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled")
-    raise InputError(f"the crawl in {directory} has not fetched {node}: see what it has with 'lycosa show {directory}'")

@@ -14,11 +14,12 @@ from rich.text import Text
 
 from lycosa.cli.manners import UNCUT, output
 from lycosa.cli.paging import _heading, _show_pairs, _when, wrapped
+from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
-from lycosa.store.summary import at_least, is_running
+from lycosa.store.running import is_running
 
 NEXT = 10
 """Links that are listed where none is named."""
@@ -207,8 +208,11 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
     first = math.isinf(fetched.expected)
     came = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
-        of = f"a find ({at_least(threshold)})" if fetched.found else f"no find (that takes {at_least(threshold)})"
-        came = f"{number(fetched.beta)}, {of}"
+        of = (
+            f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (that takes {at_least(threshold)})"
+        )
+        then = f"; {number(fetched.logged)} when it was fetched" if abs(fetched.logged - fetched.beta) > 0.005 else ""
+        came = f"{number(fetched.beta)}, {of}{then}"
     rows = {
         "fetched": f"{_when(fetched.at)} UTC, as number {fetched.pick:,}",
         "expected": "nothing: a seed comes first" if first else f"{number(fetched.expected)}, by {fetched.arm}",
@@ -216,6 +220,9 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
         "copy of": fetched.same_as,
     }
     _show_pairs(console, rows)
+    if fetched.judged:
+        _heading(console, "why it is worth that")
+        _bars(console, fetched.judged)
     if fetched.terms:
         _heading(console, "why it was fetched")
         _bars(console, fetched.terms)

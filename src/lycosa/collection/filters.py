@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -28,6 +28,8 @@ class Filters:
     copies: bool
     changed: float | None = None
     """Only pages that have changed since then, in seconds since the epoch; 0: that have ever."""
+    worths: Mapping[int, float] = field(default_factory=dict)
+    """What pages are worth by now, by the numbers of their events, where that may not be what the index says."""
 
     @classmethod
     def of(
@@ -66,7 +68,11 @@ class Filters:
         if self.changed is not None:
             passing &= pages["changed"] >= max(1.0, self.changed)
         if self.score > 0:
-            passing &= pages["score"] >= self.score
+            scores = pages["score"]
+            if self.worths:
+                known = zip(pages["seq"].tolist(), scores.tolist(), strict=True)
+                scores = np.array([self.worths.get(seq, score) for seq, score in known])
+            passing &= scores >= self.score
         for kind, tests in (("host", self.hosts), ("language", self.languages)):
             if tests:
                 ids = [number for number, text in index.names(kind) if any(test(text) for test in tests)]

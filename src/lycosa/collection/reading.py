@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, WORTH, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.html import Document, read_body
 from lycosa.web.inflate import BadEncoding, inflate
@@ -29,10 +29,11 @@ class Collection:
     """Pages of a crawl, with their text.
 
     A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
-    One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for.
+    One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for. What counts is what a page
+    is worth now (`visit.worth`), not what was said of it when it was fetched.
     """
 
-    def __init__(self, path: Path, *, whole_text: bool = False) -> None:
+    def __init__(self, path: Path, threshold: float | None = None, *, whole_text: bool = False) -> None:
         self.path = path
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text
@@ -41,7 +42,10 @@ class Collection:
             raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
         self.versions = Versions(self.log, path / "archive")
-        self.threshold = float(self.log.setting("threshold", 0.0))
+        self.threshold = float(self.log.setting("threshold", 0.0)) if threshold is None else threshold
+        """What a page has to be worth to count; the crawl's own, unless another one was given."""
+        self.probability = bool(self.log.setting("probability", False))
+        """Whether what pages are worth are probabilities."""
 
     def __enter__(self) -> Self:
         return self
@@ -56,11 +60,11 @@ class Collection:
         self.log.close()
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False, after: int = 0) -> Iterator[tuple[int, Visit]]:
-        """Pages and their numbers in the log, in its order: those that score so much, those behind a number.
+        """Pages and their numbers in the log, in its order: those that are worth so much, those behind a number.
 
         Both are of the version that stands now, so a page that changes moves towards the end.
         """
-        where = f"{current_in(self.log, copies=copies)} AND beta >= ? AND seq > ?"
+        where = f"{current_in(self.log, copies=copies)} AND {WORTH} >= ? AND seq > ?"
         for seq, visit in self.log.numbered(where, given=(at_least, after)):
             assert isinstance(visit, Visit)
             yield seq, visit

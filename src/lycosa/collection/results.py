@@ -19,7 +19,7 @@ class Hit:
     title: str
     snippet: Snippet
     score: float
-    """What the topic thought of the page."""
+    """What the topic thinks of the page."""
     relevance: float
     """What the query thinks of it: BM25."""
     host: str

@@ -108,9 +108,9 @@ class Search:
         deep = offset + limit if takes is None else DEEPEST
         filters = Filters.of(hosts, languages, since, until, score, copies, changed)
         try:
-            answer = _ask(self.keep_up(), query, filters, deep)
+            answer = self._ask(self.keep_up(), query, filters, deep)
         except IndexDamaged:  # once is an accident, and soon mended
-            answer = _ask(self.keep_up(anew=True), query, filters, deep)
+            answer = self._ask(self.keep_up(anew=True), query, filters, deep)
         best, total = answer.best, answer.total
         if takes is not None:
             best = [found for found in best if takes(found.seq)]
@@ -118,6 +118,12 @@ class Search:
         shown = best[offset : offset + limit]
         hits = [self._hit(rank, found, answer.marks, width) for rank, found in enumerate(shown, offset + 1)]
         return Results(hits, total, answer.counted, answer.loosened, answer.searched, answer.unread)
+
+    def _ask(self, index: Index, query: Query, filters: Filters, limit: int) -> Answer:
+        if filters.score > 0:  # the index knows what pages were worth when it was made
+            filters.worths = dict(self.collection.log.rows("seq, worth.worth", "worth.worth IS NOT NULL"))
+        with index.reading():
+            return Ranking(index, filters).answer(query, limit)
 
     def _hit(self, rank: int, found: Found, marks: Sequence[Mark], width: int) -> Hit:
         visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
@@ -129,7 +135,7 @@ class Search:
             visit.node,
             clean(document.title or visit.title),
             snippet(said(document), marks, width),
-            visit.beta,
+            visit.worth,
             found.weight,
             _host(visit.node),
             clean(visit.language),
@@ -222,7 +228,7 @@ class Search:
             language=visit.language,
             fetched=visit.started,
             changed=self._changed(seq, visit),
-            score=visit.beta,
+            score=visit.worth,
             flags=COPY * bool(visit.same_as) | UNREAD * (not readable),
         )
 
@@ -233,11 +239,6 @@ class Search:
         looks = self.collection.log.events("node = ? AND seq <= ?", given=(visit.node, seq))
         standing = Standing.of(look for look in looks if isinstance(look, Visit))
         return standing.changed if standing is not None else 0.0
-
-
-def _ask(index: Index, query: Query, filters: Filters, limit: int) -> Answer:
-    with index.reading():
-        return Ranking(index, filters).answer(query, limit)
 
 
 def _moment(at: float) -> datetime | None:

@@ -32,10 +32,9 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Seed, Setting, Visit
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.topics.lessons import Usual
-from lycosa.topics.taught import said
 from lycosa.web.robots import product
 
 STEP = 200
@@ -85,12 +84,13 @@ class Shelf:
         self.ledger = Ledger("lycosa")
         self.ended = array("d")
         """When each page came."""
-        self._first_beta, self._first_copy, self._crawled = array("d"), array("B"), array("B")
+        self._first_worth, self._first_copy, self._crawled = array("d"), array("B"), array("B")
         self._pages: list[Shelved] = []
         self._signature: Signature | None = None
         self._inode = 0
         self._harvest, self._drawn, self._redraw = Harvest(), -1, 0.0
         self._text = 0
+        self._judged_anew = False
 
     @property
     def size(self) -> int:
@@ -142,6 +142,9 @@ class Shelf:
                 self._take(seq, event, numbers[at : at + len(some)])
                 at += len(some)
                 self.seq = seq
+        if self._judged_anew and len(events) < STEP:
+            with self.reading() as log:
+                self._rate(log)
         return len(events)
 
     @contextmanager
@@ -188,10 +191,30 @@ class Shelf:
         elif isinstance(event, Setting):
             self.ledger.setting(event)
             if event.key == "threshold":
+                self._judged_anew = self._judged_anew or bool(self._pages)
                 self.threshold = float(event.value)
             elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
                 best = sorted(event.value, key=lambda term: (-event.value[term], term))[:LEARNED]
                 self.topic = tuple(best)
+        else:  # a lesson, or a label
+            self._judged_anew = True
+
+    def _rate(self, log: SqliteLog) -> None:
+        """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
+        worths = dict(
+            log.rows("seq, worth.worth", f"{VERSIONS} AND seq <= ? AND worth.worth IS NOT NULL", given=(self.seq,))
+        )
+        finds: list[tuple[str, str]] = []
+        for page in self.vertices:
+            if page.kind == PAGE:
+                page.worth = worths.get(page.seq, page.beta)
+                if page.first in worths:
+                    self._first_worth[page.number] = worths[page.first]
+                first = self._first_worth[page.number] >= self.threshold and not self._first_copy[page.number]
+                if self._crawled[page.number] and first:
+                    finds.append((page.host, page.language))
+        self.ledger.recount(finds)
+        self._judged_anew = False
 
     def _visit(self, seq: int, visit: Visit, numbers: NDArray[np.int32]) -> None:
         first = len(self.words)
@@ -199,7 +222,7 @@ class Shelf:
         for number, stem in enumerate(visit.terms.new, first):
             if stem in self.topic:
                 self._wanted[stem] = number
-        self.ledger.visit(visit, visit.is_find(self.threshold))
+        self.ledger.visit(visit, visit.is_relevant(self.threshold))
         known = self.ways.vertex(visit.node)
         if visit.is_version:
             if known >= 0 and self.vertices[known].kind == PAGE:
@@ -222,7 +245,7 @@ class Shelf:
         )  # fmt: skip
         self.vertices.append(page)
         self.ways.add(number, seq, numbers)
-        self._first_beta.append(visit.beta)
+        self._first_worth.append(visit.worth)
         self._first_copy.append(bool(visit.same_as))
         self._crawled.append(visit.is_page)
         self._fill(seq, visit, page)
@@ -249,7 +272,7 @@ class Shelf:
         """The page is as this visit found it."""
         page.seq, page.started = seq, visit.started
         page.title, page.language = clean(visit.title)[:500], clean(visit.language)[:100]
-        page.beta, page.base = visit.beta, said(visit)[0]
+        page.beta, page.worth = visit.beta, visit.worth
         page.foreign = "language" in visit.flags
         page.copy, page.simhash = bool(visit.same_as), visit.simhash
         page.ids, page.counts = visit.terms.ids.tobytes(), visit.terms.counts.tobytes()
@@ -322,7 +345,7 @@ class Shelf:
             kinds = np.array([vertex.kind for vertex in self.vertices], np.uint8)
             breadth = self.ways.breadth(kinds)
             crawled = np.array(self._crawled, np.bool_)
-            find = crawled & (np.array(self._first_beta) >= self.threshold) & ~np.array(self._first_copy, np.bool_)
+            find = crawled & (np.array(self._first_worth) >= self.threshold) & ~np.array(self._first_copy, np.bool_)
             drawn = self.seq
         order, _ = breadth.first()
         found = _curve(find[crawled], find[order[crawled[order]]], points)

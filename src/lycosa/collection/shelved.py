@@ -33,8 +33,8 @@ class Shelved:
     language: str
     beta: float
     """As it was logged."""
-    base: float
-    """What the judge would have said without anybody's feedback."""
+    worth: float
+    """What the judge says by now."""
     copy: bool
     """Whether it repeats another page."""
     started: float

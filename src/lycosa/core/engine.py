@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.pace import Pace
@@ -181,10 +182,14 @@ class Engine:
 
     def _recount(self) -> None:
         """The pages so far are worth something else."""
-        assert self.learner is not None
-        relevant = self.learner.worths() >= self.topic.threshold
-        self.tally.relevant = int(np.count_nonzero(relevant & np.frombuffer(self._counts, np.bool_)))
+        self.tally.relevant = int(np.count_nonzero(self.worths() >= self.topic.threshold))
         self._unheard = False
+
+    def worths(self) -> NDArray[np.floating[Any]]:
+        """What the pages are worth by now, each content once; empty where the judge can't tell."""
+        if self.learner is None:
+            return np.zeros(0)
+        return self.learner.worths()[np.frombuffer(self._counts, np.bool_)]
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         row = self.table.add_seed(node, source, parent)

@@ -25,6 +25,10 @@ def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str 
     return field(default=default, metadata=metadata)
 
 
+RETIRED = ("learn_labels",)
+"""What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
+
+
 @dataclass
 class Options:
     """What to hunt, from where, how far, how politely."""
@@ -91,12 +95,6 @@ class Options:
         0.0,
         "Pages that score at least this count as found. 0: the judge's own (words .1, examples to .2, patterns and "
         "models .5; for others see 'lycosa topics NAME').",
-        group="Topic",
-    )
-    learn_labels: bool = option(
-        False,
-        "Learn from the yes and no of 'lycosa label': when the crawl is resumed, its judge is corrected by them, and "
-        "what was fetched so far is judged and ranked again.",
         group="Topic",
     )
     space: str = option(
@@ -389,7 +387,8 @@ class Options:
         """Read a configuration file."""
         try:
             with open(path, "rb") as file:
-                return cls.from_mapping(tomllib.load(file), str(path))
+                told = {key: value for key, value in tomllib.load(file).items() if key not in RETIRED}
+                return cls.from_mapping(told, str(path))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -43,6 +43,10 @@ Outcome = Literal[
 ]
 
 
+UNSENT = ("denied", "refused")
+"""Outcomes of visits for which nothing was sent."""
+
+
 @dataclass(slots=True)
 class Links:
     """The links of one page, column by column, in page order."""

@@ -56,6 +56,10 @@ class Fetched:
     """What that score was made of, the largest first, if the strategy gives reasons."""
     reckoned: float = math.nan
     """The score that these add up to. The log is folded again to know it: it may differ from the score at the pick."""
+    logged: float = 0.0
+    """What was said of the page when it was fetched; `beta` is what it is worth now."""
+    judged: dict[str, float] = field(default_factory=dict)
+    """Why it is worth that: words, fields, neighbours, labels, each with what it adds, if the judge gives reasons."""
 
     @property
     def is_page(self) -> bool:

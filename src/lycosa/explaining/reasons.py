@@ -23,6 +23,7 @@ from lycosa.core.types import Event, Visit
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.recalling import Recalled
 from lycosa.explaining.standing import Ranking, foresight, rankings
+from lycosa.store.log import VISITS, WORTH
 from lycosa.web.urls import canonical, origin
 
 PARENTS = 5
@@ -62,7 +63,7 @@ class Reasons:
             raise
 
     def _check(self) -> None:
-        if next(self.collection.log.rows("seq", "kind NOT IN ('setting', 'label')", "seq LIMIT 1"), None) is None:
+        if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
             raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
 
     def __enter__(self) -> Self:
@@ -119,9 +120,10 @@ class Reasons:
         """A link that was never in the frontier; or nothing that is known."""
         for node in spelled:
             errand = next(
-                self.collection.log.rows("kind", "node = ? AND kind != 'label'", "seq LIMIT 1", (node,)), None
+                self.collection.log.rows("kind", f"node = ? AND (kind = 'seed' OR {VISITS})", "seq LIMIT 1", (node,)),
+                None,
             )
-            if errand is not None and errand[0] not in ("seed", "setting"):
+            if errand is not None and errand[0] != "seed":
                 return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page to hunt")
             found = origin_of(self.collection, node)
             if found.parent:
@@ -198,16 +200,14 @@ class Reasons:
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _beta(self, node: str) -> float:
-        last = next(self.collection.log.rows("beta", f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
+        last = next(self.collection.log.rows(WORTH, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
         return float(last[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
         """The newest version of a page; of those that link to a target, where that is named and there are any."""
         visits = [
             visit
-            for visit in self.collection.log.events(
-                "node = ? AND kind NOT IN ('seed', 'label', 'setting')", given=(node,)
-            )
+            for visit in self.collection.log.events(f"node = ? AND {VISITS}", given=(node,))
             if isinstance(visit, Visit)
         ]
         linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
@@ -219,7 +219,7 @@ class Reasons:
             return None
         anchor, alpha = _link(visit, node)
         kind = "page" if visit.kind == "revisit" else visit.kind
-        return Parent(parent, clean(visit.title), visit.beta, anchor, alpha, kind)
+        return Parent(parent, clean(visit.title), visit.worth, anchor, alpha, kind)
 
     def _way(self, row: int) -> list[Stop]:
         """The pages from a seed to a row, each the one that the next was first seen on."""
@@ -230,7 +230,7 @@ class Reasons:
         for node in (table.nodes[each] for each in reversed(rows)):
             visit, leading = self._visit(node), self._visit(before, node) if before else None
             anchor = _link(leading, node)[0] if leading is not None else ""
-            stops.append(Stop(node, clean(visit.title) if visit else "", visit.beta if visit else 0.0, anchor))
+            stops.append(Stop(node, clean(visit.title) if visit else "", visit.worth if visit else 0.0, anchor))
             before = node
         return stops
 
@@ -247,16 +247,26 @@ class Reasons:
             visit.pick,
             visit.arm or self.collection.options.strategy,
             visit.score,
-            visit.beta,
-            visit.is_find(self.collection.threshold),
+            visit.worth,
+            visit.is_relevant(self.collection.threshold),
             visit.same_as,
             terms,
             reckoned,
+            visit.beta,
+            self._judged(visit),
         )
         row = self.engine.table.row_of.get(node, -1)
         parents, count = self._parents(row) if row >= 0 else ([], 0)
         way = self._way(row) if row >= 0 else []
         return Why(node, "fetched", "", [], parents, count, way, told)
+
+    def _judged(self, visit: Visit) -> dict[str, float]:
+        """Why the page is worth what it is, if the judge gives reasons."""
+        topic: Any = self.engine.topic
+        while not hasattr(topic, "explain") and hasattr(topic, "topic"):
+            topic = topic.topic
+        reasons = topic.explain(visit) if visit.is_version and hasattr(topic, "explain") else {}
+        return {str(what): float(much) for what, much in reasons.items()}
 
     def _foresight(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
         """What the score at the pick was made of, and what that adds up to.

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator, Log, Space, Strategy, Topic
@@ -35,6 +37,9 @@ class ReadLog(SqliteLog):
 
     def append(self, event: Event) -> None:
         """Forget it."""
+
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Forget them."""
 
     @contextmanager
     def together(self) -> Iterator[None]:

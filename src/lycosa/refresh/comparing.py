@@ -76,7 +76,7 @@ class Comparison:
             "" if document is None else document.text,
             before.links.urls if document is None else document.links.urls,
             before.simhash,
-            before.beta,
+            before.worth,
             self.threshold,
         )
 
@@ -90,7 +90,7 @@ class Comparison:
             page.text,
             visit.links.urls,
             visit.simhash,
-            visit.beta,
+            visit.worth,
             self.threshold,
         )
 

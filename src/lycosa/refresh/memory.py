@@ -1,7 +1,8 @@
 """What is known of the pages that are watched: when they were looked at, what came of it, what their hosts are worth.
 
 All of it is a fold over the log: a run that goes on after another has learned the same from the log alone. What is
-watched: the finds, the seeds, and the sources of addresses (sitemaps, feeds); all pages if asked to.
+watched: the relevant pages, the seeds, and the sources of addresses (sitemaps, feeds); all pages if asked to. Pages are
+worth what they are when the log is read: what a judge learns in a run changes what the next one watches.
 """
 
 from __future__ import annotations
@@ -135,12 +136,12 @@ class Memory:
         if row < 0 or visit.node in self.watched:
             return
         seed, source = bool(table.is_seed[row]), visit.kind == "sitemap"
-        if not (seed or source or self.irrelevant or visit.is_find(self.threshold)):
+        if not (seed or source or self.irrelevant or visit.is_relevant(self.threshold)):
             return
         if "//" not in visit.node:  # a file
             return
         floor = max(self.threshold, 1e-3) if seed or source else 1e-3
-        number = self.histories.add(visit.ended, host=int(table.lane[row]), weight=max(visit.beta, floor))
+        number = self.histories.add(visit.ended, host=int(table.lane[row]), weight=max(visit.worth, floor))
         kind: Kind = "sitemap" if source else "revisit"
         behaviour = self.behaviours.number(visit.node)
         page = self.watched[visit.node] = Watched(visit.node, row, number, kind, behaviour, visit.started, floor)
@@ -204,7 +205,7 @@ class Memory:
         if visit.outcome == "ok":
             page.follows = visit.started
             if page.kind == "revisit":
-                self.histories.weight[number] = max(visit.beta, page.floor)
+                self.histories.weight[number] = max(visit.worth, page.floor)
 
     def _answered(self, page: Watched, at: float, changed: bool) -> None:
         """Whatever was said of the page before is answered now; only a page that could not be had leaves it open."""

@@ -67,7 +67,7 @@ class Witness:
             before = self.comparison.versions.last(visit.node)
             if before is not None and self.comparison.share(before, visit, page) < VANISHED:  # it was always like that
                 visit.flags.remove("soft-404")
-                visit.beta = before.beta
+                visit.beta = before.worth
         if visit.outcome == "ok" and "soft-404" in visit.flags:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)

@@ -210,7 +210,7 @@ def _recorded(directory: Path, index: Any) -> tuple[Any, Any, float, list[int]]:
                 node = index.number_of.get(event.node)
                 if node is not None and node not in seen:
                     seen.add(node)
-                    beta[node], first[node] = event.beta, not event.same_as
+                    beta[node], first[node] = event.worth, not event.same_as
         threshold = collection.threshold
     found = [index.number_of.get(_end(node, leads)) for node in started]
     seeds = list(dict.fromkeys(node for node in found if node is not None))

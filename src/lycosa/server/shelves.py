@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from fastapi import HTTPException
+from numpy.typing import NDArray
 
-from lycosa.collection.rescoring import Rescoring
 from lycosa.collection.shelf import Shelf
+from lycosa.collection.shelved import Shelved
 from lycosa.core.errors import LockedError, StoreError
+from lycosa.core.settling import settled
 from lycosa.server.logs import log
 
 ROOM = 256_000_000
@@ -25,12 +28,30 @@ STREAMS = 10
 """Live streams of one person."""
 
 
+class Worths:
+    """What the pages on a shelf are worth: as the log says, but people's word comes first, before it is logged."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+
+    def scores(self, labels: Mapping[str, bool]) -> tuple[list[Shelved], NDArray[np.float64]]:
+        """All pages, copies among them, and the score of each."""
+        with self.shelf.lock:
+            pages, line = self.shelf.pages(copies=True), self.shelf.threshold
+            scores = np.array([page.worth for page in pages], float)
+            for node, relevant in labels.items():
+                page = self.shelf.page(node)
+                if page is not None and not page.foreign:
+                    scores[page.place] = settled(page.worth, relevant, line)
+            return pages, scores
+
+
 class Held:
     """A shelf, and what was worked out about it."""
 
     def __init__(self, path: Path) -> None:
         self.shelf = Shelf(path)
-        self.rescoring = Rescoring(self.shelf)
+        self.rescoring = Worths(self.shelf)
         self.arranged: OrderedDict[object, object] = OrderedDict()
         """Orders that took long, with what they depend on."""
         self.excerpts: dict[int, str] = {}

@@ -235,7 +235,7 @@ def _weights(held: Held, labels: Mapping[str, bool]) -> tuple[Correction, dict[s
     shelf = held.shelf
     with shelf.lock:
         lessons = [
-            Lesson(*page.terms, page.base, relevant)
+            Lesson(*page.terms, page.beta, relevant)
             for node, relevant in labels.items()
             if (page := shelf.page(node)) is not None
         ]

@@ -128,3 +128,14 @@ class Directory:
     def close(self) -> None:
         """Let others write."""
         self._lock.release()
+
+
+def located(options: Options, path: Path) -> Options:
+    """A crawl's options with whole paths: what it goes by lies in its directory, and is named as seen from there."""
+    return options.with_files(
+        {
+            option: str(path / name)
+            for option, name in options.files().items()
+            if (path / name).exists() or not Path(name).exists()
+        }
+    )

@@ -274,7 +274,7 @@ class SqliteLog:
 
     def last(self) -> Event | None:
         """The last event of the crawl itself: when it is over it may be labelled and judged anew."""
-        later = "kind IN ('label', 'lesson') OR (kind = 'setting' AND node = 'threshold')"
+        later = "kind IN ('label', 'lesson') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
         return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:

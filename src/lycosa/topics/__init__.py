@@ -78,6 +78,9 @@ TOPICS: dict[str, Entry] = {
     ),
 }  # fmt: skip
 
+DEFAULT = "vector"
+"""The judge of new crawls by words or examples, and of crawls that are judged anew."""
+
 TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples")
 """Parameters that a topic gets from options of their own, not after its name."""
 

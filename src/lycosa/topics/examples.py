@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics import maker
 
 TERMS = 60
 """Words kept of the centroid."""
@@ -36,3 +38,10 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
     if not read:
         raise InputError("none of the example pages has any text: name pages with words on them")
     return {term: round(value / read, 3) for term, value in total.most_common(terms)}
+
+
+def learned_from(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
+    """What a judge keeps of example pages: the words they share, unless it has ways of its own."""
+    own = getattr(maker(judge), "from_examples", None)
+    learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
+    return learned

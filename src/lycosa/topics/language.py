@@ -59,9 +59,10 @@ class LearnsInLanguage(InLanguage):
         """Pass it on."""
         self.topic.hear(label)
 
-    def worths(self) -> NDArray[np.float32]:
+    def worths(self) -> NDArray[np.floating[Any]]:
         """Those of the judge, and 0."""
-        worths: NDArray[np.float32] = np.where(np.frombuffer(self._right, np.bool_), self.topic.worths(), np.float32(0))
+        worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
+        worths[~np.frombuffer(self._right, np.bool_)] = 0.0
         return worths
 
 

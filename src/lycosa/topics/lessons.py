@@ -139,17 +139,6 @@ def revised(beta: float, delta: float) -> float:
     return min(max(beta + delta, min(0.0, beta)), max(1.0, beta))
 
 
-def settled(beta: float, relevant: bool | None, threshold: float) -> float:
-    """A score, where somebody has said what the page is: that is the last word on which side of the threshold it lies.
-
-    >>> settled(.05, True, .1), settled(.05, None, .1), settled(.4, True, .1), settled(.4, False, .1) < .1
-    (0.1, 0.05, 0.4, True)
-    """
-    if relevant is None:
-        return beta
-    return max(beta, threshold) if relevant else min(beta, float(np.nextafter(threshold, -np.inf)))
-
-
 class Problem:
     """Lessons as vectors, ready to be learned from: all of them, or all but some."""
 

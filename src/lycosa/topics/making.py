@@ -6,6 +6,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import xxhash
+
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
@@ -101,6 +103,20 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
 def judge_of(options: Options) -> str:
     """The name of the judge that the options name or imply."""
     return _judge(options)[0]
+
+
+def fingerprint(options: Options, topic: Topic) -> str:
+    """Short name of a judge: changes when the topic does."""
+    told = repr(
+        (
+            type(topic).__name__,
+            getattr(topic, "fingerprint", getattr(topic, "weights", "")),
+            options.topic,
+            options.regex,
+            options.judge,
+        )
+    )
+    return xxhash.xxh3_64_hexdigest(told.encode())[:12]
 
 
 def takes_ontology(made: Any) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from codecs import lookup
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect, detect_language
 
+from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
 from lycosa.web.mainpart import CLOSE as CLOSE
@@ -100,6 +102,10 @@ class Document:
         page.title, page.marked, page.links = self.title, self.marked, self.links
         page.main, page.headings, page.lead = self.main, self.headings, self.lead
         return page
+
+    def page(self) -> Page:
+        """The same as a page that was found."""
+        return self.fill(Page("ok", language=self.language))
 
 
 def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
@@ -356,3 +362,14 @@ def _text_of(value: str | list[str] | None) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else " ".join(value)
+
+
+def page_in(file: str, *, whole_text: bool = False) -> Page:
+    """A page in a file, HTML or plain text."""
+    try:
+        body = Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the example {file}: {error.strerror}") from error
+    is_text = file.endswith((".txt", ".text", ".md"))
+    document = plain(body) if is_text else extract(body, "http://example.invalid/")
+    return (document.whole() if whole_text else document).page()

@@ -14,10 +14,10 @@ from synthetic_crawl import real
 from warcio.archiveiterator import ArchiveIterator
 
 from lycosa.collection.export import FORMATS, export
+from lycosa.collection.summary import summarise
 from lycosa.core.table import Table
 from lycosa.core.types import Seed, Visit
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.summary import summarise
 
 SCOPES = [{}, {"everything": True}, {"everything": True, "copies": True}]
 SCOPE_NAMES = ["relevant", "all", "with copies"]

@@ -109,7 +109,7 @@ def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> N
     page = browser.new_page(java_script_enabled=False)
     page.goto(reports["web"].as_uri())
     assert 0 == page.locator("button:visible").count()
-    for heading in ("The harvest", "Best finds", "The ways there", "Held back", "How it was crawled"):
+    for heading in ("The harvest", "Best pages", "The ways there", "Held back", "How it was crawled"):
         assert page.get_by_role("heading", name=heading).is_visible()
     page.close()
 

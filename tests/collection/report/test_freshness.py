@@ -24,7 +24,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Report:
         crawl.seed(A)
         crawl.page(A, html("Old <b>A</b>", "Corals."), links=[B, C], beta=0.9)
         crawl.page(B, html("B", "Corals."), 10 / DAY)
-        crawl.page(C, html("C", "Corals."), 20 / DAY)
+        crawl.page(C, html("C", "Atolls."), 20 / DAY)
         crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 60))
         crawl.log.append(Setting("threshold", 0.2, EPOCH + DAY))
         crawl.changed(A, html("New A", "More corals."), 1, "topic", 0.25, links=[D])

@@ -207,7 +207,7 @@ def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
     assert report.hosts_left == report.host_count - HOSTS
     text = render(report)
     assert len(text.encode()) < 600_000
-    assert f"And {report.finds - BEST:,} more finds" in text
+    assert f"And {report.finds - BEST:,} more relevant pages" in text
     assert f"And {report.pages - CARDS:,} more pages" in text
 
 

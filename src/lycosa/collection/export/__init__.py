@@ -16,10 +16,10 @@ from lycosa.collection.export import csv, graphml, jsonl, parquet, records, text
 from lycosa.collection.export.selection import Selection, Told, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
+from lycosa.collection.wording import at_least
 from lycosa.core.errors import InputError
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
-from lycosa.store.summary import at_least
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,15 @@ def export(
     copies: bool = False,
     versions: str = "",
     whole_text: bool = False,
+    threshold: float | None = None,
     stdout: IO[bytes] | None = None,
     tell: Told = lambda what, done, total: None,
 ) -> Exported:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
 
     Of a page that has changed, `versions` are those that count: `current` or `all`. By default a web archive keeps
-    all of them, and everything else is what the pages are now.
+    all of them, and everything else is what the pages are now. Relevant is what is worth the crawl's threshold, or
+    another one that is given.
     """
     path = None if out is None or str(out) == "-" else Path(out)
     kind, folder = choose(form, out if path is not None else None)
@@ -108,7 +110,7 @@ def export(
     wanted = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
-    with Collection(directory, whole_text=whole_text) as collection:
+    with Collection(directory, threshold, whole_text=whole_text) as collection:
         pages = Selection(collection, everything=everything, copies=copies, versions=wanted == "all", tell=tell)
         if kind.archive and pages.total and not pages.archived:
             raise InputError(

@@ -71,8 +71,8 @@ def _about(visit: Visit, pages: Selection) -> str:
     values = {
         "url": clean(visit.node),
         "title": line(visit.title),
-        "score": repr(visit.beta),
-        "relevant": "true" if visit.beta >= pages.collection.threshold else "false",
+        "score": repr(visit.worth),
+        "relevant": "true" if visit.worth >= pages.collection.threshold else "false",
         "language": line(visit.language),
         "fetched": iso(moment(visit.started)) or "",
         "versions": str(standing.versions) if pages.looked_again else "",

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from lycosa.collection.current import Standing, current, current_in
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Seed, Visit
-from lycosa.store.log import VERSIONS
+from lycosa.store.log import VERSIONS, WORTH
 from lycosa.web.html import Document
 
 SLICE = 500
@@ -61,10 +61,11 @@ class Selection:
         self._tell = tell
         self.last = sys.maxsize
         self.last = self._figure("MAX(seq)")
-        self._current = f"{current_in(self.log, self.last, copies=copies)} AND beta >= ?"
+        self._current = f"{current_in(self.log, self.last, copies=copies)} AND {WORTH} >= ?"
         self._held = (
-            f"EXISTS (SELECT 1 FROM event AS now WHERE now.node = event.node AND now.seq <= {self.last} "
-            f"AND {current(self.last, copies=copies, of='now')} AND now.beta >= ?)"
+            "EXISTS (SELECT 1 FROM event AS now LEFT JOIN worth AS worth_now ON worth_now.seq = now.seq "
+            f"WHERE now.node = event.node AND now.seq <= {self.last} "
+            f"AND {current(self.last, copies=copies, of='now')} AND COALESCE(worth_now.worth, now.beta) >= ?)"
         )
         self.looked_again = self._figure("MAX(kind = 'revisit')") > 0
         """Whether any page was looked at again."""

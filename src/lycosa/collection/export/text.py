@@ -79,7 +79,7 @@ def write_folder(pages: Selection, folder: Path) -> Written:
             with open(folder / name, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text + "\n")
             when = iso(moment(visit.started)) or ""
-            about = (line(visit.node), line(visit.title), f"{visit.beta:.6g}", line(visit.language), when)
+            about = (line(visit.node), line(visit.title), f"{visit.worth:.6g}", line(visit.language), when)
             print(name, *about, sep="\t", file=index)
     return done
 

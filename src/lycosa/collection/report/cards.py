@@ -59,7 +59,7 @@ class Cards:
             visit.node,
             visit.title[:CLIP],
             int(self._number[vertex]),
-            visit.beta,
+            visit.worth,
             bool(self.graph.find[vertex]),
             visit.score,
             int(self.depth[vertex]),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
+from lycosa.collection.asking import Question
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.report.charts import Bars, Curve, Stacks
 from lycosa.collection.report.hostmap import HostMap
+from lycosa.collection.wording import NOTHING
 from lycosa.core.engine import PAGES_SPENT
 from lycosa.core.types import Held
-from lycosa.store.summary import NOTHING
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -269,6 +271,12 @@ class Report:
     """Whether the subject is words, not a pattern or a name."""
     pages: int = 0
     finds: int = 0
+    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
+    """How many pages are relevant, and how sure that is."""
+    unsure: list[Question] = field(default_factory=list)
+    """Pages of which a person's word would help most, where the judge says how sure it is."""
+    warning: str = ""
+    """Why the topic's words are weak to judge by, if they are."""
     requests: int = 0
     size: int = 0
     began: float = 0.0

@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.asking import questions
+from lycosa.collection.best import best_of
+from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import charts, hostmap
 from lycosa.collection.report.cards import Cards, topic_marks
@@ -25,11 +28,11 @@ from lycosa.collection.report.figures import Copies, Host, Report
 from lycosa.collection.report.freshness import Looks
 from lycosa.collection.report.ledger import Ledger
 from lycosa.collection.report.linkgraph import LinkGraph
+from lycosa.collection.weakness import weakness
 from lycosa.core.engine import EXHAUSTED, REFRESHED
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting, Visit
-from lycosa.store.log import FIRSTS
-from lycosa.store.summary import is_running
+from lycosa.store.running import is_running
 from lycosa.version import __version__
 from lycosa.web.robots import product
 
@@ -78,11 +81,17 @@ def gather(collection: Collection) -> Report:
     cards = Cards(collection, graph, depth, topic_marks(options, _learned(collection)))
 
     report.pages, report.finds = len(pages), int(graph.find.sum())
+    report.estimate = estimate(
+        graph.worth[pages[~graph.copy[pages]]], collection.threshold, len(pages), collection.probability
+    )
+    if not report.estimate.sure:
+        report.unsure = questions(collection)
+    report.warning = weakness(collection, len(pages))
     report.requests, report.size, report.recovered = ledger.requests, ledger.size, ledger.recovered
-    report.scoreless = int((graph.beta[pages] == 0).sum())
+    report.scoreless = int((graph.worth[pages] == 0).sum())
     _tell_time(report, ledger, collection)
     report.curve = charts.curve(graph.find[pages], graph.find[order])
-    report.scores = charts.scores(graph.beta[pages], graph.copy[pages], report.threshold)
+    report.scores = charts.scores(graph.worth[pages], graph.copy[pages], report.threshold)
     report.pace = charts.pace(times, graph.find[pages], [(start, end) for start, end in ledger.crawls])
     best = _best(collection, graph, last)
     report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
@@ -102,7 +111,7 @@ def gather(collection: Collection) -> Report:
 def _read(collection: Collection, graph: LinkGraph, ledger: Ledger, looks: Looks, last: int) -> NDArray[np.float64]:
     """The pass over all events; returns when each page came."""
     times, vertex, count = array("d"), 0, len(graph)
-    for seq, event in collection.log.numbered("kind NOT IN ('seed', 'label') AND seq <= ?", given=(last,)):
+    for seq, event in collection.log.numbered("kind NOT IN ('seed', 'label', 'lesson') AND seq <= ?", given=(last,)):
         if isinstance(event, Setting):
             ledger.setting(event)
         elif isinstance(event, Visit):
@@ -127,14 +136,10 @@ def _learned(collection: Collection) -> list[str]:
 
 
 def _best(collection: Collection, graph: LinkGraph, last: int) -> list[int]:
-    """The finds with the highest scores; where nothing was found, the pages that came closest."""
-    rows = collection.log.rows(
-        "seq",
-        f"{FIRSTS} AND beta >= ? AND beta > 0 AND seq <= ?",
-        f"beta DESC, seq LIMIT {BEST}",
-        (collection.threshold if graph.find.any() else 0.0, last),
-    )
-    return [int(np.searchsorted(graph.seq, seq)) for (seq,) in rows]
+    """The best of the relevant pages; where there are none, the pages that came closest."""
+    line = collection.threshold if graph.find.any() else 0.0
+    best = best_of(collection.log, BEST, at_least=line, last=last, first_versions=True)
+    return [int(np.searchsorted(graph.seq, seq)) for seq, _ in best]
 
 
 def _tell_time(report: Report, ledger: Ledger, collection: Collection) -> None:

@@ -6,6 +6,7 @@ What it keeps grows with the number of hosts (about half a kilobyte each), not w
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from lycosa.collection.report.causes import EXPECTED, FINE, FLAGS, explain
 from lycosa.collection.report.figures import Cause, Host, Remark
@@ -105,12 +106,20 @@ class Ledger:
         host.pages += 1
         host.finds += found
         self.recovered += visit.attempt > 1
-        code = visit.language.split(",")[0].split("-")[0].strip().lower()
-        code = code if code.isascii() and code.isalpha() and len(code) <= 3 else ""
+        code = _code(visit.language)
         self.languages[code] += 1
         self.found_languages[code] += found
         for flag in visit.flags:
             self._flag(flag, visit.node)
+
+    def recount(self, finds: Iterable[tuple[str, str]]) -> None:
+        """Other pages are finds now: of these hosts, in these languages."""
+        for host in self.hosts.values():
+            host.finds = 0
+        self.found_languages.clear()
+        for name, language in finds:
+            self.hosts[name].finds += 1
+            self.found_languages[_code(language)] += 1
 
     def _robots(self, visit: Visit) -> None:
         delay = Rules.parse(visit.data["body"], self.agent).crawl_delay
@@ -142,6 +151,11 @@ class Ledger:
                 return
             remark = self.flags[flag] = Remark(flag, FLAGS.get(flag, ""), 0, node)
         remark.count += 1
+
+
+def _code(language: str) -> str:
+    code = language.split(",")[0].split("-")[0].strip().lower()
+    return code if code.isascii() and code.isalpha() and len(code) <= 3 else ""
 
 
 def host_of(node: str) -> str:

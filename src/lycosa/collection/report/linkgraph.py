@@ -15,7 +15,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.collection.report.breadth import PAGE, REDIRECT, SITEMAP, Breadth
-from lycosa.store.log import PAGES, SqliteLog
+from lycosa.store.log import PAGES, WORTH, SqliteLog
 
 _VERTICES = (
     f"(({PAGES}) OR (kind = 'redirect' AND outcome = 'redirect') OR (kind = 'sitemap' AND outcome = 'ok')) AND seq <= ?"
@@ -27,19 +27,19 @@ class LinkGraph:
 
     def __init__(self, log: SqliteLog, last: int, threshold: float) -> None:
         seqs, hashes, kinds = array("q"), array("Q"), array("B")
-        betas, finds, copies, originals = array("d"), array("B"), array("i"), array("Q")
-        for seq, kind, node, beta, same in log.rows("seq, kind, node, beta, same", _VERTICES, given=(last,)):
+        worths, finds, copies, originals = array("d"), array("B"), array("i"), array("Q")
+        for seq, kind, node, worth, same in log.rows(f"seq, kind, node, {WORTH}, same", _VERTICES, given=(last,)):
             seqs.append(seq)
             hashes.append(_hash(node))
             kinds.append(PAGE if kind == "page" else REDIRECT if kind == "redirect" else SITEMAP)
-            betas.append(beta)
-            finds.append(kind == "page" and beta >= threshold and not same)
+            worths.append(worth)
+            finds.append(kind == "page" and worth >= threshold and not same)
             if same:
                 copies.append(len(finds) - 1)
                 originals.append(_hash(same))
         self.seq = np.array(seqs, np.int64)
         self.kind = np.array(kinds, np.uint8)
-        self.beta = np.array(betas, np.float64)
+        self.worth = np.array(worths, np.float64)
         self.find = np.array(finds, np.bool_)
         self.copy = np.zeros(len(seqs), np.bool_)
         self._copies, self._originals = np.array(copies, np.int64), np.array(originals, np.uint64)

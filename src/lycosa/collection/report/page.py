@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from lycosa.collection.report.figures import Report
 from lycosa.collection.report.freshness import SORTS
-from lycosa.store.summary import at_least
+from lycosa.collection.wording import at_least
 
 LONGEST = 300
 """Letters of any text by a stranger that are shown."""

@@ -143,12 +143,12 @@ def _effect(site: Site, interest: str) -> Effect:
         shelf = held.shelf
         with shelf.lock:
             labelled = [(page, relevant) for node, relevant in labels.items() if (page := shelf.page(node)) is not None]
-            lessons = [Lesson(*page.terms, page.base, relevant) for page, relevant in labelled]
+            lessons = [Lesson(*page.terms, page.beta, relevant) for page, relevant in labelled]
             told = effect.effect(lessons, shelf.threshold, shelf.usual.mean())
             pages, scores = held.rescoring.scores(labels)
             kept = np.array([not page.copy for page in pages], np.bool_)
             shown = [page for page in pages if not page.copy]
-            base = np.array([page.beta if page.foreign else page.base for page in shown])
+            base = np.array([page.beta for page in shown])
             ranks = effect.moves(base, scores[kept])
             moved = [Move(url=shown[at].node, title=shown[at].title, before=a, after=b) for at, a, b in ranks]
     return Effect(

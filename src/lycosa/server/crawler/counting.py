@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from lycosa.people.database import Row
-from lycosa.store.log import FIRSTS, NAME, PAGES, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
 
 
 def recorded(directory: Path, row: Row) -> tuple[int, int]:
@@ -20,5 +20,5 @@ def recorded(directory: Path, row: Row) -> tuple[int, int]:
         threshold = log.setting("threshold", 0.0)
         last = next((seq for (seq,) in log.rows("seq", PAGES, f"seq LIMIT 1 OFFSET {pages - 1}")), 0) if pages else 0
         new = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", given=(last,)))[0]
-        finds = next(log.rows("COUNT(*)", f"{FIRSTS} AND beta >= ? AND seq > ?", given=(threshold, last)))[0]
+        finds = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ? AND seq > ?", given=(threshold, last)))[0]
     return pages + int(new), found + int(finds)

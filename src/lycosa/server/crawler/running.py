@@ -163,7 +163,6 @@ class Running:
             "allow_network": list(settings.allow_network),
             "contact": settings.contact,
             "random_seed": settings.random_seed,
-            "learn_labels": True,
         }
         known = {item.name for item in fields(Options)}
         return {name: value for name, value in told.items() if name in known}

@@ -2,18 +2,22 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lycosa.core.errors import StoreError
+from lycosa.collection.summary import Summary, summarise
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.core.types import Label, Seed, Setting, Visit
+from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, Lock, SqliteLog
-from lycosa.store.summary import Summary, summarise
 
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """A crawl with four pages of two hosts, two of them relevant at .3, and some that are no pages."""
     Lock(tmp_path).release()
+    (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     log = SqliteLog(tmp_path / NAME)
     for event in (
         Setting("threshold", 0.3),
@@ -38,6 +42,19 @@ def test_pages_and_harvest(directory: Path) -> None:
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
     assert [False, True, True, False] == summary.finds
+
+
+def test_what_pages_are_worth_now(directory: Path) -> None:
+    """Pages count by what the judge says by now, and by another line if one is given; requests stand beside pages."""
+    log = SqliteLog(directory / NAME)
+    log.rate(np.array([0.6, 0.2, 0.4, 0.0]))
+    log.append(Setting("probability", True))
+    log.close()
+    summary = summarise(directory)
+    assert [True, False, True, False] == summary.finds
+    assert ("about 2 of 4 pages relevant (0-4)", 7) == (summary.estimate.told, summary.requests)
+    assert 1 == summarise(directory, threshold=0.5).relevant
+    assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 
 
 def test_best_pages_first(directory: Path) -> None:
@@ -88,13 +105,15 @@ def test_the_curve_is_short(directory: Path) -> None:
 
 def test_nothing_crawled_yet(tmp_path: Path) -> None:
     """A directory without a log has nothing to show."""
-    with pytest.raises(StoreError, match="nothing has been crawled"):
+    (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
+    with pytest.raises(InputError, match="nothing has been crawled"):
         summarise(tmp_path)
 
 
 def test_an_empty_crawl(tmp_path: Path) -> None:
     """A crawl without pages has figures of 0."""
     Lock(tmp_path).release()
+    (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     SqliteLog(tmp_path / NAME).close()
     summary = summarise(tmp_path)
     assert (0, 0.0, [], []) == (summary.pages, summary.harvest, summary.best, summary.as_dict()["curve"])

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.errors import LockedError
-from lycosa.core.types import Held, Setting, Visit
-from lycosa.store.log import FIRSTS, NAME, Lock, SqliteLog
-from lycosa.store.versions import CURRENT
+import numpy as np
 
-NOTHING = 1e-6
-"""A threshold below this means: anything but 0."""
+from lycosa.collection.asking import Question, questions
+from lycosa.collection.best import best_of
+from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.reading import Collection
+from lycosa.collection.weakness import weakness
+from lycosa.collection.wording import at_least
+from lycosa.core.types import UNSENT, Held, Setting, Visit
+from lycosa.store.log import VISITS, WORTH, SqliteLog
+from lycosa.store.running import is_running
 
-
-def at_least(threshold: float) -> str:
-    """A threshold in words.
-
-    >>> at_least(0.1), at_least(1e-9)
-    ('0.1 or more', 'above 0')
-    """
-    return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
+UNSURE = 5
+"""Pages near the line that are named."""
 
 
 @dataclass
@@ -56,10 +53,12 @@ class Summary:
     """What `lycosa show` tells."""
 
     pages: int = 0
-    relevant: int = 0
+    requests: int = 0
+    """Those that it took to get the pages: robots.txt, redirects and failures, too; not looks at known pages."""
+    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
     threshold: float = 0.0
     finds: list[bool] = field(default_factory=list)
-    """For each page, in the order in which they were recorded, whether it is a find."""
+    """For each page, in the order in which they were recorded, whether it is relevant."""
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -71,6 +70,15 @@ class Summary:
     groups: list[Held] = field(default_factory=list)
     running: bool = False
     again: Again = field(default_factory=Again)
+    unsure: list[Question] = field(default_factory=list)
+    """Pages of which a person's word would help most, where the judge says how sure it is."""
+    warning: str = ""
+    """Why the topic's words are weak to judge by, if they are."""
+
+    @property
+    def relevant(self) -> int:
+        """Pages at or above the line, each content once."""
+        return self.estimate.relevant
 
     @property
     def asked(self) -> str:
@@ -86,7 +94,8 @@ class Summary:
         """For JSON."""
         return {
             "pages": self.pages,
-            "relevant": self.relevant,
+            "requests": self.requests,
+            **self.estimate.as_dict(),
             "harvest": round(self.harvest, 4),
             "threshold": self.threshold,
             "running": self.running,
@@ -100,6 +109,8 @@ class Summary:
             "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
             "best": self.best,
             "again": self.again.as_dict() if self.again.looks else None,
+            "unsure": [question.as_dict() for question in self.unsure],
+            "warning": self.warning,
             "curve": self._curve(),
         }
 
@@ -114,43 +125,51 @@ class Summary:
         return points
 
 
-def summarise(directory: Path, best: int = 10) -> Summary:
-    """Read the figures out of a crawl's log."""
-    log = SqliteLog(directory / NAME, readonly=True)
+def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
+    """Read the figures out of a crawl's log; by another line between what counts and what does not if it is given."""
     summary = Summary(running=is_running(directory))
-    try:
-        summary.threshold = float(log.setting("threshold", 0.0))
-        last = log.last()
-        if isinstance(last, Setting) and last.key == "end":
-            summary.ending = str(last.value.get("reason", ""))
-            summary.held = int(last.value.get("held", 0))
-            summary.groups = [Held(**group) for group in last.value.get("groups", ())]
-        for kind, node, outcome, beta, same in log.rows(
-            "kind, node, outcome, beta, same", "kind NOT IN ('seed','label','setting')"
-        ):
-            if kind == "revisit":
-                summary.again.outcomes[outcome] += 1
-                continue
-            summary.outcomes[kind, outcome] += 1
-            if kind == "page" and outcome == "ok":
-                summary.finds.append(beta >= summary.threshold and not same)
-                summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
-        for kind, outcome in summary.outcomes:
-            fine = outcome in ("ok", "redirect", "unchanged")
-            harmless = fine or (kind in ("probe", "robots") and outcome == "gone")
-            if not harmless:
-                last = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
-                assert isinstance(last, Visit)
-                summary.reasons[kind, outcome] = f"{last.complaint} {last.node}".strip()
-        if summary.again.outcomes:
-            _look_again(log, summary.again)
-        summary.pages = len(summary.finds)
-        summary.relevant = sum(summary.finds)
-        for visit in _best(log, best, again=bool(summary.again.outcomes)):
-            summary.best.append({"url": visit.node, "score": round(visit.beta, 4), "title": visit.title})
-    finally:
-        log.close()
+    with Collection(directory, threshold) as collection:
+        summary.threshold = collection.threshold
+        _count(collection, summary)
+        summary.warning = weakness(collection, summary.pages)
+        summary.best = [
+            {"url": visit.node, "score": round(visit.worth, 4), "title": visit.title}
+            for _, visit in best_of(collection.log, best)
+        ]
+        if not summary.estimate.sure:
+            summary.unsure = questions(collection, UNSURE)
     return summary
+
+
+def _count(collection: Collection, summary: Summary) -> None:
+    log, worths = collection.log, []
+    last = log.last()
+    if isinstance(last, Setting) and last.key == "end":
+        summary.ending = str(last.value.get("reason", ""))
+        summary.held = int(last.value.get("held", 0))
+        summary.groups = [Held(**group) for group in last.value.get("groups", ())]
+    for kind, node, outcome, worth, same in log.rows(f"kind, node, outcome, {WORTH}, same", VISITS):
+        if kind == "revisit":
+            summary.again.outcomes[outcome] += 1
+            continue
+        summary.outcomes[kind, outcome] += 1
+        summary.requests += kind in ("page", "redirect") and outcome not in UNSENT
+        if kind == "page" and outcome == "ok":
+            summary.finds.append(worth >= summary.threshold and not same)
+            summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
+            if not same:
+                worths.append(worth)
+    for kind, outcome in summary.outcomes:
+        fine = outcome in ("ok", "redirect", "unchanged")
+        harmless = fine or (kind in ("probe", "robots") and outcome == "gone")
+        if not harmless:
+            failed = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
+            assert isinstance(failed, Visit)
+            summary.reasons[kind, outcome] = f"{failed.complaint} {failed.node}".strip()
+    if summary.again.outcomes:
+        _look_again(log, summary.again)
+    summary.pages = len(summary.finds)
+    summary.estimate = estimate(np.array(worths), summary.threshold, summary.pages, collection.probability)
 
 
 def _look_again(log: SqliteLog, again: Again) -> None:
@@ -167,22 +186,3 @@ def _look_again(log: SqliteLog, again: Again) -> None:
             again.changes["cosmetic" if cosmetic else change["what"]] += 1
         if event.outcome not in ("ok", "redirect", "gone"):
             again.reasons[event.outcome] = f"{event.complaint} {event.node}".strip()
-
-
-def _best(log: SqliteLog, most: int, *, again: bool) -> Iterator[Visit]:
-    """The pages that score most, as they are now."""
-    where = f"{CURRENT} AND same = ''" if again else FIRSTS
-    for visit in log.events(f"{where} AND beta > 0", f"beta DESC, seq LIMIT {most}"):
-        assert isinstance(visit, Visit)
-        yield visit
-
-
-def is_running(directory: Path) -> bool:
-    """Whether someone is crawling in the directory."""
-    if not (directory / "lock").exists():
-        return False
-    try:
-        Lock(directory, peek=True).release()
-    except LockedError:
-        return True
-    return False

@@ -1,0 +1,59 @@
+"""Which pages to ask a person about: those that the judge is least sure of, of different hosts and kinds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lycosa.collection.best import alike, host_of
+from lycosa.collection.current import current_in
+from lycosa.collection.estimate import unsure
+from lycosa.collection.reading import Collection
+from lycosa.core.types import Visit
+from lycosa.store.labels import labels_in
+from lycosa.store.log import WORTH
+
+WIDER = 10
+"""So many times the pages that are asked about are looked at."""
+
+OF_ONE_HOST = 3
+"""Pages of one host that are asked about, as long as there are others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page to say yes or no to."""
+
+    url: str
+    title: str
+    worth: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def questions(collection: Collection, most: int = 10) -> list[Question]:
+    """The pages of which a person's word would help most, the most helpful first; none that somebody has labelled."""
+    log, labels = collection.log, labels_in(collection.log)
+    rows = [row for row in log.rows(f"seq, node, {WORTH}", current_in(log)) if row[1] not in labels]
+    order = unsure(np.array([row[2] for row in rows]), collection.threshold, collection.probability)
+    chosen: list[Visit] = []
+    left: list[Visit] = []
+    hosts: Counter[str] = Counter()
+    for place in order[: WIDER * most].tolist():
+        visit = next(log.events("seq = ?", given=(rows[place][0],)))
+        assert isinstance(visit, Visit)
+        if any(alike(visit, other) for other in chosen):
+            continue
+        if hosts[host_of(visit)] >= OF_ONE_HOST:
+            left.append(visit)
+            continue
+        hosts[host_of(visit)] += 1
+        chosen.append(visit)
+        if len(chosen) == most:
+            break
+    return [Question(visit.node, visit.title, visit.worth) for visit in [*chosen, *left][:most]]

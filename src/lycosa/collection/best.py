@@ -1,0 +1,100 @@
+"""The best pages of a crawl: of each content one, and not all of one host.
+
+A page that repeats another is left out by what was recorded of it, or if its fingerprint and its words are nearly those
+of a better one. Of ten pages in a row a host has three at most, as long as others have some that are nearly as good.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lycosa.collection.current import END, current_in
+from lycosa.core.types import Visit
+from lycosa.store.log import FIRSTS, WORTH, SqliteLog
+from lycosa.web.urls import lane
+
+ROW, OF_ONE_HOST = 10, 3
+"""Pages in a row, and how many of them one host may have."""
+
+NEARLY = 0.8
+"""Whoever is worth this share of the best that is left is nearly as good."""
+
+ALIKE = 3
+"""Bits of 64 in which the fingerprints of copies differ at most."""
+
+SHARED = 0.8
+"""Of the words that two copies have, both have at least this share."""
+
+WIDER = 8
+"""So many times the pages that are wanted are looked at, and at least so many."""
+
+AT_LEAST = 200
+
+
+def best_of(
+    log: SqliteLog, most: int, *, at_least: float = 0.0, last: int = END, first_versions: bool = False
+) -> list[tuple[int, Visit]]:
+    """The best pages and the numbers of their events, up to an event: as they are now, or as they first were."""
+    where = FIRSTS if first_versions else current_in(log, last)
+    found = log.numbered(
+        f"{where} AND {WORTH} >= ? AND {WORTH} > 0 AND seq <= ?",
+        f"{WORTH} DESC, seq LIMIT {max(AT_LEAST, WIDER * most)}",
+        (at_least, last),
+    )
+    return spread(list(_different(found)), most)
+
+
+def _different(found: Iterator[tuple[int, object]]) -> Iterator[tuple[int, Visit]]:
+    """One of each group of copies, the best."""
+    known: list[Visit] = []
+    for seq, visit in found:
+        assert isinstance(visit, Visit)
+        if visit.simhash:
+            if any(alike(visit, other) for other in known):
+                continue
+            known.append(visit)
+        yield seq, visit
+
+
+def alike(one: Visit, other: Visit) -> bool:
+    """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
+    if not one.simhash or (one.simhash ^ other.simhash).bit_count() > ALIKE:
+        return False
+    shared = len(np.intersect1d(one.terms.ids, other.terms.ids, assume_unique=True))
+    return shared >= SHARED * (len(one.terms.ids) + len(other.terms.ids) - shared)
+
+
+def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:
+    """The first of some pages, which are in order; in each row of ten no host has more than its share if it can be.
+
+    >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, beta=.9)) for n, host in enumerate("aaaab")]
+    >>> [seq for seq, _ in spread(pages, 5)]
+    [0, 1, 2, 4, 3]
+    """
+    left = list(pages)
+    chosen: list[tuple[int, Visit]] = []
+    hosts: Counter[str] = Counter()
+    while left and len(chosen) < most:
+        if len(chosen) % ROW == 0:
+            hosts.clear()
+        enough = NEARLY * left[0][1].worth
+        at = next(
+            (
+                place
+                for place, (_, visit) in enumerate(left)
+                if visit.worth >= enough and hosts[host_of(visit)] < OF_ONE_HOST
+            ),
+            0,
+        )
+        page = left.pop(at)
+        hosts[host_of(page[1])] += 1
+        chosen.append(page)
+    return chosen
+
+
+def host_of(visit: Visit) -> str:
+    """A page's host; names of other spaces than the web have none, so each stands for itself."""
+    return lane(visit.node) if "//" in visit.node else visit.node

@@ -1,0 +1,330 @@
+"""Judge a crawl anew without fetching anything: by other words, other examples, another line, or what people have said.
+
+What a judge that learns needs of a page is in the log: its words and where they stand. One that does not learn has to
+read the pages again, from the archive. Nothing is changed before it is asked to be kept; what was logged stays, and
+what pages are worth now stands beside it, with the lesson that says why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.collection.estimate import Estimate, estimate, unsure
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import spellings
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Learner, Topic
+from lycosa.core.settling import settled
+from lycosa.core.types import Event, Label, Lesson, Page, Setting, Visit
+from lycosa.store.directory import Directory, located
+from lycosa.store.labels import labels_in
+from lycosa.store.log import VERSIONS, WORTH, SqliteLog
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics import DEFAULT, TOPICS, maker
+from lycosa.topics.examples import learned_from
+from lycosa.topics.heard import BETAS, Heard, heeding
+from lycosa.topics.language import in_language
+from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
+from lycosa.web.html import page_in
+
+SHOWN = 10
+"""Pages that are told of in each list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A page, and what it is worth before and after."""
+
+    url: str
+    title: str
+    before: float
+    after: float
+
+
+@dataclass(slots=True)
+class Judged:
+    """What came of it, or would."""
+
+    judge: str
+    """The judge's name."""
+    before: Estimate
+    after: Estimate
+    threshold_before: float
+    threshold: float
+    coming: int = 0
+    """Pages that were not relevant and are now; the best of them."""
+    comes: list[Moved] = field(default_factory=list)
+    going: int = 0
+    """Pages that were relevant and are not any more; the best of them."""
+    goes: list[Moved] = field(default_factory=list)
+    near: list[Moved] = field(default_factory=list)
+    """Pages nearest to the line."""
+    kept: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "judge": self.judge,
+            "pages": self.after.pages,
+            "before": {**self.before.as_dict(), "threshold": self.threshold_before},
+            "after": {**self.after.as_dict(), "threshold": self.threshold},
+            "coming": self.coming,
+            "comes": [asdict(page) for page in self.comes],
+            "going": self.going,
+            "goes": [asdict(page) for page in self.goes],
+            "near": [asdict(page) for page in self.near],
+            "kept": self.kept,
+        }
+
+
+def judge(
+    directory: str | Path,
+    words: str = "",
+    *,
+    examples: Iterable[str] = (),
+    threshold: float | None = None,
+    judge: str = "",
+    keep: bool = False,
+    topic: Topic | None = None,
+    now: float | None = None,
+) -> Judged:
+    """Judge the crawl in a directory anew: by other words, example pages (of the crawl, or files), another threshold.
+
+    Without any of them it is judged by the same topic, with all that there is to learn from. `judge` names how, as for
+    a crawl; `topic` is an object of your own. With `keep` it stays so: for everyone who looks at the crawl, and when it
+    goes on.
+    """
+    path, now = Path(directory), time.time() if now is None else now
+    options = _changed(Directory.read_options(path), words, list(examples), threshold, judge)
+    opened = Directory.open(path) if keep else None
+    try:
+        with Collection(path) as collection:
+            log = opened.log() if opened is not None else collection.log
+            try:
+                done = _Anew(collection, log, options, topic, now)
+                if opened is not None:
+                    done.keep(opened)
+                return done.judged
+            finally:
+                if opened is not None:
+                    log.close()
+    finally:
+        if opened is not None:
+            opened.close()
+
+
+def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
+    """Have the crawl's own judge learn all that there is, labels above all. For whoever holds the directory."""
+    with Collection(opened.path) as collection:
+        done = _Anew(collection, log, collection.options, None, now)
+        done.keep(opened)
+        return done.judged
+
+
+def _changed(options: Options, words: str, examples: list[str], threshold: float | None, judge: str) -> Options:
+    """The crawl's options with another topic, and what goes with that."""
+    changed = replace(options)
+    if words or examples:
+        changed = replace(options, terms="", regex="", model="", targets=[], background="")
+        changed.topic = words or options.topic
+        changed.examples = examples or ([] if words else options.examples)
+    implied = not options.judge and (words or examples or threshold is None)
+    unfit = bool(words or examples) and not _made_from_words(judge_of(options))
+    if judge:
+        changed.judge = judge
+    elif (implied or unfit) and (changed.topic or changed.examples) and judge_of(changed) != DEFAULT:
+        changed.judge = DEFAULT
+    if judge_of(changed) != judge_of(options):
+        changed.threshold = 0.0  # another judge, another scale
+    if threshold is not None:
+        changed.threshold = threshold
+    return changed
+
+
+def _made_from_words(judge: str) -> bool:
+    return judge not in TOPICS or TOPICS[judge].needs.startswith("words")
+
+
+class _Anew:
+    """One judging, from the log to what is kept."""
+
+    def __init__(
+        self, collection: Collection, log: SqliteLog, options: Options, topic: Topic | None, now: float
+    ) -> None:
+        self.collection, self.log, self.options, self.now = collection, log, options, now
+        self.news: list[Event] = []
+        rows = list(log.rows(f"seq, node, beta, {WORTH}, kind = 'page' AND same = ''", VERSIONS))
+        self.seqs: list[int] = [row[0] for row in rows]
+        self.nodes: list[str] = [row[1] for row in rows]
+        self.betas, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+        self.counts = np.array([row[4] for row in rows], np.bool_)
+        self.probability = collection.probability
+        was = collection.options
+        other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
+        if topic is not None or other or (self._learns() and options.threshold == was.threshold):
+            self.threshold, self.worths = self._anew(topic, other or topic is not None)
+        else:  # the same judge: no need to make it
+            self.threshold = options.threshold or collection.threshold
+            self.worths = self._settled()
+        self.judged = self._compared()
+
+    def _learns(self) -> bool:
+        """Whether the crawl's judge is one that learns; one with objects of the user's own is not known."""
+        try:
+            return hasattr(maker(judge_of(self.options)), "lesson")
+        except InputError:
+            return False
+
+    def _settled(self) -> NDArray[np.float64]:
+        """What pages are worth by the judge as it is, and by people."""
+        if self._learns():
+            return self.before
+        worths = self.betas.copy()
+        for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
+            assert isinstance(lesson, Lesson)
+            said = lesson.data.get(BETAS, ())
+            worths[: len(said)] = said
+        labels = labels_in(self.log)
+        for place, node in enumerate(self.nodes):
+            if node in labels:
+                worths[place] = settled(float(worths[place]), labels[node], self.threshold)
+        return worths
+
+    def _anew(self, topic: Topic | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
+        """Fold the log with the topic."""
+        path, options = self.collection.path, self.options
+        if topic is None:
+            topic = make_topic(located(options, path), self._learned())
+        name = fingerprint(options, topic)
+        self.probability = bool(getattr(topic, "probability", False))
+        heard = heeding(topic)
+        learner = in_language(heard) if options.languages else heard
+        assert isinstance(learner, Learner)
+        reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
+        for event in self.log:
+            if isinstance(event, Visit):
+                learner.learn(event if reader is None else reader.read(event))
+            elif isinstance(event, Label):
+                learner.hear(event)
+            elif isinstance(event, Lesson) and event.judge == name:
+                learner.adopt(event)
+        lesson = heard.said_anew(self.now) if isinstance(heard, Heard) and other else learner.lesson(self.now, True)
+        if lesson is not None:
+            lesson.judge = name
+            learner.adopt(lesson)
+            self.news.append(lesson)
+        return learner.threshold, learner.worths()
+
+    def _learned(self) -> dict[str, Any]:
+        """What example pages, or a file of terms, have taught; new ones are read."""
+        options, was = self.options, self.collection.options
+        known: dict[str, Any] = self.log.setting("learned", {})
+        same = (options.examples, options.terms, judge_of(options)) == (was.examples, was.terms, judge_of(was))
+        if not options.examples or (same and known):
+            return known if options.examples or options.terms else {}
+        learned = learned_from(judge_of(options), [self._example(name) for name in options.examples])
+        self.news.append(Setting("learned", learned, self.now))
+        return learned
+
+    def _example(self, name: str) -> Page:
+        """A page of the crawl, or one in a file."""
+        for node in spellings(name):
+            visit = self.collection.versions.last(node)
+            if visit is not None:
+                return page_of(self.collection, visit)
+        if "//" in name and not Path(name).exists():
+            raise InputError(
+                f"the example {name} is not among the pages of {self.collection.path}, and judging fetches nothing: "
+                "name a page that the crawl has, or a file"
+            )
+        return page_in(name)
+
+    def _compared(self) -> Judged:
+        """What is another now."""
+        counts, line, was = self.counts, self.threshold, self.collection.threshold
+        if len(self.worths) != len(counts):
+            raise InputError(f"the judge rated {len(self.worths)} pages, the crawl has {len(counts)}")
+        worths, pages = np.asarray(self.worths, float), int(sum(1 for _ in self._pages()))
+        before, after = self.before >= was, worths >= line
+        comes, goes = np.flatnonzero(counts & after & ~before), np.flatnonzero(counts & before & ~after)
+        mine = np.flatnonzero(counts)
+        near = mine[unsure(worths[mine], line, self.probability)]
+        return Judged(
+            judge_of(self.options),
+            estimate(self.before[counts], was, pages, self.collection.probability),
+            estimate(worths[counts], line, pages, self.probability),
+            was,
+            line,
+            len(comes),
+            self._told(comes[np.argsort(-worths[comes], kind="stable")][:SHOWN]),
+            len(goes),
+            self._told(goes[np.argsort(-self.before[goes], kind="stable")][:SHOWN]),
+            self._told(near[:SHOWN]),
+        )
+
+    def _pages(self) -> Iterable[tuple[Any, ...]]:
+        return self.log.rows("seq", "kind = 'page' AND outcome = 'ok'")
+
+    def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
+        told = []
+        for place in places:
+            visit = next(self.log.events("seq = ?", given=(self.seqs[place],)))
+            assert isinstance(visit, Visit)
+            told.append(Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place])))
+        return told
+
+    def keep(self, opened: Directory) -> None:
+        """From now on the crawl is judged so."""
+        if self.log.setting("threshold", None) != self.threshold:
+            self.news.append(Setting("threshold", self.threshold, self.now))
+        if self.log.setting("probability", False) != self.probability:
+            self.news.append(Setting("probability", self.probability, self.now))
+        with self.log.together():
+            for event in self.news:
+                self.log.append(event)
+            self.log.rate(np.asarray(self.worths))
+        if vars(opened.options) != vars(self.options):
+            opened.options = self.options
+            opened.save()
+        self.judged.kept = True
+
+
+class _Reader:
+    """Has pages judged again by a judge that must see them: as they come out of the archive."""
+
+    def __init__(self, collection: Collection, judge: Topic) -> None:
+        self.collection, self.judge = collection, judge
+        languages = collection.options.languages
+        self.words = Vocabulary(languages[0] if languages else "en")
+
+    def read(self, visit: Visit) -> Visit:
+        """The visit as it would have been recorded."""
+        if not visit.is_version:
+            return visit
+        page = page_of(self.collection, visit)
+        reading = self.words.read(page)
+        beta = float(self.judge.judge(page, reading).beta)
+        seen = replace(visit, terms=reading.terms, beta=beta if np.isfinite(beta) else 0.0)
+        self.words.learn(seen)
+        return seen
+
+
+def page_of(collection: Collection, visit: Visit) -> Page:
+    """A page as its archived bytes tell it."""
+    if not visit.place.file:
+        raise InputError(
+            f"nothing of {visit.node} is archived (--no-archive), and this judge has to read the page again: "
+            f"choose one that learns, such as --judge {DEFAULT}"
+        )
+    page = collection.document(visit).page()
+    page.node, page.flags, page.data = visit.node, visit.flags, visit.data
+    page.language = page.language or visit.language
+    return page

@@ -1,0 +1,126 @@
+"""`lycosa judge` and `lycosa label`: what they say, and what they keep."""
+
+import builtins
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import lycosa
+from commands import run as run_command
+from lycosa.cli import judging
+from lycosa.collection.summary import summarise
+from lycosa.core.protocols import Space
+from lycosa.core.types import Links, Page, Task
+from lycosa.store.labels import labels_in
+from lycosa.store.log import NAME, SqliteLog
+
+LEARNS = "learning_judge:Learning"
+TEXTS = {
+    "start": "welcome",
+    **{f"reef{n}": f"coral polyps colony lagoon{n}" for n in range(4)},
+    **{f"ring{n}": f"coral jewellery shop gold{n}" for n in range(3)},
+    **{f"train{n}": f"rails engine station{n}" for n in range(3)},
+}
+HOST = "http://a.test/"
+
+
+class Written(Space):
+    """Pages by address."""
+
+    async def visit(self, task: Task) -> Page:
+        """What is written down; the first page links to all others."""
+        name = task.node.removeprefix(HOST)
+        links = [HOST + other for other in TEXTS if other != "start"] if name == "start" else []
+        return Page("ok", 200, title=f"About {name}", marked=TEXTS[name], links=Links.to(*links))
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A crawl for coral by a judge that learns."""
+    options = {"judge": LEARNS, "strategy": "breadth-first", "budget": 20, "archive": False}
+    list(lycosa.crawl("coral", [f"{HOST}start"], space=Written(), out=tmp_path / "c", **options))
+    return tmp_path / "c"
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command; what it says."""
+
+    def command(*words: str, fails: int = 0) -> str:
+        assert fails == run_command(monkeypatch, *words)
+        said = capsys.readouterr()
+        return said.err if fails else said.out
+
+    return command
+
+
+def test_what_would_change(run: Run, crawl: Path) -> None:
+    """Before and after, what comes in and goes out, what is near the line, and how to keep it."""
+    told = run("judge", str(crawl), "rails", "coral", "--threshold", "0.6")
+    assert "before: 7 of 11 pages relevant, score 0.5 or more\n" in told
+    assert "0 of 11 pages relevant, score 0.6 or more, by learning_judge:Learning\n" in told
+    assert "7 pages go out" in told
+    assert "1.00 → 0.50  About reef0  http://a.test/reef0" in told
+    assert f"Keep it with:  lycosa judge {crawl} rails coral --threshold 0.6 --keep\n" in told
+    assert 7 == summarise(crawl).relevant
+
+
+def test_kept(run: Run, crawl: Path) -> None:
+    """Then other commands tell the same; and JSON has all of it."""
+    told = json.loads(run("judge", str(crawl), "rails", "--keep", "--json"))
+    assert (7, 3, 3, 7, True) == (
+        told["before"]["relevant"], told["after"]["relevant"], told["coming"], told["going"], told["kept"],
+    )  # fmt: skip
+    assert 3 == json.loads(run("show", str(crawl), "--json"))["relevant"]
+    assert 11 == json.loads(run("show", str(crawl), "--json", "--threshold", "0"))["relevant"]
+    assert 3 == len(run("export", str(crawl), "--quiet").splitlines())
+    assert 3 == json.loads(run("search", str(crawl), "about", "--threshold", "0.5", "--json"))["pages"]
+    assert "The same pages are relevant as before." in run("judge", str(crawl))
+    assert "Kept: everyone" in run("judge", str(crawl), "--threshold", "0.4", "--keep")
+
+
+def test_the_judge_learns_from_labels_at_once(run: Run, crawl: Path) -> None:
+    """Everyone tells the new numbers as soon as something was said."""
+    told = run("label", str(crawl), f"{HOST}ring0", "--no")
+    assert told.startswith("1 labelled as irrelevant; now 0 yes, 1 no.\n4 of 11 pages relevant; before: 7 of 11")
+    assert 4 == summarise(crawl).relevant
+    assert 4 == json.loads(run("judge", str(crawl), "--json"))["after"]["relevant"]
+    run("label", str(crawl), f"{HOST}ring0", "--yes")
+    assert 7 == summarise(crawl).relevant
+
+
+def test_pages_to_ask_about(run: Run, crawl: Path) -> None:
+    """Named where there is no terminal, with the command that says so."""
+    run("judge", str(crawl), "coral polyps gold1", "--keep")
+    told = run("label", str(crawl))
+    assert "A word on these would help most:\n" in told
+    assert f"lycosa label {crawl} URL --yes" in told
+    asked = json.loads(run("label", str(crawl), "--json"))["questions"]
+    assert {"url", "title", "worth"} == set(asked[0])
+
+
+def test_asked_one_by_one(run: Run, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Yes, no, no answer, enough; what was said is kept."""
+    answers = iter(["y", "n", "", "q"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(builtins, "input", lambda prompt: next(answers))
+    judging.ask(crawl, json=False)
+    log = SqliteLog(crawl / NAME, readonly=True)
+    assert [True, False] == list(labels_in(log).values())
+    log.close()
+    with pytest.raises(StopIteration):
+        next(answers)
+
+
+def test_errors(run: Run, crawl: Path) -> None:
+    """One line that says what to do."""
+    assert "judging fetches nothing" in run("judge", str(crawl), "--example", "http://elsewhere.test/", fails=2)
+    assert "holds no crawl" in run("judge", str(crawl / "nowhere"), "x", fails=2)
+    assert "--yes or --no" in run("label", str(crawl), f"{HOST}ring0", fails=2)

@@ -1,0 +1,61 @@
+"""The best pages of a crawl: one of each group of copies, and not all of one host."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lycosa.collection.best import best_of, spread
+from lycosa.core.types import Visit
+from lycosa.store.log import NAME, SqliteLog
+
+
+def page(host: str, number: int, beta: float, **more: object) -> Visit:
+    """A page of a host."""
+    return Visit(f"http://{host}.test/{number}", "page", "ok", number, beta=beta, **more)  # type: ignore[arg-type]
+
+
+def hosts(pages: list[tuple[int, Visit]]) -> str:
+    """The letters of their hosts."""
+    return "".join(visit.node[7] for _, visit in pages)
+
+
+def test_three_of_a_host_in_ten() -> None:
+    """A host that has all the best pages leaves room for others that are nearly as good."""
+    pages = [(n, page("a", n, 0.9)) for n in range(12)] + [(20 + n, page("b", n, 0.8)) for n in range(4)]
+    pages += [(40 + n, page("c", n, 0.75)) for n in range(9)]
+    assert "aaabbbccca" == hosts(spread(pages, 10))
+    assert "aaabbbcccaaaabccca" == hosts(spread(pages, 18))
+
+
+def test_others_that_are_worse_do_not_get_in() -> None:
+    """Half as good is not nearly as good; and where there is nobody else, all are of one host."""
+    pages = [(n, page("a", n, 0.9)) for n in range(5)]
+    assert "aaaaa" == hosts(spread([*pages, (9, page("b", 1, 0.4))], 5))
+    assert "aaaaab" == hosts(spread([*pages, (9, page("b", 1, 0.4))], 9))
+
+
+def test_nodes_without_hosts_are_not_spread() -> None:
+    """Names of another space than the web have no host in common."""
+    pages = [(n, Visit(f"node {n}", "page", "ok", n, beta=0.9)) for n in range(6)]
+    assert pages == spread(pages, 9)
+
+
+def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
+    """What repeats another word for word, or nearly, is left out; what has no fingerprint is not compared."""
+    log = SqliteLog(tmp_path / NAME)
+    for visit in (
+        page("a", 1, 0.5, simhash=0b1111),
+        page("b", 2, 0.9, simhash=0b0111),
+        page("c", 3, 0.8, same_as="http://b.test/2"),
+        page("d", 4, 0.7, simhash=0xFFFF),
+        page("e", 5, 0.6),
+        page("f", 6, 0.4),
+        page("g", 7, 0.0),
+    ):
+        log.append(visit)
+    assert "bdef" == hosts(best_of(log, 9))
+    assert "bd" == hosts(best_of(log, 2))
+    log.rate(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
+    assert "faeg" == hosts(best_of(log, 9))
+    assert "fa" == hosts(best_of(log, 9, at_least=0.7))
+    log.close()

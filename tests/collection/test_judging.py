@@ -1,0 +1,230 @@
+"""A crawl judged anew: what would change, what stays if it is kept, and that everyone then tells the same numbers."""
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import FRONT, crawl, html, star
+
+import lycosa
+from learning_judge import Learning
+from lycosa.collection.asking import questions
+from lycosa.collection.export import export
+from lycosa.collection.judging import judge
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.gathering import gather
+from lycosa.collection.searching import Search
+from lycosa.collection.shelf import Shelf
+from lycosa.collection.summary import summarise
+from lycosa.core.errors import InputError, LockedError
+from lycosa.core.types import Label, Lesson, Visit
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, SqliteLog
+
+LEARNS = "learning_judge:Learning"
+REEFS = {f"{FRONT}reef{n}": html(f"Reef {n}", f"coral polyps colony lagoon{n}") for n in range(4)}
+RINGS = {f"{FRONT}ring{n}": html(f"Ring {n}", f"coral jewellery shop gold{n}") for n in range(3)}
+TRAINS = {f"{FRONT}train{n}": html(f"Train {n}", f"rails engine station{n}") for n in range(3)}
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A crawl for coral by a judge that learns: 11 pages, of which 7 have the word."""
+    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge=LEARNS, budget=20)
+    return tmp_path / "c"
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """The same by a judge that does not."""
+    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge="vector", budget=20)
+    return tmp_path / "c"
+
+
+def say(path: Path, labels: Mapping[str, bool]) -> None:
+    """Labels, and nobody learns from them yet."""
+    log = SqliteLog(path / NAME)
+    for node, relevant in labels.items():
+        log.append(Label(node, relevant))
+    log.close()
+
+
+def counts(path: Path) -> dict[str, int]:
+    """Relevant pages, as each of those tells them that show a crawl."""
+    shelf = Shelf(path)
+    shelf.catch_up()
+    exported = io.BytesIO()
+    export(path, stdout=exported)
+    with Collection(path) as collection:
+        told = {
+            "summary": summarise(path).relevant,
+            "report": gather(collection).finds,
+            "collection": len(list(collection.finds())),
+            "export": len(exported.getvalue().splitlines()),
+            "export's own": sum(json.loads(line)["relevant"] for line in exported.getvalue().splitlines()),
+            "shelf": sum(page.worth >= shelf.threshold for page in shelf.pages()),
+            "shelf's curve": shelf.harvest().found[-1],
+            "hosts": sum(host.finds for host in shelf.ledger.hosts.values()),
+            "judge": judge(path, threshold=collection.threshold).after.relevant,
+        }
+        with Search(collection) as search:
+            words = "reef or ring or train"
+            told["search"] = search.find(words, score=collection.threshold, limit=50).pages
+    return told
+
+
+def test_nothing_changes_before_it_is_kept(directory: Path) -> None:
+    """One is told what comes and what goes, best first, and what is near the line; the directory stays as it is."""
+    before = {file: file.read_bytes() for file in directory.rglob("*") if file.is_file() and "-shm" not in file.name}
+    told = judge(directory, "rails station")
+    assert (7, 3, 3, 7, False) == (told.before.relevant, told.after.relevant, told.coming, told.going, told.kept)
+    assert [f"Train {n}" for n in range(3)] == sorted(page.title for page in told.comes)
+    assert {(1.0, 0.0)} == {(page.before, page.after) for page in told.goes}
+    assert before == {file: file.read_bytes() for file in before}
+    assert {7} == set(counts(directory).values())
+
+
+@pytest.mark.parametrize("kind", ["directory", "plain"])
+def test_other_words_are_kept(kind: str, request: pytest.FixtureRequest) -> None:
+    """Everyone who shows the crawl goes by them, and so does it when it goes on; what was logged stays."""
+    path = request.getfixturevalue(kind)
+    told = judge(path, "jewellery", keep=True)
+    assert (3, True) == (told.after.relevant, told.kept)
+    assert {3} == set(counts(path).values())
+    assert "jewellery" == Directory.read_options(path).topic
+    log = SqliteLog(path / NAME, readonly=True)
+    betas = [event.beta for event in log if isinstance(event, Visit) and event.is_page]
+    log.close()
+    assert 7 == sum(beta > 0 for beta in betas)
+    crawl_on = lycosa.resume(path, budget=12)
+    list(crawl_on)
+    assert crawl_on.engine is not None
+    assert 3 == crawl_on.engine.tally.relevant
+    assert not [note for note in crawl_on.notes if "another" in note]
+    assert {3} == set(counts(path).values())
+
+
+def test_another_line(directory: Path) -> None:
+    """A threshold alone judges no page anew; kept, it is the crawl's."""
+    assert 7 == judge(directory, threshold=0.9).after.relevant
+    told = judge(directory, "coral polyps", threshold=0.9, keep=True)
+    assert (4, 0.9) == (told.after.relevant, told.threshold)
+    assert {4} == set(counts(directory).values())
+    told = judge(directory, threshold=0.4, keep=True)
+    assert (4, 7, 0.4) == (told.before.relevant, told.after.relevant, told.threshold)
+    assert {7} == set(counts(directory).values())
+    assert 0.4 == Directory.read_options(directory).threshold
+
+
+def test_labels_are_learned_from(directory: Path) -> None:
+    """Without words the judge learns all that there is; a second time there is nothing new."""
+    say(directory, {f"{FRONT}ring0": False, f"{FRONT}reef0": True})
+    told = judge(directory, keep=True)
+    assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.going)
+    assert {4} == set(counts(directory).values())
+    log = SqliteLog(directory / NAME, readonly=True)
+    assert isinstance(next(log.events(order="seq DESC LIMIT 1")), Lesson)
+    log.close()
+    assert 4 == judge(directory).after.relevant
+
+
+def test_labels_without_learning(plain: Path) -> None:
+    """A judge that does not learn takes people's word for their own pages, without reading any page again."""
+    say(plain, {f"{FRONT}ring0": False, f"{FRONT}train0": True})
+    for file in (plain / "archive").iterdir():
+        file.unlink()
+    told = judge(plain, keep=True)
+    assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.coming, told.going)
+    with Collection(plain) as collection:
+        nodes = {visit.node for visit in collection.finds()}
+    assert f"{FRONT}train0" in nodes
+    assert f"{FRONT}ring0" not in nodes
+
+
+def test_examples_of_the_crawl_and_in_files(plain: Path, tmp_path: Path) -> None:
+    """Pages that the crawl has are read from its archive, others from files; what has to be fetched is refused."""
+    (tmp_path / "page.txt").write_text("rails engine")
+    told = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
+    assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.comes}
+    assert f"{FRONT}train0" in Directory.read_options(plain).examples
+    with pytest.raises(InputError, match="judging fetches nothing"):
+        judge(plain, examples=["http://elsewhere.test/"])
+    with pytest.raises(InputError, match="cannot read the example"):
+        judge(plain, examples=["nowhere.html"])
+
+
+def test_without_an_archive(tmp_path: Path) -> None:
+    """A judge that learns needs none; one that does not says so."""
+    crawl(tmp_path / "c", star(REEFS | TRAINS), judge=LEARNS, budget=20, archive=False)
+    assert 3 == judge(tmp_path / "c", "rails", judge=LEARNS).after.relevant
+    with pytest.raises(InputError, match=r"nothing of .* is archived"):
+        judge(tmp_path / "c", "rails", judge="vector")
+
+
+def test_objects_of_ones_own(plain: Path) -> None:
+    """A topic from Python judges as well; the line is its own."""
+    told = judge(plain, topic=Learning("lagoon1 coral"), keep=True)
+    assert (0.5, 7) == (told.threshold, told.after.relevant)
+    assert {7} == {summarise(plain).relevant}
+
+
+def test_while_a_crawl_runs(directory: Path) -> None:
+    """One may look, but not keep."""
+    opened = Directory.open(directory)
+    try:
+        assert 3 == judge(directory, "rails station").after.relevant
+        with pytest.raises(LockedError, match="in use by a running crawl"):
+            judge(directory, "rails station", keep=True)
+    finally:
+        opened.close()
+
+
+def test_a_line_for_once(directory: Path) -> None:
+    """Who shows a crawl may be given another line, which nobody keeps."""
+    judge(directory, "coral polyps", keep=True)
+    assert (7, 4) == (summarise(directory).relevant, summarise(directory, threshold=0.9).relevant)
+    out = io.BytesIO()
+    export(directory, threshold=0.9, stdout=out)
+    assert 4 == len(out.getvalue().splitlines())
+    with Collection(directory, 0.9) as collection:
+        report = gather(collection)
+        assert (4, 4) == (report.finds, report.estimate.relevant)
+        assert 4 == len(list(collection.finds()))
+
+
+def test_whom_to_ask(directory: Path) -> None:
+    """Pages nearest to the line that nobody has labelled, not too many of one host."""
+    judge(directory, "coral polyps colony", keep=True)  # rings have a third of it
+    with Collection(directory) as collection:
+        asked = questions(collection, 3)
+    assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in asked}
+    say(directory, {f"{FRONT}ring1": False})
+    with Collection(directory) as collection:
+        assert f"{FRONT}ring1" not in {question.url for question in questions(collection, 9)}
+
+
+@pytest.mark.parametrize("kind", ["directory", "plain"])
+def test_the_same_numbers_after_everything(kind: str, request: pytest.FixtureRequest) -> None:
+    """Labels, other words, another line, resumed, one after the other: they all agree."""
+    directory = request.getfixturevalue(kind)
+
+    def on(budget: int, **more: Any) -> None:
+        crawl_on = lycosa.resume(directory, budget=budget, **more)
+        list(crawl_on)
+        assert crawl_on.engine is not None
+        told = counts(directory)
+        assert {crawl_on.engine.tally.relevant} == set(told.values()), told
+
+    on(12)
+    say(directory, {f"{FRONT}train1": True})
+    on(13)
+    judge(directory, "gold0 station1", keep=True)
+    on(14)
+    judge(directory, threshold=0.3, keep=True)
+    on(15)
+    say(directory, {f"{FRONT}reef1": False, f"{FRONT}reef2": True})
+    judge(directory, keep=True)
+    on(16)

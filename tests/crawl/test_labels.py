@@ -1,0 +1,148 @@
+"""Labels on a crawl: the judge hears them when it goes on, and everyone tells the same numbers."""
+
+from pathlib import Path
+
+import pytest
+
+import lycosa
+from learning_judge import Learning
+from lycosa.collection.reading import Collection
+from lycosa.collection.summary import summarise
+from lycosa.core.options import Options
+from lycosa.core.protocols import Space, Topic
+from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
+from lycosa.crawling import Crawl
+from lycosa.store.labels import labels_in, set_labels
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.topics.query import Query
+
+REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
+
+
+class Tiny(Space):
+    """Two pages that a judge of coral likes equally, one of reefs and one of trains; behind each lie three more."""
+
+    def __init__(self) -> None:
+        self.pages = {"start": ("welcome", ["reef", "train"])}
+        for name, text in (("reef", REEF), ("train", TRAIN)):
+            below = [f"{name}-{n}" for n in range(3)]
+            self.pages[name] = (f"coral {text}", below)
+            self.pages |= {child: (f"coral {text} {child}", []) for child in below}
+
+    async def visit(self, task: Task) -> Page:
+        """What is written down."""
+        text, links = self.pages[task.node]
+        return Page("ok", marked=text, links=Links.to(*links, anchors=[f"about {link[:3]}" for link in links]))
+
+
+def judge(kind: str) -> Topic:
+    """One that learns, or one that does not."""
+    return Learning("coral") if kind == "learns" else Query("coral")
+
+
+def begun(out: Path, kind: str, pages: int = 9) -> Crawl:
+    """A crawl of some pages."""
+    crawl = lycosa.crawl(judge(kind), ["start"], space=Tiny(), out=out, strategy="breadth-first", budget=pages)
+    list(crawl)
+    return crawl
+
+
+def label(out: Path, labels: dict[str, bool]) -> int:
+    """Say yes and no."""
+    log = SqliteLog(out / NAME)
+    try:
+        return set_labels(log, labels, 1.0)
+    finally:
+        log.close()
+
+
+def resumed(out: Path, kind: str, budget: int = 9) -> Crawl:
+    """Go on."""
+    crawl = lycosa.resume(out, topic=judge(kind), space=Tiny(), budget=budget)
+    list(crawl)
+    return crawl
+
+
+def counts(out: Path, crawl: Crawl) -> set[int]:
+    """Relevant pages, as everyone tells them."""
+    assert crawl.engine is not None
+    with Collection(out) as collection:
+        pages = len(list(collection.finds()))
+    return {crawl.engine.tally.relevant, summarise(out).relevant, pages}
+
+
+@pytest.mark.parametrize("kind", ["learns", "does not"])
+def test_what_it_has_counts_anew(tmp_path: Path, kind: str) -> None:
+    """A no takes a page out, and with a judge that learns those like it; the log keeps what was said then."""
+    crawl = begun(tmp_path, kind)
+    assert {8} == counts(tmp_path, crawl)
+    label(tmp_path, {"train": False})
+    crawl = resumed(tmp_path, kind)
+    assert {4 if kind == "learns" else 7} == counts(tmp_path, crawl)
+    assert 1 == crawl.lessons
+    log = SqliteLog(tmp_path / NAME, readonly=True)
+    train = next(event for event in log if isinstance(event, Visit) and event.node == "train")
+    log.close()
+    assert train.worth < judge(kind).threshold <= train.beta
+
+
+@pytest.mark.parametrize("kind", ["learns", "does not"])
+def test_labels_can_be_taken_back(tmp_path: Path, kind: str) -> None:
+    """Then everything is as it was."""
+    begun(tmp_path, kind)
+    label(tmp_path, {"train": False, "start": True})
+    resumed(tmp_path, kind)
+    label(tmp_path, {})
+    crawl = resumed(tmp_path, kind)
+    assert ({8}, 0) == (counts(tmp_path, crawl), crawl.lessons)
+
+
+def test_a_page_that_is_labelled_before_it_is_fetched_again_counts_from_then_on(tmp_path: Path) -> None:
+    """What a crawl fetches after it has learned is judged by what it has learned."""
+    begun(tmp_path, "learns", pages=3)
+    label(tmp_path, {"train": False, "reef": True})
+    crawl = resumed(tmp_path, "learns")
+    log = SqliteLog(tmp_path / NAME, readonly=True)
+    betas = {event.node: event.beta for event in log if isinstance(event, Visit)}
+    log.close()
+    assert {4} == counts(tmp_path, crawl)
+    assert (1.0, 0.0) == (betas["reef-1"], betas["train-1"])
+
+
+def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
+    """A lesson is learned once, and read from the log from then on."""
+    begun(tmp_path, "learns")
+    label(tmp_path, {"train": False})
+    for _ in range(3):
+        resumed(tmp_path, "learns")
+    log = SqliteLog(tmp_path / NAME, readonly=True)
+    lessons = [event for event in log if isinstance(event, Lesson)]
+    log.close()
+    assert 3 == len(lessons)  # after four pages, after eight, and of the label
+
+
+def test_only_news_are_written(tmp_path: Path) -> None:
+    """Labels that stand already are not written again, and the last word on a page counts."""
+    begun(tmp_path, "does not", pages=3)
+    said: tuple[dict[str, bool], ...] = ({"reef": True}, {"reef": True, "train": False}, {"train": True})
+    written = [label(tmp_path, labels) for labels in said]
+    log = SqliteLog(tmp_path / NAME)
+    events = [(event.node, event.relevant) for event in log if isinstance(event, Label)]
+    standing = labels_in(log)
+    log.close()
+    assert ([1, 1, 2], {"train": True}) == (written, standing)
+    assert [("reef", True), ("train", False), ("reef", None), ("train", True)] == events
+
+
+def test_no_note_about_another_judge(tmp_path: Path) -> None:
+    """A judge that has learned is no other judge: nobody is told that the pages were judged by another."""
+    begun(tmp_path, "learns")
+    label(tmp_path, {"reef": True})
+    assert [] == resumed(tmp_path, "learns").notes
+
+
+def test_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    """What they said of learning from labels is not needed any more."""
+    file = tmp_path / "crawl.toml"
+    file.write_text('topic = "coral"\nlearn_labels = true\n')
+    assert "coral" == Options.load(file).topic
