@@ -147,7 +147,7 @@ def test_a_long_difference_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """However much differs, the answer has so many rows at most, and says what it leaves out."""
     monkeypatch.setattr(differing, "MOST_ROWS", 5)
     monkeypatch.setattr(differing, "MOST_LINKS", 3)
-    monkeypatch.setattr(differing, "LONGEST", 200)
+    monkeypatch.setattr(differing, "LONGEST", 100)
     site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)

@@ -182,7 +182,7 @@ def _texts(shelf: Shelf, pages: list[Shelved]) -> list[tuple[str, str]]:
             for page in pages:
                 visit = next(iter(collection.history(page.node)[-1:]), None)
                 if visit is not None:
-                    texts.append((collection.document(visit).text, code_of(page.language, ENGLISH)))
+                    texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
     except (LycosaError, OSError):  # no archive, or one that is being moved: titles have to do
         pass
     return texts

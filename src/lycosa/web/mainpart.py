@@ -506,11 +506,7 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
             pieces.append([parts.texts[at]])
             titles.append(parts.heads[at])
     lines = [_line("".join(each)) for each in pieces]
-    idle = {
-        at
-        for at, line in enumerate(lines)
-        if not line or (at and line == lines[at - 1]) or (len(line) < PROSE and _CHATTER.fullmatch(line))
-    }
+    idle = {at for at, line in enumerate(lines) if not line or (len(line) < PROSE and _CHATTER.fullmatch(line))}
     if idle and len(idle) < len(lines):
         lines = [line for at, line in enumerate(lines) if at not in idle]
         titles = [title for at, title in enumerate(titles) if at not in idle]
