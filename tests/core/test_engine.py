@@ -204,6 +204,18 @@ def test_the_end_is_recorded() -> None:
     assert ("end", expected) == (last.key, last.value)
 
 
+def test_requests_are_counted() -> None:
+    """Also those that give no page: dead links, hops of redirects; live and replayed alike."""
+    moved = Page("redirect", kind="redirect", links=Links.to("d"))
+    space = Scripted({"a": ok("b", "c", "e"), "b": Page("gone"), "c": moved, "d": ok(), "e": Page("unwanted")})
+    made = engine(space)
+    run(made)
+    assert (5, 2, 3) == (made.tally.requests, made.tally.pages, made.tally.wasted)
+    again = Engine(space, Given(), Greedy(BreadthFirst()), MemoryLog(), clock=clock)
+    again.replay(made.log)
+    assert made.tally == again.tally
+
+
 def test_stop_lets_arrive_what_is_in_flight() -> None:
     """After stop() nothing new is picked, and what was under way is still recorded."""
     space = Scripted({"a": ok(*"bcdefg"), **{node: ok() for node in "bcdefg"}}, slow={"b": 0.5, "c": 1.0, "d": 2.0})

@@ -47,9 +47,14 @@ def is_maze(visit: Visit) -> bool:
     addresses = [address for address in map(Address, urls) if address.host == own.host]
     if len(addresses) < MAZE * len(urls):
         return False
-    smells = [smell for address in addresses if (smell := address.suspicion() or address.monstrous())]
-    kinds = Counter(smell if isinstance(smell, str) else smell.kind for smell in smells)
+    kinds = Counter(_looks(address) for address in addresses)
     if kinds[LOOP] >= MAZE * len(urls):
         return True
-    smell = own.suspicion()
-    return smell is not None and kinds[smell.kind] >= max(WALLED * len(urls), 0 if smell.kind == LISTS else GRID)
+    own_look = _looks(own)
+    return bool(own_look) and kinds[own_look] >= max(WALLED * len(urls), 0 if own_look == LISTS else GRID)
+
+
+def _looks(address: Address) -> str:
+    """What an address looks like; empty for most."""
+    smell = address.suspicion()
+    return smell.kind if smell is not None else address.monstrous()

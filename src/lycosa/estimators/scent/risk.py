@@ -17,6 +17,9 @@ USUAL = -3.5
 RATE = 0.5
 """How far a word or a place moves at first; the more often it was wrong, the less (AdaGrad, Duchi et al. 2011)."""
 
+MOST = 30.0
+"""Log odds beyond which nothing is more certain: so that whatever happens was not impossible."""
+
 NEAR, SHRINK = 2.0, 0.7
 """Log odds that a link has more if all its neighbours gave no page; and how many of them are half believed."""
 
@@ -46,10 +49,11 @@ class Risk:
         self.failures += failed
         self._usual_moved += wrong * wrong
         self._usual += RATE * wrong / self._usual_moved**0.5
-        places = np.unique(_places(rows, trails))
-        places = places[places > 0]
-        self._moved[places] += np.float32(wrong * wrong)
-        self._weight[places] += np.float32(RATE * wrong) / np.sqrt(self._moved[places])
+        places = _places(rows, trails)[0]
+        moved = self._moved[places] + np.float32(wrong * wrong)
+        self._weight[places] += np.float32(RATE * wrong) / np.sqrt(moved)  # a word that is there twice moves once
+        self._moved[places] = moved
+        self._weight[0] = self._moved[0] = 0.0  # the place of no word
 
     def of(self, rows: Rows, trails: Trails) -> Column:
         """The probability that the rows give no page."""
@@ -60,7 +64,7 @@ class Risk:
         dead = known[:, DEAD].astype(np.float64)
         near = dead / (dead + known[:, NEIGHBOUR_WEIGHT] + SHRINK)
         odds = self._usual + NEAR * near + self._weight[_places(rows, trails)].sum(axis=1)
-        found: Column = 1.0 / (1.0 + np.exp(-odds))
+        found: Column = 1.0 / (1.0 + np.exp(np.clip(-odds, -MOST, MOST)))
         return found
 
 
