@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Judgement, Label, Lesson, Page, Visit
+from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
 from lycosa.text.tokens import stems
 
 FIRST = 4
@@ -70,6 +70,9 @@ class Learning:
         """Go by it."""
         self.common, self.telling = set(lesson.data["common"]), dict(lesson.data["telling"])
         self.next = lesson.data["next"]
+
+    def start(self, seed: Seed) -> None:
+        """Where it starts says nothing."""
 
     def hear(self, label: Label) -> None:
         """Keep it in mind."""

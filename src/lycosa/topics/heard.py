@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
-from lycosa.core.types import Judgement, Label, Lesson, Page, Visit
+from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
 from lycosa.topics.around import Around
 
 BETAS = "betas"
@@ -59,6 +59,9 @@ class Heard(Around):
         """The pages so far were judged anew."""
         said = lesson.data[BETAS]
         self._betas[: len(said)] = array("d", said.tolist())
+
+    def start(self, seed: Seed) -> None:
+        """Where a crawl starts says nothing to a judge that does not learn."""
 
     def hear(self, label: Label) -> None:
         """Somebody's word on a page; the last counts."""
