@@ -41,7 +41,7 @@ from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import maker
+from lycosa.topics import DEFAULT, FORMER, maker
 from lycosa.topics.examples import learned_from
 from lycosa.topics.heard import heeding
 from lycosa.topics.language import in_language
@@ -241,6 +241,11 @@ class Crawl:
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
         if topic is None:
             options.judge = options.judge or self._judge_of_space()
+            if resuming and not options.judge and judge_of(options) == DEFAULT:
+                options.judge = FORMER  # of an earlier version, until it is judged anew
+            options.judge = options.judge or (
+                judge_of(options) if any(getattr(options, one) for one in SOURCES) else ""
+            )
             located = self._located()
             check_request(located)
             if not options.examples and not (resuming and options.terms):
@@ -335,7 +340,7 @@ class Crawl:
         log, archive = self._open_files()
         if self._topic is None and isinstance(log, SqliteLog) and self.resuming:
             learned = log.setting("learned", {}) or await self._learned(space, news)
-        topic = self._topic or make_topic(self._located(), learned)
+        topic = self._topic = self._topic or make_topic(self._located(), learned)
         guide = self._strategy(topic.threshold)
         if self._keeping is not None and not options.explore:
             guide = strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
@@ -449,7 +454,7 @@ class Crawl:
                 "budget": options.budget,
                 "threshold": threshold,
                 "words": self._words(),
-                "stems": self._topic.weights if options.examples and isinstance(self._topic, Query) else None,
+                "stems": getattr(self._topic, "weights", None) if options.examples else None,
                 "ontology": options.ontology,
             }
             targets = options.targets or list(getattr(self._topic, "targets", []))

@@ -78,8 +78,9 @@ TOPICS: dict[str, Entry] = {
     ),
 }  # fmt: skip
 
-DEFAULT = "vector"
-"""The judge of new crawls by words or examples, and of crawls that are judged anew."""
+DEFAULT, FORMER = "probability", "vector"
+"""The judge of new crawls by words or examples, and of crawls that are judged anew; and the one that crawls of
+earlier versions have, which do not name theirs."""
 
 TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples")
 """Parameters that a topic gets from options of their own, not after its name."""

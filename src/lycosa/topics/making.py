@@ -13,7 +13,7 @@ from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import build, check_parts, parse
 from lycosa.text.background import Background
-from lycosa.topics import TOLD, TOPICS, describe, maker
+from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe, maker
 from lycosa.topics.query import THRESHOLD, Query
 
 EXAMPLES_THRESHOLD = 0.2
@@ -113,7 +113,7 @@ def fingerprint(options: Options, topic: Topic) -> str:
             getattr(topic, "fingerprint", getattr(topic, "weights", "")),
             options.topic,
             options.regex,
-            options.judge,
+            "" if options.judge in (DEFAULT, FORMER, "regex", "model") else options.judge,
         )
     )
     return xxhash.xxh3_64_hexdigest(told.encode())[:12]
@@ -128,7 +128,7 @@ def _judge(options: Options) -> tuple[str, dict[str, str]]:
     """The name of the judge that the options name or imply, and its parameters as they were typed."""
     if options.judge:
         return parse(options.judge)
-    return "regex" if options.regex else "model" if options.model else "probability", {}
+    return "regex" if options.regex else "model" if options.model else DEFAULT, {}
 
 
 def _check_sources(name: str, asked: list[str]) -> None:

@@ -29,12 +29,13 @@ from lycosa.topics.query import Query
 
 THRESHOLD = 0.5
 
-LIKENESS = 0.8
-ANSWER = np.array([1.5, 0.8, 0.6, 5.0], np.float32)
-"""Log odds for each unit of likeness to relevant pages, and of each answer (`ANSWERS`)."""
+SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
+"""Log odds for each unit of likeness to pages that were shown, or that were taken for relevant as none was."""
+ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
+"""Log odds for each unit of an answer (`ANSWERS`)."""
 
-UNTAUGHT, UNTAUGHT_LINE = np.array([3.0, 1.5, 1.5, 8.0], np.float32), 6.0
-"""The same before the first lesson, when nothing is known but the words."""
+UNTAUGHT, UNTAUGHT_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
+"""The same before the first lesson, when nothing is known but the words; and the line then."""
 
 FIRST, GROWTH = 10, 1.5
 """Pages after which it learns for the first time; and again whenever they are so many times as many."""
@@ -76,6 +77,8 @@ class _Model(NamedTuple):
     level: float
     mean: Column
     line: float
+    likeness: float
+    """What a unit of d counts."""
     alone: dict[int, float]
     """d of the pages that were learned from, each as if it had not been."""
     idf: Column
@@ -86,7 +89,7 @@ class Probability:
 
     A page's log odds are how much it is like pages that are known to be relevant, and how it answers the words,
 
-        LIKENESS d + ANSWER . (body, head, lead, meaning) - line
+        c d + ANSWER . (body, head, lead, meaning) - line
 
     d is learned (regression.py): positives are the start pages, as far as the words agree, examples and pages that
     somebody said yes to; negatives are drawn from the pages so far, less those that look relevant, and what somebody
@@ -103,6 +106,8 @@ class Probability:
     >>> [topic.judge(page, words.read(page)).beta >= topic.threshold for page in (reef, rail)]
     [True, False]
     """
+
+    probability = True
 
     def __init__(
         self,
@@ -129,6 +134,7 @@ class Probability:
         self._looking = Looking(self.asked.words, self.asked.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.asked.phrases, 1.0)) if self.asked.phrases else None
         self._examples = Pages()
+        self._shown = {str(example["node"]) for example in shown if example["node"]}
         for example in shown:
             self._examples.add(_example(example, self._looking), 1.0, True)
         self._pages = Pages()
@@ -212,7 +218,7 @@ class Probability:
             weights = values(evidence.slots[None], evidence.amounts[None], model.idf)[0]
             d = float(weights @ self._weight[evidence.slots]) + model.level
             d += float(placed(evidence.vector[None], model.mean)[0] @ model.direction)
-            odds += LIKENESS * d - model.line
+            odds += model.likeness * d - model.line
         odds -= AGAINST * evidence.against + STUFFED * max(0.0, -math.log(max(2.0 * evidence.quality, 1e-4)))
         return float(sigmoid(np.array(odds)).astype(np.float32))
 
@@ -278,7 +284,7 @@ class Probability:
         d = self._likeness(np.arange(pages.count), model)
         rows = np.frombuffer(lesson.data["rows"], np.int32)
         d[rows] = np.frombuffer(lesson.data["alone"], np.float32)
-        odds = LIKENESS * d + pages.answers[: pages.count] @ ANSWER - np.float32(model.line)
+        odds = np.float32(model.likeness) * d + pages.answers[: pages.count] @ ANSWER - np.float32(model.line)
         stuffing = np.log(np.maximum(2.0 * pages.quality[: pages.count], 1e-4))
         odds += AGAINST * -pages.against[: pages.count] + STUFFED * np.minimum(stuffing, 0.0)
         worth = sigmoid(odds.astype(np.float64)).astype(np.float32)
@@ -314,7 +320,7 @@ class Probability:
         """What likens a page to those that are known to be relevant: words, words of its address, links, meaning."""
         slots = self._pages.slots[row]
         at = np.array([row])
-        each = LIKENESS * (self._pages.values(at, model.idf)[0] * self._weight[slots])
+        each = model.likeness * (self._pages.values(at, model.idf)[0] * self._weight[slots])
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
         for stem in stems_of(words_of(visit.node), code_of(visit.language, ENGLISH)):
             name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
@@ -322,13 +328,13 @@ class Probability:
             name_of[slot_of(f"link {url}")] = f"a link to {anchor or url}"
         best = [number for number in np.argsort(-np.abs(each))[:NAMED].tolist() if each[number]]
         told = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
-        near = LIKENESS * float(self._pages.placed(at, model.mean)[0] @ model.direction)
+        near = model.likeness * float(self._pages.placed(at, model.mean)[0] @ model.direction)
         rest = float(each.sum()) - sum(odds for _, odds in told)
         told += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
-        told.append(("pages in general", LIKENESS * model.level))
-        said = sum(odds for _, odds in told) / LIKENESS
+        told.append(("pages in general", model.likeness * model.level))
+        said = sum(odds for _, odds in told) / model.likeness
         alone = float(model.alone.get(row, said))
-        return [*told, ("less what it taught itself", LIKENESS * (alone - said))]
+        return [*told, ("less what it taught itself", model.likeness * (alone - said))]
 
     def _settle(self) -> None:
         """On their own pages people have the last word."""
@@ -355,7 +361,8 @@ class Probability:
         percentile = np.zeros(count)
         percentile[known] = rank
         shown, weight, refused = self._given(percentile)
-        if not len(shown) and not self._examples.count:  # nobody has shown a page: the best answers stand in
+        guessed = not len(shown) and not self._examples.count
+        if guessed:  # nobody has shown a page: the best answers stand in
             shown = known[np.argsort(-asked[known], kind="stable")[:LIKELY]]
             shown = shown[asked[shown] > 0.0]
             weight = np.full(len(shown), 0.5)
@@ -404,6 +411,7 @@ class Probability:
             "rows": rows.astype(np.int32).tobytes(),
             "alone": d[e:].astype(np.float32).tobytes(),
             "line": 0.0,
+            "likeness": GUESSED_LIKENESS if guessed else SHOWN_LIKENESS,
         }
         data["line"] = self._line(data, idf, known, rows, d[:e], s, r)
         return data
@@ -416,6 +424,10 @@ class Probability:
             row = self._row_of.get(node)
             if row is not None and self._pages.first[row]:
                 shown[row] = TYPED * (0.2 + 0.8 * percentile[row] if self.asked.words else 1.0)
+        for node in sorted(self._shown):  # examples that the crawl has met
+            row = self._row_of.get(node)
+            if row is not None and self._pages.first[row]:
+                shown[row] = EXAMPLE
         for node, yes in self._labels.items():
             row = self._row_of.get(node)
             if row is None or not self._pages.first[row]:
@@ -448,14 +460,14 @@ class Probability:
         if before is not None:
             self._weight = before
         d[rows] = np.frombuffer(data["alone"], np.float32)
-        scores = LIKENESS * d + pages.answers[: pages.count] @ ANSWER
+        scores = model.likeness * d + pages.answers[: pages.count] @ ANSWER
         scores -= AGAINST * pages.against[: pages.count]
-        of_examples = LIKENESS * examples + self._examples.answers[: self._examples.count] @ ANSWER
+        of_examples = model.likeness * examples + self._examples.answers[: self._examples.count] @ ANSWER
         given = np.concatenate([scores[rows[:shown]], of_examples])
         open_ = np.setdiff1d(known, rows[: shown + refused])
         if not len(open_):
             return float(np.mean(given)) - 2.0 if len(given) else 0.0
-        at = line(scores[open_], expected(scores[open_], given))
+        at = line(scores[open_], expected(scores[open_], given, model.likeness == GUESSED_LIKENESS))
         said = [(row, yes) for node, yes in self._labels.items() if (row := self._row_of.get(node)) is not None]
         if said:
             at = moved(at, scores[[row for row, _ in said]], np.array([yes for _, yes in said], float))

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from lycosa.topics.probability.regression import sigmoid
 
-LEVEL, SEEN, KNOWN = 0.5, 0.55, 0.25
+LEVEL, SEEN, KNOWN = 0.485, 0.287, 0.266
+GUESSED = (-0.271, 0.073, 0.516)
+"""The same where no page was shown."""
 SPREAD = 1.5
 """By how much the line may be off, in log odds, before there are labels."""
 
@@ -31,14 +33,18 @@ _ROUNDS = 60
 Scores = NDArray[Any]
 
 
-def expected(scores: Scores, shown: Scores) -> float:
-    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not."""
+def expected(scores: Scores, shown: Scores, guessed: bool = False) -> float:
+    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not.
+
+    `guessed` says that nobody knows, and that these were taken for relevant.
+    """
     if not len(scores):
         return 0.0
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     found = prevalence(scores - (low + high) / 2.0) * len(scores)
-    usual = math.exp(LEVEL + SEEN * math.log(found + 1.0) + KNOWN * math.log(len(scores)))
+    level, seen, known = GUESSED if guessed else (LEVEL, SEEN, KNOWN)
+    usual = math.exp(level + seen * math.log(found + 1.0) + known * math.log(len(scores)))
     return min(usual, 0.9 * len(scores))
 
 
