@@ -46,7 +46,6 @@ from lycosa.topics.examples import learned_from
 from lycosa.topics.heard import heeding
 from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
-from lycosa.topics.query import Query
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority

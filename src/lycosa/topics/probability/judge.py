@@ -483,6 +483,7 @@ def _model(data: Mapping[str, Any], idf: Column) -> _Model:
         float(data["level"]),
         np.frombuffer(data["mean"], np.float32),
         float(data["line"]),
+        float(data["likeness"]),
         dict(
             zip(np.frombuffer(data["rows"], np.int32).tolist(), np.frombuffer(data["alone"], np.float32), strict=True)
         ),
