@@ -237,10 +237,10 @@ def waiting(rows: Iterable[Row]) -> list[Waiting]:
 def as_data(row: Row, place: int | None = None) -> dict[str, Any]:
     """A crawl as the API tells of it."""
     names = ("id", "interest", "number", "task", "state", "wanted", "reason", "budget", "pages", "found", "lessons")
-    names += ("judging", "judging_failed")
+    told = ("judging", "judging_failed")
     times = ("created", "started", "ended", "due")
     return {
-        **{name: row[name] for name in (*names, *times)},
+        **{name: row[name] for name in (*names, *told, *times)},
         "harvest": row["found"] / row["pages"] if row["pages"] else 0.0,
         "place_in_queue": place,
     }

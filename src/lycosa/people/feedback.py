@@ -31,13 +31,20 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
 def given(database: Database, interest: str) -> list[Given]:
     """The labels with all that is known of them, the newest first."""
     rows = database.rows(
-        "SELECT f.url, f.title, f.relevant, f.at, f.worth, f.threshold, p.name FROM feedback f LEFT JOIN person p ON p.id = f.person "
+        "SELECT f.url, f.title, f.relevant, f.at, f.worth, f.threshold, p.name FROM feedback f "
+        "LEFT JOIN person p ON p.id = f.person "
         "WHERE f.interest = ? ORDER BY f.at DESC, f.url",
         interest,
     )
     return [
         Given(
-            row["url"], row["title"], bool(row["relevant"]), row["at"], row["name"] or "", row["worth"], row["threshold"]
+            row["url"],
+            row["title"],
+            bool(row["relevant"]),
+            row["at"],
+            row["name"] or "",
+            row["worth"],
+            row["threshold"],
         )
         for row in rows
     ]
