@@ -32,6 +32,7 @@ export function mount(panel, context) {
   let values = {};
   let turn = 0;
   let foundThen = 0; // as the list was asked for
+  let learning = false; // whether something was labelled that the judge may not know yet
   const fresh = el("p", { role: "status" });
   const form = el("form", { class: "filters", role: "search" });
   const list = el("ol", { class: "results" });
@@ -152,6 +153,7 @@ export function mount(panel, context) {
   document.addEventListener("labelled", (event) => {
     if (!panel.hidden && event.detail.effect) {
       effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank anew", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
+      learning = true;
       context.soon();
     }
   });
@@ -176,7 +178,8 @@ export function mount(panel, context) {
       } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
         change({ ...values, threshold: "" }); // it is kept: the crawl's own now
         asking.show();
-      } else if (before.judging && !context.crawl.judging && !values.q) {
+      } else if (learning && !context.crawl.judging && !values.q) {
+        learning = false;
         fresh.replaceChildren(button("The judge has learned from your labels: rank anew", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
         fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more: show`, load, { class: "small" })); // a list that is being read does not move by itself

@@ -49,10 +49,10 @@ export function slider(context, changed) {
     // Take in what an answer says; the slider itself is left alone while somebody moves it.
     show(answer, asked) {
       box.hidden = !answer.estimate.pages;
-      const text = answer.estimate.text.replace(/(\d)-(\d)/, "$1–$2");
+      const text = answer.estimate.text.replace(/(\d)-(\d)/, "$1\u2060–\u2060$2");
       says.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
       kept = Math.round(answer.kept * 100) / 100;
-      range.max = String(Math.max(1, Math.ceil(2 * answer.kept)));
+      range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
       if (document.activeElement !== range || asked === null) {
         range.value = String(asked ?? answer.kept);
       }
