@@ -260,9 +260,7 @@ def test_who_may(site: SiteUnderTest) -> None:
     assert [200, 200, 404] == [client.get(pages).status_code for client in people]
     assert [200, 200, 404] == [client.get(unsure).status_code for client in people]
     keep = {"threshold": 0.4}
-    assert [403, 200, 404] == [
-        client.patch(f"{API}/interests/{reefs}", json=keep).status_code for client in people
-    ]
+    assert [403, 200, 404] == [client.patch(f"{API}/interests/{reefs}", json=keep).status_code for client in people]
     assert [403, 202, 404] == [client.post(f"{API}/interests/{reefs}/judge").status_code for client in people]
     weak = site.token(ada, ["read", "feedback"])
     assert 403 == weak.post(f"{API}/interests/{reefs}/judge").status_code

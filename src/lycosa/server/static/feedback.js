@@ -41,7 +41,7 @@ function moves(context, moved) {
     return "";
   }
   return el("div", {}, [
-    el("h3", { text: "Pages that moved most" }),
+    el("h3", { text: "Pages that moved most since they were fetched" }),
     el("ul", { class: "plain-list" }, moved.map((page) => {
       const up = page.after < page.before; // a rank: the smaller, the better
       return el("li", {}, [
@@ -57,7 +57,7 @@ export function mount(panel, context) {
   const effect = el("div", { role: "status" });
   const list = el("ul", { class: "labels" });
   const said = el("p", { class: "note" });
-  panel.replaceChildren(section("What your labels changed", effect), section("Labelled pages", el("div", {}, [said, list])));
+  panel.replaceChildren(section("How the judge agrees with you", effect), section("Labelled pages", el("div", {}, [said, list])));
 
   function row(label) {
     const back = context.may.feedback
