@@ -41,6 +41,7 @@ def test_from_first_start_to_signing_out(tmp_path: Path) -> None:
         join(ada, wait(lambda: served.match(r"(http://\S+/join#\S+)\n"), "no link for the admin"), "Ada")
         address = make_interest(ada, web)
         watch_live(ada)
+        draw_the_line(ada)
         judge(ada)
         search(ada)
         late[0] += 4 * DAY
@@ -76,13 +77,38 @@ def watch_live(page: Any) -> None:
     expect(page.locator("#interest-note")).to_contain_text(f"{BUDGET} of {BUDGET} pages", timeout=PATIENCE)
 
 
+def draw_the_line(page: Any) -> None:
+    """The slider counts anew as it moves; kept, it is the crawl's own threshold, and nothing is left to be kept."""
+    from playwright.sync_api import expect
+
+    page.get_by_role("tab", name="Results").click()
+    estimate, keep = page.locator(".estimate"), page.get_by_role("button", name="Keep this threshold")
+    expect(estimate).to_contain_text(f"of {BUDGET} pages relevant", timeout=PATIENCE)
+    before = estimate.inner_text()
+    page.get_by_label("Threshold", exact=True).fill("0.02")
+    expect(estimate).not_to_have_text(before, timeout=PATIENCE)
+    page.wait_for_url(re.compile(r"threshold=0\.02"))
+    page.get_by_role("button", name="Reset").click()
+    expect(estimate).to_have_text(before, timeout=PATIENCE)
+    assert 0 == keep.count()
+    page.get_by_label("Threshold", exact=True).fill("0.02")
+    keep.click()
+    keep.wait_for(state="detached")
+    page.wait_for_url(re.compile(r"#results$"))
+    expect(page.locator("#threshold-range")).to_have_value("0.02")
+    many = estimate.inner_text().split()[1]
+    expect(page.locator("#interest-note")).to_contain_text(f"{many} relevant", timeout=PATIENCE)
+    page.get_by_text("Say yes or no to these").click()
+    page.locator(".unsure-pages li .verdict-yes").first.wait_for()
+
+
 def judge(page: Any) -> None:
     """Yes and no to pages: the effect on the judge is shown."""
     page.get_by_role("tab", name="Results").click()
     page.locator(".result .verdict-yes").first.click()
     page.locator(".effect").get_by_text("1 labelled so far").wait_for()
     page.locator(".result .verdict-no").last.click()
-    page.locator(".effect").get_by_text("before your labels").wait_for()
+    page.locator(".effect").get_by_text("just before you labelled").wait_for()
     page.get_by_role("link", name="All labels").click()
     page.get_by_role("row", name="Precision").wait_for()
     assert ["✓ yes", "✗ no"] == sorted(page.locator(".labels .badge").all_inner_texts())

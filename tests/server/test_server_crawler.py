@@ -596,7 +596,7 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
-    """It is opened anew around that, fetches nothing twice, and goes on; what can't be done is told, and stops nothing."""
+    """It is opened anew around that, fetches nothing twice, and goes on; what can't be done is told, and is no end."""
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", judge="vector")
