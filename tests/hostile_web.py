@@ -83,7 +83,7 @@ class HostileWeb:
         changed = f"<p>Version {self.version} of coral reefs: {text if self.version > 1 else 'nothing yet'}</p>"
         own = " ".join(f"{word}{n}" for word in WORDS.split())  # so that no page is a copy of another
         links = "".join(f"<a href='/{n + step}'>{text[:300]}</a> " for step in (1, 2, 3) if n + step < len(MARKUP))
-        told = f"<h1>{text}</h1><p>{WORDS} {own}</p><p>{links}</p>{markup}<p>{text}</p>{changed}"
+        told = f"<h1>{text}</h1><p>{WORDS} {own}</p>{changed}<p>{links}</p>{markup}<p>{text}</p>"
         return self._page(f"{text} {n}", told)
 
     def _page(self, title: str, body: str) -> str:

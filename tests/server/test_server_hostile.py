@@ -97,6 +97,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             "exclude": [TYPED],
             "seeds": [f"{web.base}/"],
             "budget": 60,
+            "judge": "vector",
             "threshold": 0.01,
         }
         interest = ask(page, "POST", "/interests", {"name": TYPED, "wishes": wishes})["id"]

@@ -15,7 +15,7 @@ from lycosa.people.database import Database
 from lycosa.server.backup import Backup
 from lycosa.server.restoring import restore
 from lycosa.server.settings import Settings
-from lycosa.store.log import FIRSTS, PAGES, SqliteLog
+from lycosa.store.log import FIRSTS, PAGES, WORTH, SqliteLog
 from lycosa.testing import Server, Web, serve
 from postgres_server import PostgresServer
 from served import Served, runs, wait
@@ -74,7 +74,7 @@ def whole(data: Path, told: dict[str, Any]) -> None:
     with closing(SqliteLog(log_of(data, told["id"]), readonly=True)) as log:
         threshold = log.setting("threshold", 0.0)
         pages = [row[0] for row in log.rows("node", PAGES)]
-        found = sum(1 for _ in log.rows("node", f"{FIRSTS} AND beta >= ?", given=(threshold,)))
+        found = sum(1 for _ in log.rows("node", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))
     assert "stopped" == told["state"]
     assert len(set(pages)) == len(pages) == told["pages"]
     assert found == told["found"] > 0

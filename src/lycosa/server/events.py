@@ -50,7 +50,7 @@ TOLD = "kind IN ('page', 'redirect', 'revisit', 'sitemap')"
 
 
 class VisitEvent(BaseModel):
-    """One visit, as it is told. `found` by the score that it was logged with."""
+    """One visit, as it is told: by what it is worth now."""
 
     seq: int
     url: str
