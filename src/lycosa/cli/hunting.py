@@ -84,6 +84,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
                 {
                     "directory": str(crawl.path),
                     "pages": tally.pages,
+                    "requests": tally.requests,
                     "relevant": tally.relevant,
                     "harvest": round(tally.harvest, 4),
                     "ending": crawl.engine.ending,
