@@ -78,7 +78,8 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
     console.print(Text(heading, "bold"))
     for page in pages:
         title = " ".join(clean(page.title).split()) or "-"
-        line = Text(f"  {page.before:.2f} → {page.after:.2f}  {title}  ").append(clean(page.url), "dim")
+        moved = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
+        line = Text(f"  {moved}  {title}  ").append(clean(page.url), "dim")
         console.print(line, soft_wrap=True)
     if count > len(pages):
         console.print(Text(f"  and {count - len(pages):,} more", "dim"))
