@@ -46,6 +46,16 @@ class Pages:
         self.first[row], self.worth[row] = first, worth
         return row
 
+    @classmethod
+    def one(cls, evidence: Evidence) -> Pages:
+        """A page by itself."""
+        made = cls()
+        made.count = 1
+        made.slots, made.amounts = evidence.slots[None], evidence.amounts[None]
+        made.answers, made.vectors = evidence.answers[None], evidence.vector[None]
+        made.against, made.quality = np.array([evidence.against], np.float32), np.array([evidence.quality], np.float32)
+        return made
+
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:
         """What each feature of some rows weighs."""
         return values(self.slots[rows], self.amounts[rows], idf)
