@@ -43,9 +43,9 @@ TELLING = 1000
 LOOKS, ASIDE = 0.6, 0.7
 """How much being like relevant pages counts, beside the words, for whether a page looks relevant; and the share of
 pages that look so much so that they are no negatives at first."""
-ROUNDS, MIDDLE, LEAST, SCALE = 2, 0.5, 0.02, 150.0
-"""How often it is fitted; where between 0 and the positives, as the others see them, a page is as likely relevant as
-not; what a negative counts at least; and what positives and negatives count in all."""
+ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
+"""How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
+a negative counts at least; and what positives and negatives count in all."""
 MEAN, MOST = 30.0, 1000
 """For how many pages the mean page of other collections counts, beside those off the topic; and how many of these."""
 
@@ -164,8 +164,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, threshold:
             a, alone = fitted(kernel[np.ix_(kept, kept)].astype(np.float64), yes[kept], used[kept])
             d = kernel[:, kept].astype(np.float64) @ a
             d[kept] = alone
-            middle = MIDDLE * float(np.average(d[:p], weights=positive))
-            negative = np.maximum(1.0 - sigmoid(d[r:] - middle), LEAST)
+            negative = np.maximum(1.0 - _looking(d[r:], float(np.average(d[:p], weights=positive))), LEAST)
         weights[kept] = a
     data: dict[str, Any] = {
         "slots": telling.astype(np.int32).tobytes(),
@@ -218,6 +217,15 @@ def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) 
     likeness = kernel[first:, : len(positive)] @ positive
     looks = LOOKS * rank(likeness) + (1.0 - LOOKS) * percentile
     return np.where(rank(looks) < 1.0 - ASIDE, 1.0, 0.0)
+
+
+def _looking(d: Numbers, high: float) -> Numbers:
+    """How far pages look relevant by their likeness: one half midway between the usual page and the positives."""
+    if not len(d):
+        return d
+    low = float(d[d <= np.median(d)].mean())
+    found: Numbers = sigmoid(STEEP * (d - (low + high) / 2.0) / max(high - low, 0.5))
+    return found
 
 
 def _mean(pages: Pages, off: Rows) -> Column:
