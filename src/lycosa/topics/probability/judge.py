@@ -246,7 +246,7 @@ class Probability:
         self._next = max(self._next, math.ceil(GROWTH * count))
         if count < 2:
             return None
-        return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf(), self.threshold), now)
+        return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf()), now)
 
     def adopt(self, lesson: Lesson) -> None:
         """Judge by it: new pages from now on, and all that are known."""

@@ -47,7 +47,7 @@ ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
 """How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
 a negative counts at least; and what positives and negatives count in all."""
 MEAN, MOST = 30.0, 1000
-"""For how many pages the mean page of other collections counts, beside those off the topic; and how many of these."""
+"""For how many pages the mean page of other collections counts, beside the less relevant half; and how many of these."""
 
 Column = NDArray[np.float32]
 Numbers = NDArray[Any]
@@ -119,7 +119,7 @@ class Given:
     refused: Rows
 
 
-def studied(pages: Pages, examples: Pages, given: Given, idf: Column, threshold: float) -> dict[str, Any]:
+def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[str, Any]:
     """A lesson's data. `examples` are pages that were shown beforehand."""
     known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
@@ -135,7 +135,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, threshold:
     n = c + len(given.starts)
     p, r = n + len(likely), n + len(likely) + len(given.refused)
 
-    mean = _mean(pages, known[pages.worth[known] < threshold])
+    mean = _mean(pages, known[pages.worth[known] <= np.median(pages.worth[known])])
     every = np.arange(e)
     slots = np.concatenate([examples.slots[every], pages.slots[rows]])
     weighed = np.concatenate([examples.values(every, idf), pages.values(rows, idf)])
@@ -199,15 +199,15 @@ def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, guessed: boo
 def _trust(kernel: Column, at: int, named: int, likely: int, percentile: float) -> float:
     """How far a start page is one of those that are wanted, from 0 to 1.
 
-    A page that is no better than the middle of all pages, neither by the words nor by its likeness to the other pages
-    that were named, is not trusted at all.
+    Two things speak for it: how it answers the words, and how much it is like the other pages that were named, both
+    compared with the pages at large. Portals are like each other, but say little of any topic.
     """
     others = np.delete(np.arange(named), at)
-    like = 0.0
+    like = percentile
     if len(others) and likely < len(kernel):
         near = kernel[:, others].mean(axis=1)
         like = float(np.mean(near[likely:] < near[at]))
-    return max(0.0, 2.0 * max(percentile, like) - 1.0)
+    return max(0.0, percentile + like - 1.0)
 
 
 def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
@@ -229,7 +229,7 @@ def _looking(d: Numbers, high: float) -> Numbers:
 
 
 def _mean(pages: Pages, off: Rows) -> Column:
-    """The mean page: what all pages have in common. Those on the topic are not among them."""
+    """The mean page: what all pages have in common. Those of the more relevant half are not among them."""
     common = np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
     some = off[:: max(1, len(off) // MOST)]
     whole = MEAN * common + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
