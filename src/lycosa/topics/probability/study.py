@@ -38,6 +38,8 @@ SHOWN, OTHERS, LIKELY = 60, 150, 10
 EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
 """How much an example and a label count, where a start page that is trusted counts 1; and how much it takes in all for
 nobody to stand in."""
+ANSWERING = 0.4
+"""The share of pages that a start page has to answer the words better than, to be trusted for its likeness."""
 TELLING = 1000
 """Features of relevant pages that are weighed."""
 LOOKS, ASIDE = 0.6, 0.7
@@ -199,15 +201,16 @@ def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, guessed: boo
 def _trust(kernel: Column, at: int, named: int, likely: int, percentile: float) -> float:
     """How far a start page is one of those that are wanted, from 0 to 1.
 
-    Two things speak for it: how it answers the words, and how much it is like the other pages that were named, both
-    compared with the pages at large. Portals are like each other, but say little of any topic.
+    Two things can speak for it: how it answers the words, and how much it is like the other pages that were named,
+    both compared with the pages at large. But portals are like each other, too: what hardly answers at all is not
+    trusted for that.
     """
     others = np.delete(np.arange(named), at)
     like = percentile
     if len(others) and likely < len(kernel):
         near = kernel[:, others].mean(axis=1)
         like = float(np.mean(near[likely:] < near[at]))
-    return max(0.0, percentile + like - 1.0)
+    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / ANSWERING)
 
 
 def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
