@@ -41,6 +41,12 @@ PARTS = (slice(0, STEMS), slice(STEMS, STEMS + WORDS), slice(STEMS + WORDS, FEAT
 SHARES = (6.0, 2.0, 4.0)
 """How much each kind counts when pages are likened; a page's vector counts 4."""
 
+MOST_LINKS = 400
+"""Links of a page that are looked at."""
+
+REMEMBERED = 50_000
+"""Words of addresses whose stems are remembered."""
+
 SLOTS = 1 << 18
 TENTHS = 16
 """1 + log f is kept as so many parts of 1."""
@@ -87,24 +93,21 @@ class Looking:
         self._background = Background.load()
         self._length = 0.0
         self._slot_of = np.zeros(1024, np.int32)
-        self._terms = 0
+        self.names: list[str] = []
+        """The words of the crawl, by number."""
+        self._words_met: dict[tuple[str, str], int] = {}
         self._wanted: dict[str, tuple[NDArray[np.int32], Column, NDArray[np.int32]]] = {}
 
     # -- the crawl's words -------------------------------------------------------------------------------------
-
-    @property
-    def terms(self) -> int:
-        """Words of the crawl that are known, by their numbers."""
-        return self._terms
 
     def meet(self, new: Sequence[str]) -> None:
         """The next words of the crawl, in the order of their numbers."""
         if not new:
             return
-        known = self._terms
-        self._terms += len(new)
-        self._slot_of = fit(self._slot_of, self._terms)
-        slots = self._slot_of[known : self._terms] = np.fromiter(map(slot_of, new), np.int32, len(new))
+        known = len(self.names)
+        self.names += new
+        self._slot_of = fit(self._slot_of, len(self.names))
+        slots = self._slot_of[known : len(self.names)] = np.fromiter(map(slot_of, new), np.int32, len(new))
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
@@ -166,13 +169,13 @@ class Looking:
         own = found[kept]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[kept], 255.0)
-        words = [slot_of(f"address {stem}") for stem in dict.fromkeys(stems(words_of(node), language))][:WORDS]
+        words = self._address(node, language)[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
-        distinct = dict.fromkeys(links)
+        distinct = dict.fromkeys(links[:MOST_LINKS])
         distinct.pop(node, None)
         if distinct:
-            leads = np.unique(np.fromiter((slot_of(f"link {url}") for url in distinct), np.int32, len(distinct)))
+            leads = np.array(sorted({slot_of(f"link {url}") for url in distinct}), np.int32)
             if len(leads) > LINKS:  # those that other pages have as well, the rarest first
                 often_met = self.frequency[leads]
                 leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]
@@ -180,8 +183,26 @@ class Looking:
             amounts[STEMS + WORDS : STEMS + WORDS + len(leads)] = TENTHS
         return slots, amounts
 
+    def _address(self, node: str, language: str) -> list[int]:
+        """The slots of an address's words; each word is stemmed once."""
+        known, found = self._words_met, []
+        for word in words_of(node).lower().split():
+            slot = known.get((word, language))
+            if slot is None:
+                stem = next(iter(stems(word, language)), "")
+                if len(known) >= REMEMBERED:
+                    known.clear()
+                slot = known[word, language] = slot_of(f"address {stem}") if stem else 0
+            if slot and slot not in found:
+                found.append(slot)
+        return found
+
     def _answer(self, evidence: Evidence, found: NDArray[np.int32], terms: Terms, language: str, title: str) -> None:
         wanted, weights, against = self._asked(language)
+        if self.meaning is not None:
+            evidence.answers[3] = float(evidence.vector @ self.meaning) / STEPS
+        if not np.isin(wanted, found).any() and not len(against):
+            return
         marks = terms.marks
         if not len(marks):  # an earlier version's log
             own = [slot_of(stem) for stem in stems(title, language)]
@@ -202,8 +223,6 @@ class Looking:
             if len(at):
                 plain = bool(int(marks[at[0]]) & (TITLE | HEADING | LEAD))
                 evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at[0]]) / 4.0))
-        if self.meaning is not None:
-            answers[3] = float(evidence.vector.astype(np.float32) @ self.meaning) / STEPS
 
     def _asked(self, language: str) -> tuple[NDArray[np.int32], Column, NDArray[np.int32]]:
         """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""

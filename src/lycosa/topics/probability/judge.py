@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ WHERE = ("in its text", "in its title or address", "in its headings or first par
 NAMED = 8
 """Words and links that an explanation names."""
 
-READ = 3000
+READ = 2000
 """Characters of a page that its vector is made of."""
 
 Column = NDArray[np.float32]
@@ -171,7 +171,7 @@ class Probability:
             text = folded(f"{page.title}\n{page.main or page.text}")
             data["phrases"] = round(self._phrases.contained(text) / len(self.asked.phrases), 3)
         looking = self._looking
-        looking.meet(reading.vocabulary.terms[looking.terms :])
+        looking.meet(reading.vocabulary.terms[len(looking.names) :])
         evidence = looking.see(
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
@@ -179,19 +179,14 @@ class Probability:
         judgement.beta, judgement.data = self._worth(evidence), data
         return judgement
 
-    def _worth(self, evidence: Evidence) -> float:
-        if not evidence.slots.any():
+    def _worth(self, page: Evidence) -> float:
+        if not page.slots.any():
             return 0.0
-        return float(self._probabilities(Pages.one(evidence), np.zeros(1, np.intp), None)[0])
-
-    def _probabilities(self, pages: Pages, rows: NDArray[np.intp], alone: dict[int, float] | None) -> Column:
-        """What some pages are worth by the model of now; `alone` as the model has it, None for pages new to it."""
         if self._model is None:
-            odds = pages.answers[rows] @ UNTAUGHT - np.float32(UNTAUGHT_LINE)
+            odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
         else:
-            odds = self._model._replace(alone=alone or {}).odds(pages, rows) - np.float32(self._model.line)
-        found = np.where(pages.slots[rows].any(axis=1), sigmoid(odds.astype(np.float64)), 0.0)
-        return found.astype(np.float32)
+            odds = self._model.odds_of(page) - self._model.line
+        return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -253,20 +248,21 @@ class Probability:
         self._model = Model.of(lesson.data, self._looking.idf())
         pages = self._pages
         self._next = max(FIRST, math.ceil(GROWTH * int(np.count_nonzero(pages.first[: pages.count]))))
-        every = np.arange(pages.count)
-        pages.worth[: pages.count] = self._probabilities(pages, every, self._model.alone)
+        odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
+        something = pages.slots[: pages.count].any(axis=1)
+        pages.worth[: pages.count] = np.where(something, sigmoid(odds.astype(np.float64)), 0.0)
         self._settle()
 
-    def reasons(self, visit: Visit, stems: Sequence[str]) -> list[tuple[str, float]]:
+    def explain(self, visit: Visit) -> dict[str, float]:
         """Why a page that is known is worth what it is: log odds that add up to it, the weightiest first.
 
-        `stems` are all words of the crawl, by number. A label stands alone: on its own page it is the last word.
+        A label stands alone: on its own page it is the last word.
         """
         row = self._row_of.get(visit.node)
         if row is None:
-            return []
+            return {}
         if visit.node in self._labels:
-            return [("somebody said yes" if self._labels[visit.node] else "somebody said no", math.inf)]
+            return {"somebody said yes" if self._labels[visit.node] else "somebody said no": math.inf}
         pages, model = self._pages, self._model
         rates = (UNTAUGHT if model is None else ANSWER).tolist()
         told = [
@@ -276,17 +272,18 @@ class Probability:
         if model is None:
             told.append(("before anything is learned", -UNTAUGHT_LINE))
         else:
-            told += self._likenesses(visit, row, stems, model)
+            told += self._likenesses(visit, row, model)
             told.append(("the line between yes and no", -model.line))
         told.append(("words that speak against it", -AGAINST * float(pages.against[row])))
         told.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
-        return sorted(((what, odds) for what, odds in told if odds), key=lambda pair: -abs(pair[1]))
+        return dict(sorted(((what, odds) for what, odds in told if odds), key=lambda pair: -abs(pair[1])))
 
-    def _likenesses(self, visit: Visit, row: int, stems: Sequence[str], model: Model) -> list[tuple[str, float]]:
+    def _likenesses(self, visit: Visit, row: int, model: Model) -> list[tuple[str, float]]:
         """What likens a page to those that are known to be relevant: words, words of its address, links, meaning."""
         slots = self._pages.slots[row]
         at = np.array([row])
         each = model.likeness * (self._pages.values(at, model.idf)[0] * model.weight[slots])
+        stems = self._looking.names
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
         for stem in stems_of(words_of(visit.node), code_of(visit.language, ENGLISH)):
             name_of[slot_of(f"address {stem}")] = f"{stem} in the address"

@@ -38,23 +38,14 @@ class Pages:
         """One more row, and its number."""
         row = self.count
         self.count += 1
-        for name in ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth"):
-            setattr(self, name, fit(getattr(self, name), self.count))
+        if self.count > len(self.worth):
+            for name in ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth"):
+                setattr(self, name, fit(getattr(self, name), self.count))
         self.slots[row], self.amounts[row], self.answers[row] = evidence.slots, evidence.amounts, evidence.answers
         self.vectors[row] = evidence.vector
         self.against[row], self.quality[row] = evidence.against, evidence.quality
         self.first[row], self.worth[row] = first, worth
         return row
-
-    @classmethod
-    def one(cls, evidence: Evidence) -> Pages:
-        """A page by itself."""
-        made = cls()
-        made.count = 1
-        made.slots, made.amounts = evidence.slots[None], evidence.amounts[None]
-        made.answers, made.vectors = evidence.answers[None], evidence.vector[None]
-        made.against, made.quality = np.array([evidence.against], np.float32), np.array([evidence.quality], np.float32)
-        return made
 
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:
         """What each feature of some rows weighs."""

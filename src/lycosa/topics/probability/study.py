@@ -9,6 +9,7 @@ then each as far as the regression so far does not take it for relevant (positiv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.topics.embedding import COMMON, STEPS
-from lycosa.topics.probability.evidence import SLOTS
+from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
 from lycosa.topics.probability.line import expected, line, moved
-from lycosa.topics.probability.pages import AT_ONCE, Pages
+from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages
 from lycosa.topics.probability.regression import fitted, sigmoid
 
 SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
@@ -49,7 +50,7 @@ ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
 """How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
 a negative counts at least; and what positives and negatives count in all."""
 MEAN, MOST = 30.0, 1000
-"""For how many pages the mean page of other collections counts, beside the less relevant half; and how many of these."""
+"""For how many pages that of other collections counts, beside the less relevant half; and how many of those."""
 
 Column = NDArray[np.float32]
 Numbers = NDArray[Any]
@@ -86,6 +87,20 @@ class Model(NamedTuple):
             dict(zip(rows.tolist(), alone.tolist(), strict=True)),
             idf,
         )
+
+    def odds_of(self, page: Evidence) -> float:
+        """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""
+        weights = page.amounts * self.idf[page.slots]
+        squares, told = weights * weights, weights * self.weight[page.slots]
+        d = self.level
+        for part, share in zip(PARTS, SHARES, strict=True):
+            if length := float(squares[part].sum()):
+                d += math.sqrt(share / length) * float(told[part].sum())
+        if page.vector.any():
+            place = page.vector / np.float32(STEPS) - self.mean
+            d += VECTOR * float(place @ self.direction) / math.sqrt(float(place @ place) or 1.0)
+        stuffing = min(0.0, math.log(max(2.0 * page.quality, 1e-4)))
+        return self.likeness * d + float(page.answers @ ANSWER) - AGAINST * page.against + STUFFED * stuffing
 
     def odds(self, pages: Pages, rows: Rows) -> Numbers:
         """Log odds of some pages, before the line is drawn."""
