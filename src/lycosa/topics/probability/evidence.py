@@ -96,7 +96,7 @@ class Looking:
         self.names: list[str] = []
         """The words of the crawl, by number."""
         self._words_met: dict[tuple[str, str], int] = {}
-        self._wanted: dict[str, tuple[NDArray[np.int32], Column, NDArray[np.int32]]] = {}
+        self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
 
     # -- the crawl's words -------------------------------------------------------------------------------------
 
@@ -201,7 +201,9 @@ class Looking:
         wanted, weights, against = self._asked(language)
         if self.meaning is not None:
             evidence.answers[3] = float(evidence.vector @ self.meaning) / STEPS
-        if not np.isin(wanted, found).any() and not len(against):
+        places = [(at, weight) for at, weight in zip(_places(found, wanted), weights, strict=True) if at >= 0]
+        met = [at for at in _places(found, against) if at >= 0]
+        if not places and not met:
             return
         marks = terms.marks
         if not len(marks):  # an earlier version's log
@@ -211,20 +213,16 @@ class Looking:
         mean = self._length / self.pages if self.pages else length or 1.0
         damp = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean or 1.0))
         answers = evidence.answers
-        for slot, weight in zip(wanted.tolist(), weights.tolist(), strict=True):
-            at = np.flatnonzero(found == slot)
-            if len(at):
-                count, mark = float(terms.counts[at[0]]), int(marks[at[0]])
-                answers[0] += weight * count / (count + damp)
-                answers[1] += weight * bool(mark & (TITLE | ADDRESS))
-                answers[2] += weight * bool(mark & (LEAD | HEADING))
-        for slot in against.tolist():
-            at = np.flatnonzero(found == slot)
-            if len(at):
-                plain = bool(int(marks[at[0]]) & (TITLE | HEADING | LEAD))
-                evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at[0]]) / 4.0))
+        for at, weight in places:
+            count, mark = float(terms.counts[at]), int(marks[at])
+            answers[0] += weight * count / (count + damp)
+            answers[1] += weight * bool(mark & (TITLE | ADDRESS))
+            answers[2] += weight * bool(mark & (LEAD | HEADING))
+        for at in met:
+            plain = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
+            evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at]) / 4.0))
 
-    def _asked(self, language: str) -> tuple[NDArray[np.int32], Column, NDArray[np.int32]]:
+    def _asked(self, language: str) -> tuple[list[int], list[float], list[int]]:
         """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""
         known = self._wanted.get(language)
         if known is None:
@@ -236,11 +234,19 @@ class Looking:
             whole = sum(weights.values()) or 1.0
             against = dict.fromkeys(stem for text in self._against for stem in stems(text, language))
             known = (
-                np.array([slot_of(stem) for stem in weights], np.int32),
-                np.array([weight / whole for weight in weights.values()], np.float32),
-                np.array([slot_of(stem) for stem in against if stem not in weights], np.int32),
+                [slot_of(stem) for stem in weights],
+                [weight / whole for weight in weights.values()],
+                [slot_of(stem) for stem in against if stem not in weights],
             )
             if len(self._wanted) > 40:
                 self._wanted.clear()
             self._wanted[language] = known
         return known
+
+
+def _places(found: NDArray[np.int32], wanted: Sequence[int]) -> list[int]:
+    """Where each slot is among those of a page; -1 where it is not."""
+    if not len(found):
+        return [-1] * len(wanted)
+    at = [int((found == slot).argmax()) for slot in wanted]
+    return [place if found[place] == slot else -1 for place, slot in zip(at, wanted, strict=True)]
