@@ -70,7 +70,7 @@ class Evidence:
     answers: Column
     vector: NDArray[np.int8]
     against: float = 0.0
-    """How much it has of the words that speak against it, from 0 to 1."""
+    """How much speaks against it, from 0 to 1: words that do, and phrases that it lacks."""
     quality: float = 1.0
 
 
@@ -145,8 +145,8 @@ class Looking:
         )
         self._answer(evidence, found, terms, language, title)
         phrased = data.get("phrases")
-        if phrased is not None:
-            evidence.answers[:3] *= 0.5 + 0.5 * float(phrased)
+        if phrased is not None:  # without the phrases that were asked for, their words alone say less
+            evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
         return evidence
 
     def count(self, evidence: Evidence, words: int) -> None:
@@ -160,6 +160,8 @@ class Looking:
         self, found: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
+        if not len(found):  # a page without a word, whatever its address
+            return slots, amounts
         often = 1.0 + np.log(np.maximum(terms.counts, 1))
         kept: Any = slice(None)
         if len(found) > STEMS:

@@ -274,7 +274,7 @@ class Probability:
         else:
             told += self._likenesses(visit, row, model)
             told.append(("the line between yes and no", -model.line))
-        told.append(("words that speak against it", -AGAINST * float(pages.against[row])))
+        told.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
         told.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
         return dict(sorted(((what, odds) for what, odds in told if odds), key=lambda pair: -abs(pair[1])))
 
