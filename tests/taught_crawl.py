@@ -67,6 +67,7 @@ def crawled(
     seed: str = "http://start.example/",
     words: str = "coral",
     number: int = 1,
+    judge: str = "",
 ) -> Path:
     """The directory of a finished crawl of an interest."""
     crawl = new_id()
@@ -80,6 +81,8 @@ def crawled(
     )  # fmt: skip
     path = site.settings.crawl_directory(crawl)
     path.parent.mkdir(parents=True, exist_ok=True)
-    fetched = list(lycosa.crawl(words, [seed], space=Written(pages), out=path, strategy="breadth-first", budget=100))
+    fetched = list(
+        lycosa.crawl(words, [seed], space=Written(pages), out=path, strategy="breadth-first", budget=100, judge=judge)
+    )
     assert len(pages) == len(fetched)
     return path

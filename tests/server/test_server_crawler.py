@@ -19,8 +19,10 @@ from lycosa.people.database import Database, DatabaseAway, Row
 from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.server.crawler import running as running_module
+from lycosa.server.crawler.counting import recorded
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.settings import Settings
+from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testing.reply import Response
 from lycosa.testing.server import Server, gaps, most_at_once
@@ -161,7 +163,8 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
         crawl = bench.crawl("ann", budget=5)
         bench.start()
         row = await bench.until_state(crawl, "finished")
-        assert ("all pages that were asked for are fetched", 5, 5) == (row["reason"], row["pages"], row["found"])
+        assert ("all pages that were asked for are fetched", 5) == (row["reason"], row["pages"])
+        assert row["found"] == recorded(bench.settings.crawl_directory(crawl), row)[1]
         assert 5 == len(bench.collected(crawl))
         notice = bench.database.row("SELECT * FROM notice")
         assert notice is not None
@@ -534,9 +537,110 @@ def test_a_killed_process_had_not_told_all(tmp_path: Path) -> None:
             live.write_text("{}")
             bench.start()
             now = await bench.until_state(crawl, {"pause": "paused", "stop": "stopped"}[wanted])
-            assert (7, found + row["found"] - pages) == (now["pages"], now["found"])
+            assert (7, row["found"]) == (now["pages"], now["found"])
             assert not live.exists()
             await bench.stop()
+
+    on_bench(tmp_path, work)
+
+
+def rewish(bench: Bench, interest: str, **wishes: Any) -> None:
+    """Change what an interest wishes."""
+    row = bench.database.row("SELECT wishes FROM interest WHERE id = ?", interest)
+    assert row is not None
+    told = json.dumps({**json.loads(row["wishes"]), **wishes})
+    bench.database.run("UPDATE interest SET wishes = ? WHERE id = ?", told, interest)
+
+
+def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:
+    """Some events of its log."""
+    log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
+    try:
+        return list(log.events(where))
+    finally:
+        log.close()
+
+
+def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels, another threshold and other words reach its log without a run, and the numbers follow."""
+
+    async def work(bench: Bench) -> None:
+        crawl, idle = bench.crawl("ann", budget=6, judge="vector"), bench.crawl("bob", host="two.localhost", budget=6)
+        bench.start()
+        await bench.until_state(crawl, "finished")
+        await bench.until_state(idle, "finished")
+        url = bench.collected(crawl)[2]
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", url, False, "")
+        crawls.judge_again(bench.database, "ann-reefs", "labels")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
+        assert 1 == bench.row(crawl)["lessons"]
+        rewish(bench, "ann-reefs", threshold=0.999)
+        crawls.judge_again(bench.database, "ann-reefs", "threshold")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        assert 0.999 == events_of(bench, crawl, "node = 'threshold'")[-1].value
+        assert bench.row(crawl)["found"] < 6
+        rewish(bench, "ann-reefs", words="steam railway", threshold=0.0)
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        row = bench.row(crawl)
+        assert (0, "finished", "") == (row["found"], row["state"], row["judging_failed"])
+        assert 0.1 == events_of(bench, crawl, "node = 'threshold'")[-1].value
+        assert [] == events_of(bench, idle, "kind = 'label'")
+        crawls.more(bench.database, time.time(), crawl, 2, 100)  # goes on with the new topic
+        await bench.until(lambda: bench.row(crawl)["pages"] == 8 and bench.row(crawl)["state"] == "finished")
+        assert 0 == bench.row(crawl)["found"]
+
+    monkeypatch.setattr("lycosa.server.crawler.process.REST", 0.0)
+    on_bench(tmp_path, work)
+
+
+def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
+    """It is opened anew around that, fetches nothing twice, and goes on; what can't be done is told, and stops nothing."""
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann", judge="vector")
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 4)
+        rewish(bench, "ann-reefs", words="steam railway")
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
+        pages = bench.row(crawl)["pages"]
+        await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 4)
+        assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
+        assert 0 == bench.row(crawl)["found"]
+        rewish(bench, "ann-reefs", examples=["http://elsewhere.example/"])
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: bench.row(crawl)["judging_failed"])
+        told = bench.row(crawl)["judging_failed"]
+        assert "judging fetches nothing" in told
+        assert str(tmp_path) not in told
+        pages = bench.row(crawl)["pages"]
+        await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 2)
+        paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
+        assert len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> None:
+    """What was asked for while nobody was there, of crawls that run and that don't."""
+
+    async def work(bench: Bench) -> None:
+        runs, over = bench.crawl("ann"), bench.crawl("bob", host="two.localhost", budget=4, judge="vector")
+        bench.start()
+        await bench.until_state(over, "finished")
+        await bench.until(lambda: bench.row(runs)["pages"] >= 4)
+        await bench.stop()
+        for interest in ("ann-reefs", "bob-reefs"):
+            rewish(bench, interest, words="steam railway")
+            crawls.judge_again(bench.database, interest, "topic")
+        bench.start()
+        for crawl in (runs, over):
+            await bench.until(lambda crawl=crawl: not bench.row(crawl)["judging"])
+            assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
+        assert 0 == bench.row(over)["found"]
 
     on_bench(tmp_path, work)
 

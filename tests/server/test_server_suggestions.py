@@ -14,7 +14,7 @@ REEF = "http://reefs.example/reef{}"
 def liked(site: SiteUnderTest, client: Any, words: str = "coral") -> str:
     """An interest with a crawl, and a yes to three pages of reefs."""
     reefs = make_interest(client, words=words)
-    crawled(site, reefs, reefs_and_trains())
+    crawled(site, reefs, reefs_and_trains(), judge="vector")
     for n in range(3):
         answer = client.put(f"{API}/interests/{reefs}/feedback", json={"url": REEF.format(n), "label": "yes"})
         assert 200 == answer.status_code, answer.text
@@ -102,10 +102,10 @@ def test_pages_of_ones_other_interests(tmp_path: Path) -> None:
         "http://dive.example/": ("lagoon coral polyps colony", ["http://dive.example/boats"]),
         "http://dive.example/boats": ("lagoon harbour sails", []),
     }
-    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon")
+    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon", judge="vector")
     [page] = suggested(ada, reefs)["pages"]
     assert ("http://dive.example/", {"id": divers, "name": "Divers"}) == (page["url"], page["interest"])
-    assert page["why"].startswith("found for “Divers”; the judge here gives it 0.")
+    assert page["why"].startswith("found for “Divers”; its words are like those of this topic (0.")
     assert 204 == say(ada, reefs, "page", "http://dive.example/", "accepted")
     assert [] == suggested(ada, reefs)["pages"]
     wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
@@ -152,7 +152,7 @@ def test_what_was_opened_counts_while_it_may(tmp_path: Path) -> None:
     site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
-    crawled(site, reefs, reefs_and_trains())
+    crawled(site, reefs, reefs_and_trains(), judge="vector")
     for n in range(4):
         row = {"interest": reefs, "person": site.id_of(ada), "url": REEF.format(n), "times": 3, "at": 1.0}
         site.database.insert("opened", row)

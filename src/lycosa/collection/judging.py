@@ -28,7 +28,7 @@ from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import DEFAULT, TOPICS, maker
+from lycosa.topics import DEFAULT, FORMER, TOPICS, maker
 from lycosa.topics.examples import learned_from
 from lycosa.topics.heard import BETAS, Heard, heeding
 from lycosa.topics.language import in_language
@@ -103,11 +103,15 @@ def judge(
     goes on.
     """
     path, now = Path(directory), time.time() if now is None else now
-    options = _changed(Directory.read_options(path), words, list(examples), threshold, judge)
+    same = topic is None and threshold is not None and not (words or examples or judge)
+    read = Directory.read_options(path)
+    options = _changed(as_begun(read) if same else read, words, list(examples), threshold, judge)
     opened = Directory.open(path) if keep else None
     try:
         with Collection(path) as collection:
             log = opened.log() if opened is not None else collection.log
+            if same:
+                collection.options = as_begun(collection.options)
             try:
                 done = _Anew(collection, log, options, topic, now)
                 if opened is not None:
@@ -124,9 +128,15 @@ def judge(
 def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
     """Have the crawl's own judge learn all that there is, labels above all. For whoever holds the directory."""
     with Collection(opened.path) as collection:
+        collection.options = as_begun(collection.options)
         done = _Anew(collection, log, collection.options, None, now)
         done.keep(opened)
         return done.judged
+
+
+def as_begun(options: Options) -> Options:
+    """Options that name the judge: crawls of earlier versions don't, and keep theirs until they are judged anew."""
+    return options if options.judge or judge_of(options) != DEFAULT else replace(options, judge=FORMER)
 
 
 def _changed(options: Options, words: str, examples: list[str], threshold: float | None, judge: str) -> Options:
@@ -169,7 +179,8 @@ class _Anew:
         self.probability = collection.probability
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
-        if topic is not None or other or (self._learns() and options.threshold == was.threshold):
+        reset = bool(was.threshold) and not options.threshold  # to what the judge itself says
+        if topic is not None or other or reset or (self._learns() and options.threshold == was.threshold):
             self.threshold, self.worths = self._anew(topic, other or topic is not None)
         else:  # the same judge: no need to make it
             self.threshold = options.threshold or collection.threshold

@@ -31,10 +31,9 @@ from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Seed, Setting, Visit
-from lycosa.store.directory import Directory
+from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.text.tokens import stems
-from lycosa.topics.lessons import Usual
 from lycosa.web.robots import product
 
 STEP = 200
@@ -72,6 +71,8 @@ class Shelf:
         self.seq = 0
         """The last event that was taken in."""
         self.threshold = 0.0
+        self.probability = False
+        """Whether what pages are worth are probabilities."""
         self.options: Options | None = None
         self.vertices: list[Shelved] = []
         self.ways = Ways()
@@ -79,8 +80,6 @@ class Shelf:
         self.topic: tuple[str, ...] = ()
         """Stems of the topic's words."""
         self._wanted: dict[str, int] = {}
-        self.usual = Usual()
-        """The average page."""
         self.ledger = Ledger("lycosa")
         self.ended = array("d")
         """When each page came."""
@@ -88,6 +87,7 @@ class Shelf:
         self._pages: list[Shelved] = []
         self._signature: Signature | None = None
         self._inode = 0
+        self._configured = 0
         self._harvest, self._drawn, self._redraw = Harvest(), -1, 0.0
         self._text = 0
         self._judged_anew = False
@@ -117,10 +117,10 @@ class Shelf:
                 if signature is None:
                     return False
                 self._inode = signature[0]
+            self._set_up()
             if signature == self._signature:
                 return False
             with self._explaining():
-                self._set_up()
                 count = self._read()
             if count < STEP:
                 # What was written within the clock's last tick may have the same time: look again at the next call.
@@ -167,19 +167,26 @@ class Shelf:
             log.close()
 
     def _set_up(self) -> None:
-        if self.options is not None:
-            return
+        """Read the options; again when they were written anew, as the crawl may be judged by other words now."""
         try:
-            self.options = Directory.read_options(self.path)
-        except InputError:
+            written = os.stat(self.path / CONFIG).st_mtime_ns
+            if written == self._configured:
+                return
+            options = Directory.read_options(self.path)
+        except (InputError, OSError):
             return  # not written yet, or gone with the rest
-        self.ledger.agent = product(self.options.user_agent or "Lycosa")
-        self._look_for(self.options.topic)
+        before, self.options, self._configured = self.options, options, written
+        self.ledger.agent = product(options.user_agent or "Lycosa")
+        if before is None or before.topic != options.topic:
+            self._look_for(options.topic)
 
     def _look_for(self, topic: str) -> None:
         languages = [code for code in (self.options.languages if self.options else []) if code]
         found = dict.fromkeys(stem for language in ["en", *languages] for stem in stems(topic, language))
         self.topic = tuple(found)
+        self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in found}
+        for page in self._pages:
+            page.frequency = self._count(*page.terms)
 
     # -- taking in ---------------------------------------------------------------------------------------------
 
@@ -193,6 +200,8 @@ class Shelf:
             if event.key == "threshold":
                 self._judged_anew = self._judged_anew or bool(self._pages)
                 self.threshold = float(event.value)
+            elif event.key == "probability":
+                self.probability = bool(event.value)
             elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
                 best = sorted(event.value, key=lambda term: (-event.value[term], term))[:LEARNED]
                 self.topic = tuple(best)
@@ -249,8 +258,6 @@ class Shelf:
         self._first_copy.append(bool(visit.same_as))
         self._crawled.append(visit.is_page)
         self._fill(seq, visit, page)
-        if visit.is_page:
-            self.usual.add(visit.terms.ids, visit.terms.counts)
         if kind == PAGE:
             page.place = len(self._pages)
             self._pages.append(page)
@@ -276,11 +283,10 @@ class Shelf:
         page.foreign = "language" in visit.flags
         page.copy, page.simhash = bool(visit.same_as), visit.simhash
         page.ids, page.counts = visit.terms.ids.tobytes(), visit.terms.counts.tobytes()
-        page.frequency = self._count(visit)
+        page.frequency = self._count(visit.terms.ids, visit.terms.counts)
         self._text += len(page.ids) + len(page.counts) + len(page.title) + len(page.node)
 
-    def _count(self, visit: Visit) -> int:
-        ids, counts = visit.terms.ids, visit.terms.counts
+    def _count(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:
         if not self._wanted or not len(ids):
             return 0
         wanted = np.array(list(self._wanted.values()), np.uint32)
@@ -293,6 +299,14 @@ class Shelf:
         """The pages, in the order in which they were first fetched."""
         with self.lock:
             return [page for page in self._pages if copies or not page.copy]
+
+    def firsts(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], int]:
+        """What each vertex is worth as it was first fetched, which are pages that repeat no other, and how many pages
+        were crawled: what estimates are made of.
+        """
+        with self.lock:
+            crawled = np.array(self._crawled, np.bool_)
+            return np.array(self._first_worth), crawled & ~np.array(self._first_copy, np.bool_), int(crawled.sum())
 
     def page(self, node: str) -> Shelved | None:
         """The page at an address."""

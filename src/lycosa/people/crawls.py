@@ -149,6 +149,21 @@ def refresh(database: Database, now: float, crawl: str) -> Row:
     return get(database, crawl)
 
 
+def judge_again(database: Database, interest: str, what: str) -> None:
+    """Judge the pages that an interest's crawls have again: by its `labels`, its `threshold`, or its whole `topic`.
+
+    What is asked for more includes what is asked for less.
+    """
+    less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
+    database.run(
+        f"UPDATE crawl SET judging = CASE WHEN judging IN ({', '.join('?' * len(less))}) THEN ? ELSE judging END, "
+        "asked = asked + 1, judging_failed = '' WHERE interest = ?",
+        *less,
+        what,
+        interest,
+    )
+
+
 def _queue(database: Database, now: float, crawl: str, task: str = "") -> None:
     database.run(
         "UPDATE crawl SET state = 'queued', wanted = 'run', reason = '', queued = ?, ended = NULL, due = NULL, "
@@ -222,9 +237,10 @@ def waiting(rows: Iterable[Row]) -> list[Waiting]:
 def as_data(row: Row, place: int | None = None) -> dict[str, Any]:
     """A crawl as the API tells of it."""
     names = ("id", "interest", "number", "task", "state", "wanted", "reason", "budget", "pages", "found", "lessons")
+    told = ("judging", "judging_failed")
     times = ("created", "started", "ended", "due")
     return {
-        **{name: row[name] for name in (*names, *times)},
+        **{name: row[name] for name in (*names, *told, *times)},
         "harvest": row["found"] / row["pages"] if row["pages"] else 0.0,
         "place_in_queue": place,
     }
@@ -239,6 +255,30 @@ def under_way(database: Database) -> list[Row]:
         "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name FROM crawl c "
         "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
     )
+
+
+def to_judge(database: Database) -> list[Row]:
+    """Crawls whose pages are to be judged again, with what their interests wish."""
+    return database.rows(
+        "SELECT c.*, i.wishes AS wishes FROM crawl c JOIN interest i ON i.id = c.interest "
+        "WHERE c.judging <> '' ORDER BY c.number DESC, c.id"
+    )
+
+
+def judged(
+    database: Database, crawl: str, asked: int, found: int | None = None, lessons: int = 0, failed: str = ""
+) -> None:
+    """Its pages were judged again as it was asked for the time `asked`; what was asked for since is still to be done.
+
+    `found`: how many are relevant by now; None where that is told otherwise.
+    """
+    with database.transaction():
+        if held(database, crawl) is None:
+            return
+        done = "UPDATE crawl SET judging = '', judging_failed = ? WHERE id = ? AND asked = ?"
+        database.run(done, failed, crawl, asked)
+        if found is not None:
+            database.run("UPDATE crawl SET found = ?, lessons = ? WHERE id = ?", found, lessons, crawl)
 
 
 def take(database: Database, now: float, crawl: str) -> bool:

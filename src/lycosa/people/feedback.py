@@ -17,6 +17,9 @@ class Given:
     at: float
     by: str
     """The name of who said it; empty once the account is gone."""
+    worth: float | None = None
+    """What the judge said of the page just before, and what was enough then; None for labels of earlier versions."""
+    threshold: float | None = None
 
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:
@@ -28,22 +31,47 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
 def given(database: Database, interest: str) -> list[Given]:
     """The labels with all that is known of them, the newest first."""
     rows = database.rows(
-        "SELECT f.url, f.title, f.relevant, f.at, p.name FROM feedback f LEFT JOIN person p ON p.id = f.person "
+        "SELECT f.url, f.title, f.relevant, f.at, f.worth, f.threshold, p.name FROM feedback f "
+        "LEFT JOIN person p ON p.id = f.person "
         "WHERE f.interest = ? ORDER BY f.at DESC, f.url",
         interest,
     )
-    return [Given(row["url"], row["title"], bool(row["relevant"]), row["at"], row["name"] or "") for row in rows]
+    return [
+        Given(
+            row["url"],
+            row["title"],
+            bool(row["relevant"]),
+            row["at"],
+            row["name"] or "",
+            row["worth"],
+            row["threshold"],
+        )
+        for row in rows
+    ]
 
 
 def set_label(
-    database: Database, now: float, interest: str, person: str, url: str, relevant: bool | None, title: str = ""
+    database: Database,
+    now: float,
+    interest: str,
+    person: str,
+    url: str,
+    relevant: bool | None,
+    title: str = "",
+    *,
+    worth: float | None = None,
+    threshold: float | None = None,
 ) -> None:
-    """Say yes or no to a page; None takes back what was said."""
+    """Say yes or no to a page; None takes back what was said.
+
+    `worth`: what the judge says of it now. Of a page that has a label already it knows better, so that is not kept.
+    """
     if relevant is None:
         database.run("DELETE FROM feedback WHERE interest = ? AND url = ?", interest, url)
         return
     database.run(
-        "INSERT INTO feedback (interest, url, relevant, title, person, at) VALUES (?, ?, ?, ?, ?, ?) "
+        "INSERT INTO feedback (interest, url, relevant, title, person, at, worth, threshold) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (interest, url) DO UPDATE SET relevant = excluded.relevant, title = excluded.title, "
         "person = excluded.person, at = excluded.at",
         interest,
@@ -52,4 +80,6 @@ def set_label(
         title,
         person,
         now,
+        worth,
+        threshold,
     )

@@ -21,6 +21,11 @@ AUTOMATIC = "automatic"
 STRATEGY = "scent"
 """What automatic means: the best of our leaderboard."""
 
+FORMAT, FORMER = 2, "vector"
+"""Of the wishes as they are kept, and the judge that automatic meant before: interests of then keep it, and with it
+their thresholds, until somebody chooses another.
+"""
+
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
@@ -89,13 +94,16 @@ class Wishes:
 
     def as_json(self) -> str:
         """As the database keeps it."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps({**asdict(self), "format": FORMAT}, ensure_ascii=False)
 
     @classmethod
     def of_json(cls, text: str) -> Wishes:
         """Wishes that were checked when they were kept; a field that came later has its default."""
         kept = json.loads(text)
-        return cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
+        made = cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
+        if kept.get("format", 1) < FORMAT and made.judge == AUTOMATIC:
+            made.judge = FORMER
+        return made
 
 
 def options(wishes: Wishes, seeds: Iterable[str] = (), *, budget: int = 0, **settings: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from fastapi import HTTPException
 from numpy.typing import NDArray
 
+from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.shelf import Shelf
 from lycosa.collection.shelved import Shelved
 from lycosa.core.errors import LockedError, StoreError
@@ -29,21 +30,44 @@ STREAMS = 10
 
 
 class Worths:
-    """What the pages on a shelf are worth: as the log says, but people's word comes first, before it is logged."""
+    """What the pages on a shelf are worth: as the log says, but people's word comes first, before it is logged.
+
+    A `threshold` is another one than the crawl's: to see what would be relevant by it.
+    """
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
 
-    def scores(self, labels: Mapping[str, bool]) -> tuple[list[Shelved], NDArray[np.float64]]:
+    def scores(
+        self, labels: Mapping[str, bool], threshold: float | None = None
+    ) -> tuple[list[Shelved], NDArray[np.float64]]:
         """All pages, copies among them, and the score of each."""
         with self.shelf.lock:
-            pages, line = self.shelf.pages(copies=True), self.shelf.threshold
+            pages = self.shelf.pages(copies=True)
             scores = np.array([page.worth for page in pages], float)
-            for node, relevant in labels.items():
-                page = self.shelf.page(node)
-                if page is not None and not page.foreign:
-                    scores[page.place] = settled(page.worth, relevant, line)
+            for page, relevant in self._labelled(labels):
+                scores[page.place] = self._settled(page.worth, relevant, threshold)
             return pages, scores
+
+    def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
+        """How many pages are relevant, as `lycosa show` tells it."""
+        with self.shelf.lock:
+            worths, counted, pages = self.shelf.firsts()
+            for page, relevant in self._labelled(labels):
+                worths[page.number] = self._settled(worths[page.number], relevant, threshold)
+            line = self.shelf.threshold if threshold is None else threshold
+            return estimate(worths[counted], line, pages, self.shelf.probability)
+
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[Shelved, bool]]:
+        for node, relevant in labels.items():
+            page = self.shelf.page(node)
+            if page is not None and not page.foreign:
+                yield page, relevant
+
+    def _settled(self, worth: float, relevant: bool, threshold: float | None) -> float:
+        if self.shelf.probability:
+            return float(relevant)
+        return settled(worth, relevant, self.shelf.threshold if threshold is None else threshold)
 
 
 class Held:
@@ -51,11 +75,11 @@ class Held:
 
     def __init__(self, path: Path) -> None:
         self.shelf = Shelf(path)
-        self.rescoring = Worths(self.shelf)
+        self.worths = Worths(self.shelf)
         self.arranged: OrderedDict[object, object] = OrderedDict()
         """Orders that took long, with what they depend on."""
-        self.excerpts: dict[int, str] = {}
-        """By the number of the version."""
+        self.excerpts: dict[tuple[int, int], str] = {}
+        """By the number of the version, and the words that are looked for."""
         self.indexed = 0
         """Up to which event the search index is known to be made."""
         self.indexing: threading.Thread | None = None

@@ -77,6 +77,8 @@ class Asking:
     labelled: Labelled | None = None
     found: bool | None = None
     """None: those that were found, unless labels are asked for."""
+    threshold: float | None = None
+    """What counts as found; None: as the crawl has it."""
 
 
 @dataclass(slots=True)
@@ -109,8 +111,8 @@ def is_found(page: Shelved, score: float, threshold: float, labels: Mapping[str,
 def choose(held: Held, labels: Mapping[str, bool], asking: Asking, order: Order, known: Sequence[str]) -> Chosen:
     """The pages that pass, arranged."""
     with held.shelf.lock:
-        everything, all_scores = held.rescoring.scores(labels)
-        threshold = held.shelf.threshold
+        threshold = held.shelf.threshold if asking.threshold is None else asking.threshold
+        everything, all_scores = held.worths.scores(labels, threshold)
         passing = [
             page
             for page in everything
@@ -154,8 +156,11 @@ def _takes(asking: Asking, page: Shelved, score: float, threshold: float, labels
 class Teller:
     """Says what there is to say of pages; reads the log and the archive for those that are shown."""
 
-    def __init__(self, held: Held, collection: Collection, labels: Mapping[str, bool]) -> None:
+    def __init__(
+        self, held: Held, collection: Collection, labels: Mapping[str, bool], threshold: float | None = None
+    ) -> None:
         self.held, self.collection, self.labels = held, collection, labels
+        self.threshold = held.shelf.threshold if threshold is None else threshold
         self._until = time.monotonic() + PATIENCE
         learned = [term for term in held.shelf.topic if term]
         self._marks = topic_marks(collection.options, learned)
@@ -175,7 +180,7 @@ class Teller:
             changed=page.changed or None,
             standing=page.state,  # type: ignore[arg-type]
             label=label_of(self.labels, page.node),
-            found=is_found(page, float(score), shelf.threshold, self.labels),
+            found=is_found(page, float(score), self.threshold, self.labels),
             frequency=page.frequency,
             novelty=round(float(novelty), 4) if novelty is not None else None,
             excerpt=self._excerpt(page),
@@ -183,17 +188,17 @@ class Teller:
         )
 
     def _excerpt(self, page: Shelved) -> str | None:
-        kept = self.held.excerpts
-        if page.seq not in kept:
+        kept, key = self.held.excerpts, (page.seq, hash(self.held.shelf.topic))
+        if key not in kept:
             if time.monotonic() > self._until:
                 return None
             text = self._read(page.seq)
             with self.held.shelf.lock:
-                kept[page.seq] = text
+                kept[key] = text
                 while len(kept) > EXCERPTS:
                     del kept[next(iter(kept))]
             return text
-        return kept[page.seq]
+        return kept[key]
 
     def _read(self, seq: int) -> str:
         visit = next(self.collection.log.events("seq = ?", given=(seq,)), None)

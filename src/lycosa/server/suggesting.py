@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,9 @@ from lycosa.store.directory import Directory
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics import maker
-from lycosa.topics.lessons import Correction, Lesson, damped, revised
-from lycosa.topics.making import judge_of, make_topic
-from lycosa.topics.query import Query
+from lycosa.topics import FORMER
+from lycosa.topics.making import make_topic
+from lycosa.topics.probability.asking import asked
 from lycosa.web.urls import canonical
 
 READ = 20
@@ -83,7 +82,7 @@ def suggest(site: Site, interest: Row, person: str, history: bool) -> Suggested:
         return kept
     wishes = interests.wishes_of(interest)
     with shelf.lock:
-        pages, scores = held.rescoring.scores(labels)
+        pages, scores = held.worths.scores(labels)
         known = [
             Known(
                 page.node,
@@ -101,7 +100,7 @@ def suggest(site: Site, interest: Row, person: str, history: bool) -> Suggested:
     made = Suggested(
         ideas.seeds(known, starts, targets, shelf.threshold, taken | {value for kind, value in done if kind == "seed"}),
         _terms(held, pages, known, wishes.words, {value for kind, value in done if kind == "term"}),
-        _pages(site, held, interest, person, labels, {value for kind, value in done if kind == "page"} | taken),
+        _pages(site, held, interest, person, {value for kind, value in done if kind == "page"} | taken),
     )
     held.remember(key, made)
     return made
@@ -191,71 +190,45 @@ def _texts(shelf: Shelf, pages: list[Shelved]) -> list[tuple[str, str]]:
 # -- pages of other interests ----------------------------------------------------------------------------------
 
 
-def _pages(
-    site: Site, held: Held, interest: Row, person: str, labels: Mapping[str, bool], left_out: set[str]
-) -> list[Found]:
-    """Finds of the person's other interests that this one's judge would count as found, and that it has not fetched."""
+def _pages(site: Site, held: Held, interest: Row, person: str, left_out: set[str]) -> list[Found]:
+    """Finds of the person's other interests that are like this one's topic, and that it has not fetched."""
     found: dict[str, Found] = {}
     rows = site.database.rows("SELECT * FROM interest WHERE owner = ? AND id <> ? ORDER BY id", person, interest["id"])
-    made = _judge(held) if rows else None
+    made = _likeness(held) if rows else None
     if made is None:
         return []
-    weights = _weights(held, labels)
     for row in rows:
         other = newest(site, row["id"])
         if other is None:
             continue
         theirs = feedback.labels_of(site.database, row["id"])
-        for page, score in _judged(made, other, theirs, weights):
+        for page, score in _judged(made, other, theirs):
             if score < made.threshold or held.shelf.page(page.node) is not None or page.node in left_out:
                 continue
-            why = f"found for “{row['name']}”; the judge here gives it {score:.2f}, and {made.threshold:.2f} is enough"
+            enough = f"{score:.2f}, {made.threshold:.2f} is enough"
+            why = f"found for “{row['name']}”; its words are like those of this topic ({enough})"
             if page.node not in found or found[page.node].score < score:
                 found[page.node] = Found(page.node, page.title, row, round(score, 4), why)
     return sorted(found.values(), key=lambda page: (-page.score, page.url))[: ideas.PAGES]
 
 
-def _judge(held: Held) -> Topic | None:
-    """The judge of a crawl, as it was before feedback; None if it is none that can judge a page by its words alone."""
+def _likeness(held: Held) -> Topic | None:
+    """How like the topic of a crawl pages are, by their words alone: that is all that is at hand of others' pages."""
     path = held.shelf.path
     try:
         options = Directory.read_options(path)
-        if maker(judge_of(options)) is not Query:
-            return None
-        files = {option: str(path / name) for option, name in options.files().items() if (path / name).exists()}
         with held.shelf.reading() as log:
             learned = log.setting("learned", {})
-        return make_topic(options.with_files(files), learned)
+        told = replace(options, topic=asked(options.topic).text, judge=FORMER, threshold=0.0)
+        return make_topic(told, learned.get("centroid", learned))
     except (LycosaError, OSError):
         return None
 
 
-def _weights(held: Held, labels: Mapping[str, bool]) -> tuple[Correction, dict[str, float]]:
-    """What feedback has taught it, by stem."""
-    shelf = held.shelf
-    with shelf.lock:
-        lessons = [
-            Lesson(*page.terms, page.beta, relevant)
-            for node, relevant in labels.items()
-            if (page := shelf.page(node)) is not None
-        ]
-        if not lessons:
-            return Correction(), {}
-        correction = Correction(lessons, shelf.threshold, shelf.usual.mean())
-        weights = correction.weights.tolist()
-        return correction, {stem: weights[n] for n, stem in enumerate(shelf.words) if n < len(weights) and weights[n]}
-
-
-def _judged(
-    topic: Topic, other: Held, labels: Mapping[str, bool], taught: tuple[Correction, dict[str, float]]
-) -> list[tuple[Shelved, float]]:
-    """The best finds of another crawl as this judge sees them: by their words, which is all that is at hand of them.
-
-    How rare words are is taken from the other crawl.
-    """
-    correction, weight_of = taught
+def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple[Shelved, float]]:
+    """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
     with other.shelf.lock:
-        pages, scores = other.rescoring.scores(labels)
+        pages, scores = other.worths.scores(labels)
         finds = [
             (page, score)
             for page, score in zip(pages, scores.tolist(), strict=True)
@@ -272,7 +245,6 @@ def _judged(
         for page in pages:
             words.frequency[page.terms[0]] += 1
         words.pages = len(pages)
-    weights = np.array([weight_of.get(stem, 0.0) for stem in words.terms]) if weight_of else np.zeros(0)
     judged = []
     for page, _ in finds:
         ids, counts = page.terms
@@ -280,8 +252,7 @@ def _judged(
             np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
         )
         beta = topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
-        delta = correction.moved(float(damped(counts) @ weights[ids])) if correction.lessons and len(ids) else 0.0
-        judged.append((page, revised(float(beta), delta)))
+        judged.append((page, float(beta)))
     return judged
 
 

@@ -35,6 +35,10 @@ class Crawl(BaseModel):
     found: int
     harvest: float
     lessons: int
+    judging: Literal["", "labels", "threshold", "topic"] = Field(
+        description="What its pages are being judged again for; empty: nothing."
+    )
+    judging_failed: str = Field(description="Why the last time came to nothing.")
     created: float
     started: float | None
     ended: float | None

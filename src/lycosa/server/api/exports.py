@@ -14,6 +14,7 @@ from lycosa.collection.reading import Collection
 from lycosa.people import audit, owndata
 from lycosa.people.database import Row
 from lycosa.server.address import address_of
+from lycosa.server.api.pages import Threshold
 from lycosa.server.packing import Packed, folder_of, pack
 from lycosa.server.site import Site, site_of
 from lycosa.server.streaming import Busy, streamed
@@ -63,15 +64,22 @@ def export_interest(request: Request, asked: Asked = interest_to("own", "account
 
 @router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=FILE)
 def export_crawl(
-    request: Request, form: Form = "jsonl", everything: bool = False, asked: AskedCrawl = crawl_to("read", "read")
+    request: Request,
+    form: Form = "jsonl",
+    everything: bool = False,
+    threshold: Threshold = None,
+    asked: AskedCrawl = crawl_to("read", "read"),
 ) -> StreamingResponse:
-    """The pages that were found, or with `everything` all that were fetched, as a table or as a web archive."""
+    """The pages that were found, or with `everything` all that were fetched, as a table or as a web archive.
+
+    `threshold`: what counts as found, if not as the crawl has it.
+    """
     if not (asked.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     kind = FORMATS[form]
 
     def write(out: IO[bytes]) -> None:
-        with Collection(asked.directory) as collection:
+        with Collection(asked.directory, threshold) as collection:
             kind.write(Selection(collection, everything=everything, versions=kind.versions == "all"), out)
 
     _note(request, asked.person, "crawl exported", asked.crawl["id"])

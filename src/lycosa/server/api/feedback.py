@@ -9,13 +9,12 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from lycosa.core.errors import InputError
-from lycosa.people import feedback
+from lycosa.people import crawls, feedback
 from lycosa.people.typed import line
+from lycosa.server import agreeing
 from lycosa.server.shelves import Held
 from lycosa.server.site import Site, site_of
 from lycosa.server.who import Asked, interest_to
-from lycosa.topics import effect
-from lycosa.topics.lessons import Lesson
 from lycosa.web.urls import canonical
 
 router = APIRouter(tags=["feedback"])
@@ -49,9 +48,8 @@ class Effect(BaseModel):
 
     yes: int
     no: int
-    before: Quality | None
-    after: Quality | None = Field(description="Each page is foretold from the labels of others only.")
-    method: Literal["leave-one-out", "10-fold"]
+    before: Quality | None = Field(description="By what the judge said when the pages were fetched.")
+    after: Quality | None = Field(description="By what it said of each page just before that was labelled.")
     moved: list[Move]
 
 
@@ -102,7 +100,8 @@ def get_feedback(request: Request, asked: Asked = interest_to("read", "read")) -
 def put_feedback(request: Request, body: Said, asked: Asked = interest_to("edit", "feedback")) -> Heard:
     """Say yes or no to a page that a crawl of this interest has fetched, or take it back.
 
-    The results are ranked by it at once; a crawl that runs learns from it within half a minute.
+    The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
+    minute; then all other pages are worth what it says by then.
     """
     site, interest = site_of(request), asked.interest["id"]
     url = line(body.url, "the address", 4_000)
@@ -110,10 +109,15 @@ def put_feedback(request: Request, body: Said, asked: Asked = interest_to("edit"
     if body.label is None:
         feedback.set_label(site.database, site.clock(), interest, asked.person.id, url, None)
     else:
-        title = _title(site, interest, url)
-        if title is None:
+        held = _held(site, interest, url)
+        page = held.shelf.page(url) if held is not None else None
+        if held is None or page is None:
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
-        feedback.set_label(site.database, site.clock(), interest, asked.person.id, url, body.label == "yes", title)
+        feedback.set_label(
+            site.database, site.clock(), interest, asked.person.id, url, body.label == "yes", page.title,
+            worth=page.worth, threshold=held.shelf.threshold,
+        )  # fmt: skip
+    crawls.judge_again(site.database, interest, "labels")
     return Heard(label=body.label, effect=_effect(site, interest))
 
 
@@ -124,46 +128,38 @@ def shelves_of(site: Site, interest: str) -> list[Held]:
     return [site.shelves.get(path) for path in directories if path.is_dir()]
 
 
-def _title(site: Site, interest: str, url: str) -> str | None:
-    """Of the page, in the newest crawl that has it; None if none has."""
-    for held in shelves_of(site, interest):
-        page = held.shelf.page(url)
-        if page is not None:
-            return page.title
-    return None
+def _held(site: Site, interest: str, url: str) -> Held | None:
+    """The newest crawl that has the page."""
+    return next((held for held in shelves_of(site, interest) if held.shelf.page(url) is not None), None)
 
 
 def _effect(site: Site, interest: str) -> Effect:
     """On the pages of the newest crawl."""
-    labels = feedback.labels_of(site.database, interest)
-    yes = sum(labels.values())
-    told = effect.effect([], 0.0)
+    given = feedback.given(site.database, interest)[::-1]
+    yes = sum(one.relevant for one in given)
+    before = after = None
     moved: list[Move] = []
-    if labels and (held := next(iter(shelves_of(site, interest)), None)) is not None:
+    if given and (held := next(iter(shelves_of(site, interest)), None)) is not None:
         shelf = held.shelf
         with shelf.lock:
-            labelled = [(page, relevant) for node, relevant in labels.items() if (page := shelf.page(node)) is not None]
-            lessons = [Lesson(*page.terms, page.beta, relevant) for page, relevant in labelled]
-            told = effect.effect(lessons, shelf.threshold, shelf.usual.mean())
-            pages, scores = held.rescoring.scores(labels)
+            known = [(one, page) for one in given if (page := shelf.page(one.url)) is not None]
+            first = np.array([page.beta >= shelf.threshold for _, page in known], np.bool_)
+            wanted = np.array([one.relevant for one, _ in known], np.bool_)
+            noted = np.array([one.worth is not None for one, _ in known], np.bool_)
+            then = np.array([(one.worth or 0.0) >= (one.threshold or 0.0) for one, _ in known], np.bool_)
+            if noted.any():
+                before, after = (_told(agreeing.quality(said[noted], wanted[noted])) for said in (first, then))
+            elif known:
+                before = _told(agreeing.quality(first, wanted))
+            pages, scores = held.worths.scores({one.url: one.relevant for one in given})
             kept = np.array([not page.copy for page in pages], np.bool_)
             shown = [page for page in pages if not page.copy]
-            base = np.array([page.beta for page in shown])
-            ranks = effect.moves(base, scores[kept])
+            ranks = agreeing.moves(np.array([page.beta for page in shown]), scores[kept])
             moved = [Move(url=shown[at].node, title=shown[at].title, before=a, after=b) for at, a, b in ranks]
-    return Effect(
-        yes=yes,
-        no=len(labels) - yes,
-        before=_told(told.before),
-        after=_told(told.after),
-        method="leave-one-out" if told.method == "leave-one-out" else "10-fold",
-        moved=moved,
-    )
+    return Effect(yes=yes, no=len(given) - yes, before=before, after=after, moved=moved)
 
 
-def _told(quality: effect.Quality | None) -> Quality | None:
-    if quality is None:
-        return None
+def _told(quality: agreeing.Quality) -> Quality:
     return Quality(
         precision=quality.precision,
         recall=quality.recall,

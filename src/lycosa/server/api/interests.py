@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from lycosa.people import audit, erasing, interests, visits
+from lycosa.people import audit, crawls, erasing, interests, visits
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
 from lycosa.server.address import address_of
@@ -70,6 +70,9 @@ class ChangedInterest(BaseModel):
     name: str | None = Field(None, min_length=1, max_length=200)
     wishes: Wished | None = None
     look_again: str | None = Field(None, max_length=100)
+    threshold: float | None = Field(
+        None, ge=0, le=1_000, allow_inf_nan=False, description="Of the wishes this one alone; crawls go by it at once."
+    )
 
 
 class Named(BaseModel):
@@ -129,33 +132,55 @@ def get_interest(request: Request, asked: Asked = interest_to("read", "read")) -
 
 @router.patch("/interests/{interest}")
 def change_interest(request: Request, body: ChangedInterest, asked: Asked = interest_to("edit", "write")) -> Interest:
-    """Change its name, its wishes, how often pages are looked at again. The next crawl goes by the new wishes."""
-    site = site_of(request)
+    """Change its name, its wishes, how often pages are looked at again. The next crawl goes by the new wishes.
+
+    A `threshold` of its own also holds for the pages that its crawls have: a moment later they are counted by it.
+    """
+    site, database, interest = site_of(request), site_of(request).database, asked.interest["id"]
     wishes = None
     if body.wishes is not None:
-        wishes = checked(body.wishes.model_dump(), site.database, site.settings.max_budget)
-    interests.change(
-        site.database, site.clock(), asked.interest["id"], name=body.name, wishes=wishes, look_again=body.look_again
-    )
-    return _one(site, asked.person, asked.interest["id"])
+        wishes = checked(body.wishes.model_dump(), database, site.settings.max_budget)
+    with database.transaction():
+        if body.threshold is not None:
+            row = database.row(f"SELECT * FROM interest WHERE id = ?{database.lock}", interest)
+            wishes = wishes or interests.wishes_of(row or asked.interest)
+            wishes.threshold = body.threshold
+            crawls.judge_again(database, interest, "threshold")
+        interests.change(database, site.clock(), interest, name=body.name, wishes=wishes, look_again=body.look_again)
+    return _one(site, asked.person, interest)
+
+
+@router.post("/interests/{interest}/judge", status_code=202)
+def judge_again(request: Request, asked: Asked = interest_to("edit", "run")) -> Interest:
+    """Judge the pages that its crawls have again, by its words, examples, judge and threshold as they are now.
+
+    Nothing is fetched. `judging` of a crawl says how long it takes; one that runs goes on with the new topic.
+    """
+    site, person, interest = site_of(request), asked.person, asked.interest["id"]
+    crawls.judge_again(site.database, interest, "topic")
+    audit.record(
+        site.database, site.clock(), person.id, person.name, "pages judged again", interest,
+        address=address_of(request),
+    )  # fmt: skip
+    return _one(site, person, interest)
 
 
 @router.delete("/interests/{interest}", status_code=204, response_class=Response)
 def delete_interest(request: Request, asked: Asked = interest_to("own", "write")) -> None:
     """Delete it with everything that was found for it, also for those it is shared with."""
     site, person = site_of(request), asked.person
-    crawls = erasing.erase_interest(site.database, asked.interest["id"])
+    erased = erasing.erase_interest(site.database, asked.interest["id"])
     site.database.scour()
-    sweep(site, crawls)
+    sweep(site, erased)
     audit.record(
         site.database, site.clock(), person.id, person.name, "interest deleted", asked.interest["id"],
-        f"with {len(crawls)} crawls", address_of(request),
+        f"with {len(erased)} crawls", address_of(request),
     )  # fmt: skip
 
 
-def sweep(site: Site, crawls: list[str]) -> None:
+def sweep(site: Site, erased: list[str]) -> None:
     """Remove what nobody writes in right away; the crawl process sees to the rest, and looks after this."""
-    erasing.sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
+    erasing.sweep([site.settings.crawl_directory(crawl) for crawl in erased])
 
 
 def _one(site: Site, person: Person, interest: str) -> Interest:

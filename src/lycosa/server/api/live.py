@@ -101,7 +101,7 @@ def show_graph(
     held = site.shelves.get(asked.directory)
     shelf = held.shelf
     with shelf.lock:
-        pages, scores = held.rescoring.scores(labels)
+        pages, scores = held.worths.scores(labels)
         threshold = shelf.threshold
         good = [page for page in pages if is_found(page, float(scores[page.place]), threshold, labels)]
         good.sort(key=lambda page: (-float(scores[page.place]), page.first))

@@ -9,6 +9,8 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from lycosa.collection.asking import questions
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.filters import Filters
 from lycosa.collection.reading import INFLATED, Collection
 from lycosa.collection.shelf import Shelf
@@ -33,16 +35,30 @@ from lycosa.web.tree import decode
 router = APIRouter(tags=["pages"])
 
 Text = Annotated[str, Query(max_length=300)]
+Threshold = Annotated[float | None, Query(ge=0, le=1_000, allow_inf_nan=False)]
 Address = Annotated[str, Query(max_length=4_000, min_length=1)]
 FARTHEST = 1_000_000
 LINKS, TERMS, HISTORY = 200, 20, 200
 
 
+class Estimated(BaseModel):
+    """How many pages of a crawl are relevant, as far as the judge can tell; copies of others are not counted."""
+
+    pages: int = Field(description="All that were fetched.")
+    relevant: int = Field(description="Those that reach the threshold.")
+    low: int = Field(description="The truth lies between this and `high` in nine of ten cases.")
+    high: int
+    text: str = Field(description="The same in words.")
+
+
 class Pages(BaseModel):
-    """Some pages of a crawl."""
+    """Some pages of a crawl. `threshold` is what was asked for, `kept` the crawl's own."""
 
     total: int
     threshold: float
+    kept: float
+    probability: bool = Field(description="Whether scores are probabilities, and the threshold is one from 0 to 1.")
+    estimate: Estimated
     taught: bool
     pages: list[Page]
 
@@ -100,16 +116,18 @@ def list_pages(
     changed: bool = False,
     labelled: Labelled | None = None,
     found: bool | None = None,
+    threshold: Threshold = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
     asked: AskedCrawl = crawl_to("read", "read"),
 ) -> Pages:
     """The pages of a crawl. Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too.
 
-    `found` is true unless labels are asked for. An excerpt may be null while it has not been read yet.
+    `found` is true unless labels are asked for. With a `threshold` of your own you see what would count as found by it,
+    and how many that would be; nothing is changed. An excerpt may be null while it has not been read yet.
     """
     site = site_of(request)
-    asking = Asking(filters_of(host, language, since, until, changed), labelled, found)
+    asking = Asking(filters_of(host, language, since, until, changed), labelled, found, threshold)
     labels = feedback.labels_of(site.database, asked.interest["id"])
     known = opened_by(site.database, asked.interest["id"], asked.person.id) if order == "novelty" else []
     held = site.shelves.get(asked.directory)
@@ -119,11 +137,41 @@ def list_pages(
     collection = collection_of(held.shelf) if shown else None
     if collection is not None:
         with explained(), collection:
-            teller = Teller(held, collection, labels)
+            teller = Teller(held, collection, labels, threshold)
             for at, page in enumerate(shown, offset):
                 fresh = float(chosen.fresh[at]) if chosen.fresh is not None else None
                 pages.append(teller.page(page, float(chosen.scores[at]), fresh))
-    return Pages(total=len(chosen.pages), threshold=held.shelf.threshold, taught=bool(labels), pages=pages)
+    kept = held.shelf.threshold
+    return Pages(
+        total=len(chosen.pages),
+        threshold=kept if threshold is None else threshold,
+        kept=kept,
+        probability=held.shelf.probability,
+        estimate=_estimated(held.worths.estimate(labels, threshold)),
+        taught=bool(labels),
+        pages=pages,
+    )
+
+
+@router.get("/crawls/{crawl}/unsure")
+def list_unsure(
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    asked: AskedCrawl = crawl_to("read", "read"),
+) -> list[Page]:
+    """Pages that the judge is least sure of, and that nobody has labelled: where a yes or no helps most."""
+    site = site_of(request)
+    labels = feedback.labels_of(site.database, asked.interest["id"])
+    held = site.shelves.get(asked.directory)
+    collection = collection_of(held.shelf)
+    if collection is None:
+        return []
+    with explained(), collection:
+        _, scores = held.worths.scores(labels)
+        teller = Teller(held, collection, labels)
+        nodes = [question.url for question in questions(collection, limit, labels)]
+        pages = [page for node in nodes if (page := held.shelf.page(node)) is not None and page.place < len(scores)]
+        return [teller.page(page, float(scores[page.place]), None) for page in pages]
 
 
 @router.get("/crawls/{crawl}/page")
@@ -134,7 +182,7 @@ def show_page(request: Request, url: Address, asked: AskedCrawl = crawl_to("read
     held = site.shelves.get(asked.directory)
     page = _page(held, url)
     with held.shelf.lock:
-        _, scores = held.rescoring.scores(labels)
+        _, scores = held.worths.scores(labels)
         score = float(scores[page.place])
     with explained(), _collection(held.shelf) as collection:
         told = Teller(held, collection, labels).page(page, score, None)
@@ -210,6 +258,10 @@ def filters_of(host: str, language: str, since: str, until: str, changed: bool) 
         return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
     except InputError as error:  # which names the options of a command
         raise InputError(str(error).replace("--", "")) from None
+
+
+def _estimated(made: Estimate) -> Estimated:
+    return Estimated(pages=made.pages, relevant=made.relevant, low=made.low, high=made.high, text=made.told)
 
 
 def _keeps_history(site: Site, person: str) -> bool:

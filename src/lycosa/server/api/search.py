@@ -119,7 +119,7 @@ def _takes(held: Held, labels: Mapping[str, bool], labelled: Labelled) -> Callab
 def _told(held: Held, hit: Hit, labels: Mapping[str, bool]) -> Found:
     with held.shelf.lock:
         page = held.shelf.page(hit.url)
-        scores = held.rescoring.scores(labels)[1]
+        scores = held.worths.scores(labels)[1]
         score = float(scores[page.place]) if page is not None else hit.score
     return Found(
         rank=hit.rank,

@@ -1,4 +1,4 @@
-"""What a log has more than the database was told, as whoever wrote it was killed before the next report."""
+"""What a log has by now: the database may know less, as whoever wrote it was killed before the next report."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
 
 
 def recorded(directory: Path, row: Row) -> tuple[int, int]:
-    """Pages and finds of a crawl. What was reported stands, as feedback may have had it judged anew since it was
-    logged; pages behind that count as they were logged.
-    """
-    pages, found = int(row["pages"]), int(row["found"])
+    """Pages of a crawl, and how many of them are relevant; what its row says where there is no log."""
     if not (directory / NAME).exists():
-        return pages, found
+        return int(row["pages"]), int(row["found"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        pages = next(log.rows("COUNT(*)", PAGES))[0]
         threshold = log.setting("threshold", 0.0)
-        last = next((seq for (seq,) in log.rows("seq", PAGES, f"seq LIMIT 1 OFFSET {pages - 1}")), 0) if pages else 0
-        new = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", given=(last,)))[0]
-        finds = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ? AND seq > ?", given=(threshold, last)))[0]
-    return pages + int(new), found + int(finds)
+        found = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0]
+    return int(pages), int(found)

@@ -31,9 +31,10 @@ from lycosa.people.wishes import Wishes
 from lycosa.server.comparing import run_queued
 from lycosa.server.crawler import live
 from lycosa.server.crawler.counting import recorded
-from lycosa.server.crawler.running import LONGEST_STOP, Running, Surroundings
+from lycosa.server.crawler.judging import Asked, judge_again
+from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
 from lycosa.server.logs import log
-from lycosa.server.settings import Settings
+from lycosa.server.settings import Settings, without_place
 from lycosa.spaces.making import wall_clock
 from lycosa.store.log import Lock
 from lycosa.web.authority import Authority
@@ -49,6 +50,9 @@ BEAT = 1.0
 
 SCHEDULE = 5.0
 """Seconds between two looks at which crawls are due to be refreshed."""
+
+REST = 2.0
+"""Seconds before the pages of a crawl that does not run are judged again, at least; longer where it takes long."""
 
 MOST_REQUESTS = 128
 """In flight over all crawls."""
@@ -68,11 +72,14 @@ NONE: Given = (0, 0, 0.0)
 
 @dataclass(slots=True)
 class Seen:
-    """What the database says: crawls that run or should, directories to remove, how much feedback there is."""
+    """What the database says: crawls that run or should, directories to remove, how much feedback there is, and whose
+    pages are to be judged again.
+    """
 
     rows: list[Row]
     rubbish: list[str]
     feedback: dict[str, Given]
+    judging: list[Row]
 
 
 @dataclass(slots=True)
@@ -104,6 +111,8 @@ class CrawlProcess:
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
         self.under: dict[str, Under] = {}
         self.unwritten: dict[str, Unwritten] = {}
+        self.judging: dict[str, asyncio.Task[None]] = {}
+        """Crawls that don't run and whose pages are judged again just now: one at a time."""
         self.away = ""
         """Why the database could not be asked; empty if it could."""
         self.looks = 0
@@ -113,6 +122,7 @@ class CrawlProcess:
         self._thread = ThreadPoolExecutor(1, "database")  # waiting for it must not stop the crawls
         self._fetched = 0
         self._written: dict[str, Far] = {}
+        self._rests: dict[str, float] = {}
 
     async def run(self) -> None:
         """Until `stop`; then every crawl is ended gently, and stays `running` in the database: the next one goes on."""
@@ -171,6 +181,7 @@ class CrawlProcess:
         await self._steer(seen, now)
         await self._take_up(seen)
         await self._start(seen)
+        await self._judge(seen, now)
         await self._remove(seen)
 
     # -- what the database is told and asked: in its own thread ------------------------------------------------
@@ -225,7 +236,7 @@ class CrawlProcess:
             "JOIN crawl c ON c.interest = f.interest WHERE c.state = 'running' GROUP BY f.interest"
         )
         given = {row["interest"]: (int(row["n"]), int(row["yes"]), float(row["at"])) for row in told}
-        return Seen(rows, erasing.rubbish(database), given)
+        return Seen(rows, erasing.rubbish(database), given, crawls.to_judge(database))
 
     # -- what follows ------------------------------------------------------------------------------------------
 
@@ -257,6 +268,10 @@ class CrawlProcess:
                 continue
             if row["budget"] != running.budget:
                 running.grow(row["budget"])
+            if running.judged is not None and row["judging"]:
+                await self._ask(crawls.judged, self.database, crawl, running.judged[0], failed=running.judged[1])
+            if (asked := Asked.of(row)) is not None:
+                running.judge(asked)
             given = seen.feedback.get(row["interest"], NONE)
             if given != under.feedback:
                 running.learn(await self._ask(feedback.labels_of, self.database, row["interest"]))
@@ -266,7 +281,7 @@ class CrawlProcess:
         """Crawls that ran when an earlier process ended."""
         for row in seen.rows:
             crawl = row["id"]
-            if row["state"] != "running" or crawl in self.under or crawl in self.unwritten:
+            if row["state"] != "running" or crawl in self.under or crawl in self.unwritten or crawl in self.judging:
                 continue
             if row["wanted"] != "run":
                 pages, found = await self._ask(self._recorded, row)
@@ -292,7 +307,11 @@ class CrawlProcess:
         for row in seen.rows:
             if row["id"] in self.under or row["id"] in self.unwritten or row["state"] == "running":
                 running[row["owner"]] = running.get(row["owner"], 0) + 1
-        waiting = [each for each in crawls.waiting(seen.rows) if each.crawl not in self.unwritten]
+        waiting = [
+            each
+            for each in crawls.waiting(seen.rows)
+            if each.crawl not in self.unwritten and each.crawl not in self.judging
+        ]
         for crawl in choose(waiting, running, self.settings.crawls, self.settings.crawls_per_person):
             if await self._ask(crawls.take, self.database, self.clock(), crawl):
                 await self._begin(await self._ask(self._row, crawl), seen)
@@ -318,6 +337,47 @@ class CrawlProcess:
     def _row(self, crawl: str) -> Row | None:
         return next((row for row in crawls.under_way(self.database) if row["id"] == crawl), None)
 
+    async def _judge(self, seen: Seen, now: float) -> None:
+        """Pages of crawls that don't run; one that runs is opened anew for it, see `_steer`."""
+        if self.judging:
+            return
+        for row in seen.judging:
+            crawl = row["id"]
+            idle = row["state"] != "running" and crawl not in self.under and crawl not in self.unwritten
+            if idle and now >= self._rests.get(crawl, 0.0):
+                labels = await self._ask(feedback.labels_of, self.database, row["interest"])
+                self.judging[crawl] = asyncio.create_task(self._judged(row, labels), name=f"judging {crawl}")
+                return
+
+    async def _judged(self, row: Row, labels: dict[str, bool]) -> None:
+        crawl, begun = row["id"], self.clock()
+        try:
+            await self._judge_one(row, labels, begun)
+        except LockedError:  # it is being deleted, perhaps: tried again
+            pass
+        except LycosaError as error:  # the database: what was done is done once more
+            self._gone(error)
+        finally:
+            self._rests[crawl] = self.clock() + max(REST, 5 * (self.clock() - begun))
+            del self.judging[crawl]
+
+    async def _judge_one(self, row: Row, labels: dict[str, bool], now: float) -> None:
+        crawl, asked, failed = row["id"], Asked.of(row), ""
+        assert asked is not None
+        found: int | None = None
+        try:
+            found = await asyncio.to_thread(judge_again, self.settings.crawl_directory(crawl), asked, labels, now)
+            log("crawl judged again", crawl=crawl, what=asked.what)
+        except LockedError:
+            raise
+        except LycosaError as error:
+            failed = without_place(self.settings, str(error))
+        except Exception as bug:
+            log("judging crashed", "error", crawl=crawl, error=repr(bug), traceback=traceback.format_exc())
+            failed = f"{type(bug).__name__}: {bug}"
+        done = partial(crawls.judged, found=found, lessons=len(labels), failed=failed[:LONGEST_REASON])
+        await self._ask(done, self.database, crawl, asked.number)
+
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
         waste = [crawl for crawl in seen.rubbish if crawl not in self.under]
@@ -338,6 +398,8 @@ class CrawlProcess:
         for under in self.under.values():
             under.running.stop()
         tasks = [under.task for under in self.under.values()]
+        if self.judging:
+            await asyncio.wait(self.judging.values())
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=LONGEST_STOP)
             for task in late:

@@ -21,6 +21,7 @@ from lycosa.people.database import Row
 from lycosa.people.wishes import Wishes, options
 from lycosa.server import wording
 from lycosa.server.crawler import live
+from lycosa.server.crawler.judging import Asked, judge_again
 from lycosa.server.crawler.teaching import teach
 from lycosa.server.logs import log
 from lycosa.server.news import News
@@ -66,6 +67,10 @@ class Running:
         self.labels = dict(labels)
         self.taught_by: dict[str, bool] = {}
         """The labels that it was opened with."""
+        self.asked = Asked.of(row)
+        """What its pages are to be judged again for, until that is done."""
+        self.judged: tuple[int, str] | None = None
+        """Which time that was done last, and why it could not be."""
         self.stopped_at = 0.0
         self.opened_at = 0.0
         self.opening_took = 0.0
@@ -118,6 +123,7 @@ class Running:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
+            self._was_judged()
             crawl = self._crawl = crawling.crawl(out=self._directory, **self._common(), **self._options())
             await crawl.open()
         else:
@@ -125,7 +131,7 @@ class Running:
                 if self.stopped_at:
                     return None
                 begun = around.clock()
-                self.lessons, self.taught_by = teach(self._directory, self.labels, begun), dict(self.labels)
+                await self._judge(begun)
                 crawl = self._crawl = self._again()
                 await crawl.open()
                 self.opening_took = around.clock() - begun
@@ -135,6 +141,29 @@ class Running:
             self.grow(self.budget)
         self._count()
         return crawl
+
+    async def _judge(self, now: float) -> None:
+        """Take labels into the log, for the judge to learn from when the crawl is opened; judge anew if asked to."""
+        labels, asked, failed = dict(self.labels), self.asked, ""
+        if asked is not None and asked.what != "labels":
+            work = asyncio.ensure_future(asyncio.to_thread(judge_again, self._directory, asked, labels, now))
+            try:
+                await asyncio.shield(work)
+            except asyncio.CancelledError:  # a thread can't be: it has the directory until it is done
+                await asyncio.wait({work})
+                raise
+            except LycosaError as error:  # the crawl goes on as before
+                failed = without_place(self._around.settings, str(error))
+        teach(self._directory, labels, now)
+        self.lessons, self.taught_by = len(labels), labels
+        self._was_judged(asked, failed)
+
+    def _was_judged(self, asked: Asked | None = None, failed: str = "") -> None:
+        asked = asked or self.asked
+        if asked is not None:
+            self.judged = (asked.number, failed[:LONGEST_REASON])
+            if self.asked is asked:
+                self.asked = None
 
     def _again(self) -> Crawl:
         """The crawl in the directory: as it was begun, but for the pages it may have, new seeds, and what is the
@@ -185,10 +214,18 @@ class Running:
         """People have said yes or no to more pages: it is opened again before long."""
         self.labels = dict(labels)
 
+    def judge(self, asked: Asked) -> None:
+        """Its pages are to be judged again: it is opened anew around that."""
+        if self.judged is None or asked.number > self.judged[0]:
+            self.asked = asked
+
     def look(self, now: float) -> None:
         """Called now and then: opens again what has something to learn, and shows how it is."""
         patience = max(PATIENCE, 5 * self.opening_took)
-        if self.engine is not None and self.labels != self.taught_by and now >= self.opened_at + patience:
+        if self.asked is not None and self.asked.what != "labels":  # somebody waits for it
+            patience = self.opening_took
+        news = self.labels != self.taught_by or self.asked is not None
+        if self.engine is not None and news and now >= self.opened_at + patience:
             self.opened_at = now
             self._reopening = True
             if self._crawl is not None:

@@ -11,16 +11,17 @@ from lycosa.store.log import NAME
 
 
 def teach(directory: Path, labels: Mapping[str, bool], now: float) -> int:
-    """Bring the labels of a log to what people say; returns how many it has then. Nobody else may write there."""
+    """Bring the labels of a log to what people say; how many are new, others or taken back. Nobody else may write
+    there.
+    """
     if not (directory / NAME).exists():
         return 0
     opened = Directory.open(directory)
     try:
         log = opened.log()
         try:
-            set_labels(log, labels, now)
+            return set_labels(log, labels, now)
         finally:
             log.close()
     finally:
         opened.close()
-    return len(labels)

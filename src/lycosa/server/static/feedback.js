@@ -1,38 +1,21 @@
-// What was said yes and no to, and what it changed: the judge, before and after, on the pages that were labelled.
+// What was said yes and no to, and what it changed: how the judge agrees with it, and which pages moved.
 
 import { read } from "./page_view.js";
 import { ago, button, call, count, el, hostOf, original, percent, section, shown } from "./pieces.js";
 
-// How many pages the judge called relevant, and how many of them are: from the shares and the labels they are of.
-export function counted(side, yes) {
-  const right = Math.round((side.recall ?? 0) * yes);
-  if (!right || !side.precision) {
-    return null;
-  }
-  return { right, called: Math.round(right / side.precision) };
-}
+// Of the labelled pages, of how many the judge said the same as the person.
+const right = (side) => side.labels - (side.said - side.hits) - (side.yes - side.hits);
 
-function told(side, yes) {
-  const known = counted(side, yes);
-  if (known) {
-    return `${count(known.right)} of ${count(known.called)}`;
-  }
-  return side.precision === null || side.precision === undefined ? "it called none so" : "none";
-}
-
-// The effect in words: precision is counted on the pages that were labelled, each judged without its own label.
+// The effect in words. What counts is what the judge said of a page just before that was labelled: it could not know.
 export function effectWords(effect) {
   const labelled = effect.yes + effect.no;
-  if (!effect.before || !effect.after) {
-    return labelled ? `${count(labelled)} labelled so far: the judge learns as soon as there are some of both.` : "Nothing is labelled yet.";
+  if (!labelled) {
+    return "Nothing is labelled yet.";
   }
-  const after = counted(effect.after, effect.yes);
-  const before = told(effect.before, effect.yes);
-  if (!after) {
-    return `Of the labelled pages the judge calls relevant, ${told(effect.after, effect.yes)} are (before your labels: ${before}).`;
+  if (labelled === 1 || !effect.before || !effect.after) {
+    return `${count(labelled)} labelled so far: the judge learns from each, and ranks all pages by it.`;
   }
-  const many = after.called === 1 ? "the one labelled page" : `the ${count(after.called)} labelled pages`;
-  return `Of ${many} the judge calls relevant, ${count(after.right)} ${after.right === 1 ? "is" : "are"} (before your labels: ${before}).`;
+  return `The judge had ${count(right(effect.after))} of ${count(effect.after.labels)} labelled pages right just before you labelled them (when they were fetched: ${count(right(effect.before))}).`;
 }
 
 function measures(effect) {
@@ -42,8 +25,8 @@ function measures(effect) {
     ["Accuracy", "accuracy", "how much it gets right"],
   ];
   return el("table", { class: "measures" }, [
-    el("caption", { text: `On ${count(effect.yes + effect.no)} labelled pages, each judged as if it had no label` }),
-    el("thead", {}, el("tr", {}, ["", "Before", "After"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
+    el("caption", { text: `On ${count(effect.after.labels)} labelled pages: what the judge said when they were fetched, and just before each was labelled` }),
+    el("thead", {}, el("tr", {}, ["", "Fetched", "Labelled"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
     el("tbody", {}, rows.map(([name, key, meaning]) =>
       el("tr", {}, [
         el("th", { scope: "row" }, [name, el("span", { class: "note", text: ` ${meaning}` })]),
@@ -58,7 +41,7 @@ function moves(context, moved) {
     return "";
   }
   return el("div", {}, [
-    el("h3", { text: "Pages that moved most" }),
+    el("h3", { text: "Pages that moved most since they were fetched" }),
     el("ul", { class: "plain-list" }, moved.map((page) => {
       const up = page.after < page.before; // a rank: the smaller, the better
       return el("li", {}, [
@@ -74,7 +57,7 @@ export function mount(panel, context) {
   const effect = el("div", { role: "status" });
   const list = el("ul", { class: "labels" });
   const said = el("p", { class: "note" });
-  panel.replaceChildren(section("What your labels changed", effect), section("Labelled pages", el("div", {}, [said, list])));
+  panel.replaceChildren(section("How the judge agrees with you", effect), section("Labelled pages", el("div", {}, [said, list])));
 
   function row(label) {
     const back = context.may.feedback

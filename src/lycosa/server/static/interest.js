@@ -18,6 +18,8 @@ const PARTS = { live, results, graph, changes, feedback, suggestions, compare, s
 const UNDER_WAY = ["queued", "running", "paused"];
 const SAID = { queued: "waits for its turn", running: "runs", paused: "is paused", stopped: "is stopped", finished: "is finished", failed: "has failed" };
 
+const JUDGING = { labels: "The judge learns from your labels … ", threshold: "The new threshold is being applied … ", topic: "Its pages are being judged again … " };
+
 const main = document.getElementById("main");
 const id = main.dataset.interest;
 const place = (name) => document.getElementById(name);
@@ -31,6 +33,7 @@ const context = {
   effectWords: feedback.effectWords,
   took,
   reload,
+  soon,
   choose,
 };
 let chosen = null; // an older crawl that the person wants to see
@@ -119,7 +122,12 @@ function note() {
     const reason = shown(crawl.reason, 300);
     parts.push(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}. `);
   }
-  parts.push(`${gone(crawl)} pages, ${count(crawl.found)} found. `);
+  parts.push(`${gone(crawl)} pages, ${count(crawl.found)} relevant. `);
+  if (crawl.judging) {
+    parts.push(JUDGING[crawl.judging] ?? "");
+  } else if (crawl.judging_failed) {
+    parts.push(`Its pages could not be judged again: ${shown(crawl.judging_failed, 300)}. `);
+  }
   if (crawl.ended) {
     parts.push("Ended ", ago(crawl.ended), ". ");
   }
@@ -248,18 +256,24 @@ async function reload() {
   later();
 }
 
+// Something was asked for that shows in a moment.
+function soon() {
+  clearTimeout(timer);
+  timer = setTimeout(() => reload().catch(() => later()), 400);
+}
+
 // While something is under way and its events are not followed, ask now and then.
 let timer = 0;
 function later() {
   clearTimeout(timer);
-  if (UNDER_WAY.includes(context.crawl?.state)) {
+  if (UNDER_WAY.includes(context.crawl?.state) || context.crawl?.judging) {
     timer = setTimeout(async () => {
       if (document.hidden || (current === "live" && context.crawl.state === "running")) {
         later();
         return;
       }
       await reload().catch(() => later());
-    }, context.crawl.state === "queued" ? 1500 : 5000);
+    }, context.crawl.state === "queued" || context.crawl.judging ? 1500 : 5000);
   }
 }
 

@@ -181,6 +181,12 @@ form.addEventListener("submit", (event) => {
         place = "#live";
         later("The crawl is on its way.");
       } catch (error) { later(`It is saved, but no crawl was started: ${error.message}`); }
+    } else if (button.value === "judge") {
+      try {
+        await post(`/interests/${made.id}/judge`);
+        place = "#results";
+        later("The pages are being judged again.");
+      } catch (error) { later(`It is saved, but the pages are not judged again: ${error.message}`); }
     } else later("Saved.");
     location.assign(`/interests/${made.id}${place}`);
     return undefined;

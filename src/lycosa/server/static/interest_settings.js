@@ -1,7 +1,7 @@
 // What the interest wishes for, what can be taken along, its crawls, and deleting it.
 
 import { href } from "./api.js";
-import { ago, button, call, count, el, section, shown, words } from "./pieces.js";
+import { ago, button, call, count, el, section, shown, tell, words } from "./pieces.js";
 import { ask, badge, later } from "./shell.js";
 
 const LONG = 30;
@@ -30,6 +30,7 @@ function wishes(interest) {
     ["From the catalogue", list(wished.preferences)],
     ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
     ["Judge", typeof wished.judge === "string" ? words(wished.judge) : ""],
+    ["Threshold", wished.threshold ? String(wished.threshold) : "as the judge says"],
     ["Pages to fetch", wished.budget ? count(wished.budget) : ""],
     ["Only on hosts", list(wished.hosts)],
     ["Only in domains", list(wished.domains)],
@@ -60,6 +61,12 @@ export function mount(panel, context) {
     }
   }
 
+  async function again() {
+    await call("POST", `/interests/${context.interest.id}/judge`);
+    tell("The pages are being judged again");
+    await context.reload();
+  }
+
   async function show() {
     const crawls = await call("GET", `/interests/${context.interest.id}/crawls`);
     const own = context.interest.mode === "own";
@@ -68,12 +75,15 @@ export function mount(panel, context) {
       section("What is looked for", el("div", {}, [
         wishes(context.interest),
         context.may.edit ? el("a", { class: "button", href: `/interests/${encodeURIComponent(context.interest.id)}/edit`, text: "Edit" }) : "",
+        " ",
+        context.may.run && crawls.length ? button("Judge again", again) : "",
+        context.may.run && crawls.length ? el("p", { class: "note", text: "Judge again applies words, examples, judge and threshold to the pages that are there. Nothing is fetched." }) : "",
       ])),
       section("Crawls", crawls.length
         ? el("ul", { class: "crawls" }, crawls.map((crawl) => el("li", {}, [
             el("strong", { text: `Crawl ${crawl.number}` }),
             badge(crawl),
-            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} found, begun `, ago(crawl.started ?? crawl.created)]),
+            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} relevant, begun `, ago(crawl.started ?? crawl.created)]),
             crawl.id === context.crawl?.id ? el("span", { class: "badge", text: "shown" }) : button("Show", () => context.choose(crawl), { class: "small" }),
             context.may.run ? button("Delete", () => removeCrawl(crawl), { class: "small danger", "aria-label": `Delete crawl ${crawl.number}` }) : "",
           ])))

@@ -76,7 +76,7 @@ export function scoreBar(score, threshold) {
   if (score === null || score === undefined) {
     return el("span", { class: "score none", text: "–", title: "not judged" });
   }
-  const filled = Math.max(0, Math.min(1, score / Math.max(1, 2 * (threshold ?? 0)))); // some judges count beyond 1
+  const filled = Math.max(0, Math.min(1, score / (threshold > 1 ? 2 * threshold : 1))); // some judges count beyond 1
   return el("span", { class: `score${threshold && score >= threshold ? " over" : ""}` }, [
     el("meter", { min: "0", max: "1", value: filled, "aria-hidden": "true" }),
     el("span", { class: "unseen", text: "relevance " }),

@@ -3,6 +3,7 @@
 import { button, call, count, el, fragment, plural, setFragment, shown } from "./pieces.js";
 import { item } from "./result_item.js";
 import { search } from "./search.js";
+import { slider, unsure } from "./threshold.js";
 
 const SIZE = 20;
 const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
@@ -31,13 +32,16 @@ export function mount(panel, context) {
   let values = {};
   let turn = 0;
   let foundThen = 0; // as the list was asked for
+  let learning = false; // whether something was labelled that the judge may not know yet
   const fresh = el("p", { role: "status" });
   const form = el("form", { class: "filters", role: "search" });
   const list = el("ol", { class: "results" });
   const said = el("p", { class: "note", role: "status" });
   const effect = el("div", { class: "effect", role: "status" });
   const pager = el("nav", { class: "row pager", "aria-label": "Pages of results" });
-  panel.replaceChildren(el("h2", { class: "unseen", text: "Results" }), form, effect, fresh, said, list, pager);
+  const line = slider(context, (value) => change({ ...values, threshold: value ?? "", offset: "" }));
+  const asking = unsure(context);
+  panel.replaceChildren(el("h2", { class: "unseen", text: "Results" }), form, line.box, asking.box, effect, fresh, said, list, pager);
 
   function build() {
     const more = narrowed();
@@ -57,8 +61,8 @@ export function mount(panel, context) {
           input("until", "To", "date", values.until ?? ""),
           select("changed", "Changed", { "": "either", true: "only changed" }, values.changed ?? ""),
           select("labelled", "Labelled", { "": "all", any: "yes or no", yes: "yes", no: "no", none: "not yet" }, values.labelled ?? ""),
-          select("all", "Pages", { "": "found ones", all: "others that were fetched" }, values.all ?? "", { disabled: Boolean(values.q) }),
-          button("Clear filters", () => change({ q: values.q, order: values.order }, true), { class: "small" }),
+          select("all", "Pages", { "": "relevant ones", all: "others that were fetched" }, values.all ?? "", { disabled: Boolean(values.q) }),
+          button("Clear filters", () => change({ q: values.q, order: values.order, threshold: values.threshold }, true), { class: "small" }),
         ]),
       ]),
     );
@@ -73,7 +77,7 @@ export function mount(panel, context) {
     load();
   }
 
-  const gather = () => ({ order: values.order, all: values.all, ...Object.fromEntries(new FormData(form)), offset: "" });
+  const gather = () => ({ order: values.order, all: values.all, threshold: values.threshold, ...Object.fromEntries(new FormData(form)), offset: "" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     change(gather());
@@ -115,6 +119,7 @@ export function mount(panel, context) {
       if (values.q?.trim()) {
         const found = await search(context, values.q.trim(), filters);
         if (mine === turn) {
+          line.box.hidden = true; // what was searched for is all of it
           list.replaceChildren(...found.items);
           said.textContent = found.says;
           turnPage(found.total, offset);
@@ -122,11 +127,13 @@ export function mount(panel, context) {
         return;
       }
       const order = values.order || "relevance";
-      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, found: values.all ? "false" : undefined });
+      const threshold = values.threshold ? Number(values.threshold) : null;
+      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
       if (mine !== turn) {
         return; // a later question was asked meanwhile
       }
       context.threshold = answer.threshold;
+      line.show(answer, threshold);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
       said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page is like that." : none(context.crawl);
       turnPage(answer.total, offset);
@@ -146,6 +153,8 @@ export function mount(panel, context) {
   document.addEventListener("labelled", (event) => {
     if (!panel.hidden && event.detail.effect) {
       effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank anew", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
+      learning = true;
+      context.soon();
     }
   });
 
@@ -153,6 +162,7 @@ export function mount(panel, context) {
     show() {
       values = Object.fromEntries(fragment().query);
       build();
+      asking.show();
       if (fragment().name === "search") {
         form.elements.q.focus();
       }
@@ -163,9 +173,16 @@ export function mount(panel, context) {
         return;
       }
       if (before?.id !== context.crawl.id) {
+        asking.show();
         load();
+      } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
+        change({ ...values, threshold: "" }); // it is kept: the crawl's own now
+        asking.show();
+      } else if (learning && !context.crawl.judging && !values.q) {
+        learning = false;
+        fresh.replaceChildren(button("The judge has learned from your labels: rank anew", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
-        fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more found: show`, load, { class: "small" })); // a list that is being read does not move by itself
+        fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more: show`, load, { class: "small" })); // a list that is being read does not move by itself
       }
     },
   };

@@ -1,21 +1,13 @@
-"""What lessons have brought: how well the judge agrees with the labels, before it learned and after.
-
-After is never measured on what was learned from: each label is foretold by a judge that has learned from the others
-only (leave one out; beyond 50 labels a tenth of them at a time).
-"""
+"""How a judge agrees with people's labels, and which pages have moved by what it learned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.topics.lessons import MOST, Column, Lesson, Problem
-
-ONE_BY_ONE = 50
-FOLDS = 10
+Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +46,13 @@ class Quality:
         return 1.0 - wrong / self.labels if self.labels else None
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Before and after; None where there is too little to tell."""
+def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Quality:
+    """How what a judge said of some pages agrees with their labels.
 
-    before: Quality | None
-    after: Quality | None
-    method: str
-
-
-def effect(lessons: Sequence[Lesson], threshold: float, usual: Column | None = None) -> Effect:
-    """Of the last lessons, as many as are learned from. One alone has no other to be foretold from."""
-    lessons = lessons[-MOST:]
-    n = len(lessons)
-    method = "leave-one-out" if n <= ONE_BY_ONE else "10-fold"
-    if not n:
-        return Effect(None, None, method)
-    problem = Problem(lessons, threshold, usual)
-    before = quality(problem.betas, problem.yes, threshold)
-    if n == 1:
-        return Effect(before, None, method)
-    folds = n if n <= ONE_BY_ONE else FOLDS
-    after = np.zeros(n)
-    for fold in range(folds):
-        left_out = np.arange(fold, n, folds)
-        after[left_out] = problem.without(left_out)
-    return Effect(before, quality(after, problem.yes, threshold), method)
-
-
-def quality(scores: Column, yes: NDArray[np.float64], threshold: float) -> Quality:
-    """How scores agree with labels (1: yes, 0: no)."""
-    said, wanted = scores >= threshold, yes > 0.5
-    return Quality(len(yes), int(wanted.sum()), int(said.sum()), int((said & wanted).sum()))
+    >>> quality(np.array([True, True, False]), np.array([True, False, True]))
+    Quality(labels=3, yes=2, said=2, hits=1)
+    """
+    return Quality(len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum()))
 
 
 def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:

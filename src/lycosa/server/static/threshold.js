@@ -1,0 +1,94 @@
+// What counts as relevant: how many pages do, a slider that counts them anew as it moves, and pages the judge is unsure of.
+
+import { read } from "./page_view.js";
+import { button, call, el, scoreBar, shown, yesNo } from "./pieces.js";
+
+const PAUSE = 150; // milliseconds without a move before it is asked for
+
+// `changed(value)` is told what to count by; null: as it is kept.
+export function slider(context, changed) {
+  let kept = null;
+  let timer = 0;
+  const says = el("p", { class: "lead estimate", role: "status" });
+  const range = el("input", { id: "threshold-range", type: "range", min: "0", max: "1", step: "0.01", "aria-describedby": "threshold-note" });
+  const number = el("output", { for: "threshold-range", class: "score-number" });
+  const actions = el("span", { class: "row" });
+  const box = el("div", { class: "threshold", hidden: true }, [
+    says,
+    el("div", { class: "row" }, [el("label", { for: "threshold-range", text: "Threshold" }), range, number, actions]),
+    el("p", { class: "note", id: "threshold-note" }),
+  ]);
+
+  const moved = () => kept !== null && Math.abs(Number(range.value) - kept) > 1e-9;
+
+  async function keep() {
+    const threshold = Number(range.value);
+    await call("PATCH", `/interests/${context.interest.id}`, { threshold });
+    await context.reload();
+  }
+
+  function draw() {
+    number.textContent = Number(range.value).toFixed(2);
+    const now = moved();
+    if (now === Boolean(actions.childElementCount)) {
+      return; // a button that has the focus stays
+    }
+    actions.replaceChildren(...(now
+      ? [context.may.edit ? button("Keep this threshold", keep, { class: "small primary" }) : "", button("Reset", () => ((range.value = String(kept)), draw(), changed(null)), { class: "small" })].filter(Boolean)
+      : []));
+  }
+
+  range.addEventListener("input", () => {
+    draw();
+    clearTimeout(timer);
+    timer = setTimeout(() => changed(moved() ? range.value : null), PAUSE);
+  });
+
+  return {
+    box,
+    // Take in what an answer says; the slider itself is left alone while somebody moves it.
+    show(answer, asked) {
+      box.hidden = !answer.estimate.pages;
+      const text = answer.estimate.text.replace(/(\d)-(\d)/, "$1\u2060–\u2060$2");
+      says.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+      kept = Math.round(answer.kept * 100) / 100;
+      range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
+      if (document.activeElement !== range || asked === null) {
+        range.value = String(asked ?? answer.kept);
+      }
+      box.querySelector("#threshold-note").textContent = answer.probability
+        ? "From which probability a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones."
+        : "From which score a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones.";
+      draw();
+    },
+  };
+}
+
+// Up to ten pages of which a yes or no helps most; asked for when somebody opens the list.
+export function unsure(context) {
+  const list = el("ol", { class: "plain-list" });
+  const said = el("p", { class: "note", role: "status" });
+  const box = el("details", { class: "unsure-pages", hidden: true }, [el("summary", { text: "Say yes or no to these" }), said, list]);
+
+  async function load() {
+    if (!box.open || !context.crawl) {
+      return;
+    }
+    const pages = await call("GET", `/crawls/${context.crawl.id}/unsure`);
+    said.textContent = pages.length ? "The judge is least sure of these pages: a word on them teaches it most." : "There is no page that the judge is unsure of.";
+    list.replaceChildren(...pages.map((page) => el("li", {}, [
+      scoreBar(page.score, context.threshold),
+      el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),
+      yesNo(context, page),
+    ])));
+  }
+
+  box.addEventListener("toggle", () => load().catch((error) => (said.textContent = error.message)));
+  return {
+    box,
+    show() {
+      box.hidden = !context.may.feedback || !context.crawl?.pages;
+      return load().catch(() => {});
+    },
+  };
+}

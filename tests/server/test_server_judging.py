@@ -1,0 +1,302 @@
+"""Another threshold, other words, yes and no: pages that are there are judged again, and everyone tells one number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl_on_site import CrawlOnSite, crawl_on_site
+from lycosa.collection.judging import judge
+from lycosa.collection.reading import Collection
+from lycosa.collection.summary import summarise
+from lycosa.people import crawls, feedback, interests
+from lycosa.people.database import Row
+from lycosa.server.crawler.judging import Asked, judge_again
+from lycosa.store.directory import Directory
+from lycosa.store.labels import labels_in
+from lycosa.store.log import NAME, SqliteLog
+from revisited_crawl import html
+from site_maker import API, SiteUnderTest, make_site
+from taught_crawl import crawled, make_interest, reefs_and_trains
+
+HOME = "http://reef.test/"
+CORAL, SPONGE, TRAIN = (HOME + name for name in ("coral", "sponge", "train"))
+REEF, RAIL = "http://reefs.example/reef{}", "http://rails.example/train{}"
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
+    """A crawl with pages that are worth .9, .6 and .05; .2 is enough."""
+    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    crawl = made.record()
+    crawl.seed(CORAL)
+    crawl.page(CORAL, html("Coral", "coral polyps build reefs"), 0.0, beta=0.9, links=[SPONGE, TRAIN])
+    crawl.page(SPONGE, html("Sponges", "sponges live beside coral"), 1.0, beta=0.6)
+    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, beta=0.05)
+    crawl.close()
+    yield made
+    made.site.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """A site on SQLite."""
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
+    yield made
+    made.close()
+
+
+def urls(answer: Any) -> list[str]:
+    return [page["url"] for page in answer["pages"]]
+
+
+def row_of(site: SiteUnderTest, interest: str) -> Row:
+    """The newest crawl's row, as the crawl process reads it."""
+    [row] = [row for row in crawls.to_judge(site.database) if row["interest"] == interest] or [None]
+    assert row is not None
+    return row
+
+
+def work(site: SiteUnderTest, interest: str) -> None:
+    """What the crawl process does."""
+    row = row_of(site, interest)
+    asked, labels = Asked.of(row), feedback.labels_of(site.database, interest)
+    assert asked is not None
+    found = judge_again(site.settings.crawl_directory(row["id"]), asked, labels, site.clock())
+    crawls.judged(site.database, row["id"], asked.number, found, len(labels))
+
+
+def test_another_threshold_counts_anew_and_changes_nothing(plain: CrawlOnSite) -> None:
+    """What would be relevant by another threshold: the pages, their number, whether each counts. Nothing is kept."""
+    before = plain.get("pages")
+    assert (2, 0.2, 0.2, False) == tuple(before[key] for key in ("total", "threshold", "kept", "probability"))
+    assert "2 of 3 pages relevant" == before["estimate"]["text"]
+    higher = plain.get("pages", threshold=0.7)
+    assert ([CORAL], 0.7, 0.2, 1) == (
+        urls(higher), higher["threshold"], higher["kept"], higher["estimate"]["relevant"],
+    )  # fmt: skip
+    assert [CORAL, SPONGE, TRAIN] == urls(plain.get("pages", threshold=0))
+    assert [SPONGE, TRAIN] == urls(plain.get("pages", threshold=0.7, found=False))
+    assert before == plain.get("pages")
+    for nonsense in ("-1", "nan", "high", "inf"):
+        assert 422 == plain.status("pages", threshold=nonsense)
+
+
+def test_labels_hold_whatever_the_threshold(plain: CrawlOnSite) -> None:
+    """What people said is above or below any line."""
+    plain.label(TRAIN, True)
+    plain.label(CORAL, False)
+    for threshold in (0.1, 0.5, 0.99):
+        told = plain.get("pages", threshold=threshold)
+        assert TRAIN in urls(told)
+        assert CORAL not in urls(told)
+        assert told["total"] == told["estimate"]["relevant"]
+
+
+def test_an_export_by_another_threshold(plain: CrawlOnSite) -> None:
+    """The same pages as on the screen."""
+    for threshold, expected in ((0.7, [CORAL]), (0.2, [CORAL, SPONGE])):
+        lines = plain.client.get(f"{API}/crawls/{plain.crawl}/export", params={"threshold": threshold}).text
+        assert expected == [json.loads(line)["url"] for line in lines.splitlines()]
+
+
+def test_pages_to_ask_about(plain: CrawlOnSite) -> None:
+    """Those nearest to the line first, none that has a label, also before that is in the log."""
+    ask = plain.client.get(f"{API}/crawls/{plain.crawl}/unsure")
+    assert [TRAIN, SPONGE, CORAL] == [page["url"] for page in ask.json()]
+    plain.label(TRAIN, False)
+    left = plain.client.get(f"{API}/crawls/{plain.crawl}/unsure", params={"limit": 1}).json()
+    assert [SPONGE] == [page["url"] for page in left]
+    assert {"score", "excerpt", "why", "label"} <= set(left[0])
+
+
+def test_a_crawl_without_pages_has_nothing_to_ask(tmp_path: Path) -> None:
+    """And nothing to judge again."""
+    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    assert [] == made.get("unsure")
+    assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code
+    asked = Asked.of(row_of(made.site, made.interest))
+    assert asked is not None
+    assert judge_again(made.directory, asked, {}, 0.0) is None
+    made.site.close()
+
+
+def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
+    """Server, summary (`show`), `judge` and the crawl's row: before, by other thresholds, and after a yes and a no."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada, words="coral lagoon")
+    path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
+    crawl = path.name
+
+    def told(**given: Any) -> tuple[int, str]:
+        answer = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200, **given}).json()
+        assert answer["total"] == len(answer["pages"]) == answer["estimate"]["relevant"]
+        return answer["total"], answer["estimate"]["text"]
+
+    def shown(threshold: float | None = None) -> tuple[int, str]:
+        made = summarise(path, threshold=threshold)
+        with Collection(path, threshold) as collection:
+            assert made.estimate.relevant == sum(made.finds) == len(list(collection.finds()))
+        return made.estimate.relevant, made.estimate.told
+
+    assert told() == shown()
+    for threshold in (0.02, 0.3, 0.6, 0.9):
+        assert told(threshold=threshold) == shown(threshold)
+        assert judge(path, threshold=threshold).after.relevant == told(threshold=threshold)[0]
+    for url, label in ((REEF.format(0), "yes"), (RAIL.format(0), "no")):
+        answer = ada.put(f"{API}/interests/{reefs}/feedback", json={"url": url, "label": label})
+        assert 200 == answer.status_code, answer.text
+    assert "labels" == ada.get(f"{API}/crawls/{crawl}").json()["judging"]
+    work(site, reefs)
+    assert told() == shown()
+    assert {REEF.format(0): True, RAIL.format(0): False} == labels_in_log(path)
+    row = ada.get(f"{API}/crawls/{crawl}").json()
+    assert (told()[0], 2, "", "") == (row["found"], row["lessons"], row["judging"], row["judging_failed"])
+    assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
+    pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
+    with Collection(path) as collection:
+        worths = {visit.node: visit.worth for visit in collection.finds()}
+    assert pytest.approx(worths, abs=1e-6) == {page["url"]: page["score"] for page in pages}
+
+
+def labels_in_log(path: Path) -> dict[str, bool]:
+    log = SqliteLog(path / NAME, readonly=True)
+    try:
+        return labels_in(log)
+    finally:
+        log.close()
+
+
+def test_a_threshold_is_kept(site: SiteUnderTest) -> None:
+    """Asked for by PATCH, applied a moment later: in the log, in the counts, for the next crawl; nothing else moves."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada, words="coral lagoon")
+    path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
+    would = ada.get(f"{API}/crawls/{path.name}/pages", params={"threshold": 0.01}).json()
+    changed = ada.patch(f"{API}/interests/{reefs}", json={"threshold": 0.01})
+    assert (200, 0.01, "coral lagoon") == (
+        changed.status_code, changed.json()["wishes"]["threshold"], changed.json()["wishes"]["words"],
+    )  # fmt: skip
+    assert "threshold" == changed.json()["crawl"]["judging"]
+    work(site, reefs)
+    now = ada.get(f"{API}/crawls/{path.name}/pages").json()
+    assert (would["total"], 0.01) == (now["total"], now["kept"])
+    crawl = ada.get(f"{API}/interests/{reefs}").json()["crawl"]
+    assert (would["total"], "") == (crawl["found"], crawl["judging"])
+    assert 0.01 == Directory.read_options(path).threshold
+    assert 422 == ada.patch(f"{API}/interests/{reefs}", json={"threshold": -1}).status_code
+
+
+def test_other_words_without_a_new_crawl(site: SiteUnderTest) -> None:
+    """Edited words hold for the pages that are there when somebody asks for it, not before; excerpts and word counts
+    go by them, too.
+    """
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada, words="coral lagoon")
+    path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
+    place = f"{API}/crawls/{path.name}/pages"
+    before = ada.get(place).json()
+    wishes = {**ada.get(f"{API}/interests/{reefs}").json()["wishes"], "words": "timetable engine"}
+    assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"wishes": wishes}).status_code
+    assert before == ada.get(place).json()
+    assert "" == ada.get(f"{API}/crawls/{path.name}").json()["judging"]
+    asked = ada.post(f"{API}/interests/{reefs}/judge")
+    assert (202, "topic") == (asked.status_code, asked.json()["crawl"]["judging"])
+    work(site, reefs)
+    pages = ada.get(place, params={"limit": 200}).json()["pages"]
+    assert {RAIL.format(n) for n in range(4)} <= {page["url"] for page in pages[:4]}
+    assert 2 == pages[0]["frequency"]
+    assert "timetable engine" == Directory.read_options(path).topic
+    audit = site.database.rows("SELECT subject FROM audit WHERE action = 'pages judged again'")
+    assert [{"subject": reefs}] == audit
+
+
+def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
+    """An example that no crawl has fetched would have to be fetched."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada, words="coral", examples=["http://elsewhere.example/"])
+    path = crawled(site, reefs, reefs_and_trains())
+    ada.post(f"{API}/interests/{reefs}/judge")
+    row = row_of(site, reefs)
+    asked = Asked.of(row)
+    assert asked is not None
+    with pytest.raises(Exception, match="judging fetches nothing"):
+        judge_again(path, asked, {}, 0.0)
+    crawls.judged(site.database, row["id"], asked.number, failed="no such example")
+    told = ada.get(f"{API}/crawls/{path.name}").json()
+    assert ("", "no such example") == (told["judging"], told["judging_failed"])
+
+
+def test_what_is_asked_for_meanwhile_is_not_lost(site: SiteUnderTest) -> None:
+    """More includes less; and who is done with an earlier wish does not strike out a later one."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    path = crawled(site, reefs, reefs_and_trains())
+    for what, expected in (("labels", "labels"), ("topic", "topic"), ("threshold", "topic"), ("labels", "topic")):
+        crawls.judge_again(site.database, reefs, what)
+        assert expected == row_of(site, reefs)["judging"]
+    first = row_of(site, reefs)["asked"]
+    crawls.judge_again(site.database, reefs, "labels")
+    crawls.judged(site.database, path.name, first, 3, 1)
+    assert ("topic", 3) == (row_of(site, reefs)["judging"], row_of(site, reefs)["found"])
+    crawls.judged(site.database, path.name, first + 1)
+    assert [] == crawls.to_judge(site.database)
+    crawls.judged(site.database, "gone", 1)
+
+
+def test_who_may(site: SiteUnderTest) -> None:
+    """Who may read moves the slider and keeps nothing; who may edit keeps it; others find nothing there."""
+    ada, bob, eve, mallory = (site.sign_up(name) for name in ("Ada", "Bob", "Eve", "Mallory"))
+    reefs = make_interest(ada)
+    path = crawled(site, reefs, reefs_and_trains())
+    for name, mode in (("Bob", "read"), ("Eve", "edit")):
+        ada.put(f"{API}/interests/{reefs}/shares", json={"name": name, "mode": mode})
+    people = (bob, eve, mallory)
+    pages, unsure = f"{API}/crawls/{path.name}/pages?threshold=.4", f"{API}/crawls/{path.name}/unsure"
+    assert [200, 200, 404] == [client.get(pages).status_code for client in people]
+    assert [200, 200, 404] == [client.get(unsure).status_code for client in people]
+    keep = {"threshold": 0.4}
+    assert [403, 200, 404] == [client.patch(f"{API}/interests/{reefs}", json=keep).status_code for client in people]
+    assert [403, 202, 404] == [client.post(f"{API}/interests/{reefs}/judge").status_code for client in people]
+    weak = site.token(ada, ["read", "feedback"])
+    assert 403 == weak.post(f"{API}/interests/{reefs}/judge").status_code
+    assert 403 == weak.patch(f"{API}/interests/{reefs}", json=keep).status_code
+
+
+def test_interests_of_before_keep_their_judge(site: SiteUnderTest) -> None:
+    """`automatic` meant another judge once, on another scale: with it a threshold of then stays what it was."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    kept = json.loads(site.database.row("SELECT wishes FROM interest")["wishes"])  # type: ignore[index]
+    del kept["format"]
+    site.database.run("UPDATE interest SET wishes = ?", json.dumps({**kept, "threshold": 0.05}))
+    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
+    assert ("vector", 0.05) == (wishes["judge"], wishes["threshold"])
+    assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"wishes": {**wishes, "judge": "automatic"}}).status_code
+    row = interests.get(site.database, reefs)
+    assert row is not None
+    assert "automatic" == interests.wishes_of(row).judge
+
+
+def test_a_crawl_of_before_learns_as_it_was(site: SiteUnderTest) -> None:
+    """A label settles its page, and leaves judge and threshold alone; so does another threshold."""
+    ada = site.sign_up("Ada")
+    reefs = make_interest(ada)
+    path = crawled(site, reefs, reefs_and_trains(), judge="vector")
+    toml = path / "crawl.toml"
+    toml.write_text("".join(line for line in toml.read_text().splitlines(True) if not line.startswith("judge")))
+    before = ada.get(f"{API}/crawls/{path.name}/pages").json()
+    assert (0.1, False) == (before["kept"], before["probability"])
+    ada.put(f"{API}/interests/{reefs}/feedback", json={"url": before["pages"][0]["url"], "label": "no"})
+    work(site, reefs)
+    after = ada.get(f"{API}/crawls/{path.name}/pages").json()
+    assert (0.1, False, before["total"] - 1) == (after["kept"], after["probability"], after["total"])
+    ada.patch(f"{API}/interests/{reefs}", json={"threshold": 0.05})
+    work(site, reefs)
+    last = ada.get(f"{API}/crawls/{path.name}/pages").json()
+    assert (0.05, False) == (last["kept"], last["probability"])
+    assert before["pages"][0]["url"] not in urls(last)
