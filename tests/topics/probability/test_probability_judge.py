@@ -23,8 +23,7 @@ def text(words: list[str], number: int, length: int = 55) -> str:
 
 def page(node: str, words: list[str], number: int, title: str = "", links: tuple[str, ...] = ()) -> Page:
     main = text(words, number)
-    made = Page("ok", title=title, marked=main, main=main, lead=main[:200], node=node, links=Links.to(*links))
-    return made
+    return Page("ok", title=title, marked=main, main=main, lead=main[:200], node=node, links=Links.to(*links))
 
 
 class Hunt:
