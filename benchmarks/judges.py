@@ -1,6 +1,6 @@
 """How well the judge tells which pages are relevant, on recorded pages with labels.
 
-    python benchmarks/judges.py --cache DIR CORPUS.warc.gz LABELS.tsv ... [--half report] [--crawls 8] [--fit]
+    python benchmarks/judges.py --cache DIR CORPUS.warc.gz LABELS.tsv ... [--half report] [--crawls 8]
 
 Topics are the classes with 20 to 400 pages, told by their names; a class of a taxonomy with those below it. They are
 dealt into halves by a checksum of their names: the judge was developed on one (`development`), what is reported comes
@@ -15,7 +15,7 @@ error                     calibration error: ten bins of probability, their mean
                           pages in them, weighted by their pages; over all topics together
 1.5, 3                    share of topics whose count of relevant pages is right within this factor
 
-`cosine` is the judge `vector` at its threshold. `--fit` prints the constants of topics/probability that fit best.
+`cosine` is the judge `vector` at its threshold.
 """
 
 from __future__ import annotations
@@ -145,11 +145,26 @@ def named(topic: str) -> str:
     return topic.split("/")[-1].replace("_", " ")
 
 
-def taught(corpus: Corpus, topic: str, nodes: Iterable[str], starts: list[str], examples: list[str]) -> Probability:
+def remembered(judge: Probability, kept: dict[str, Any]) -> None:
+    """Features of pages are the same for all topics, if the pages come in the same order: they are found once."""
+    fresh = judge._looking._features
+
+    def features(found: Any, terms: Any, node: str, *rest: Any) -> Any:
+        if node not in kept:
+            kept[node] = fresh(found, terms, node, *rest)
+        return kept[node]
+
+    judge._looking._features = features  # type: ignore[method-assign]
+
+
+def taught(
+    corpus: Corpus, topic: str, nodes: Iterable[str], starts: list[str], examples: list[str], kept: dict[str, Any]
+) -> Probability:
     """A judge that has seen these pages, and has learned."""
     shown = Probability.from_examples([corpus.pages[url] for url in examples]) if examples else None
     judge = Probability(named(topic), examples=shown)
     judge._looking.meet(corpus.stems)
+    remembered(judge, kept)
     for url in starts:
         judge.start(Seed(url))
     for url in nodes:
@@ -229,7 +244,7 @@ def cosine(corpus: Corpus, topic: str) -> Column:
 
 def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
     """All pages of the corpus, for each topic and way of telling."""
-    nodes, results = list(corpus.pages), []
+    nodes, results, kept_features = list(corpus.pages), [], {}  # type: ignore[var-annotated]
     for topic in chosen:
         members = sorted(corpus.topics[topic])
         chance = np.random.default_rng(zlib.crc32(topic.encode()))
@@ -243,7 +258,7 @@ def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
             ("name and 3 start pages", shown[:STARTS], []),
             ("name and 10 examples", [], shown),
         ):
-            judge = taught(corpus, topic, nodes, starts, examples)
+            judge = taught(corpus, topic, nodes, starts, examples, kept_features)
             kept = ~np.isin(nodes, starts + examples)
             results.append(Result(told, topic, judge.worths()[kept].astype(float), truth[kept]))
     return results
@@ -274,6 +289,25 @@ def crawls(corpus: Corpus, chosen: list[str]) -> list[Result]:
     return results
 
 
+def draw(path: Path, results: list[Result]) -> None:
+    """The share of relevant pages for each tenth of probability: on the diagonal the judge means what it says."""
+    from matplotlib.figure import Figure
+
+    worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
+    bins = np.minimum((worth * 10).astype(int), 9)
+    figure = Figure(figsize=(5, 4))
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1)
+    for b in np.unique(bins):
+        here = bins == b
+        axes.scatter(worth[here].mean(), truth[here].mean(), s=20 + 6 * np.sqrt(here.sum()), color="tab:blue")
+        axes.annotate(f"{here.sum():,}", (worth[here].mean(), truth[here].mean()), (7, -10), textcoords="offset points")
+    axes.set(xlabel="probability that the judge gives", ylabel="share that is relevant", xlim=(0, 1), ylim=(0, 1))
+    axes.set_title(f"{len(results)} crawls, {len(worth):,} pages", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, help="a WARC file and its labels, and so on")
@@ -284,8 +318,10 @@ def main() -> None:
     parser.add_argument("--crawls", type=int, default=0, help="topics to crawl for")
     parser.add_argument("--no-pools", action="store_true", help="leave out judging all pages")
     parser.add_argument("--no-cosine", action="store_true")
+    parser.add_argument("--plot", type=Path, help="draw how well crawls are calibrated")
     given = parser.parse_args()
     print("| corpus | told | topics | precision | recall | F1 | AP | error | 1.5 | 3 |\n" + "|---" * 10 + "|")
+    drawn: list[Result] = []
     for path, labels in zip(given.files[::2], given.files[1::2], strict=True):
         corpus = Corpus(path, labels, given.cache, given.most)
         chosen = [topic for topic in corpus.topics if half_of(topic) == given.half]
@@ -296,7 +332,10 @@ def main() -> None:
             show(corpus.name, pools(corpus, chosen, plain=False))
         if given.crawls:
             some = sorted(chosen, key=lambda topic: zlib.crc32(topic[::-1].encode()))[: given.crawls]
-            show(corpus.name, crawls(corpus, some))
+            drawn += (made := crawls(corpus, some))
+            show(corpus.name, made)
+    if given.plot is not None and drawn:
+        draw(given.plot, drawn)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learning_judge import Learning
 from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, check_strategy, check_topic
 from lycosa.checks.estimators import ESTIMATOR_CHECKS, a_crawl_can_be_resumed, other_scores_stay
 from lycosa.checks.failing import passed
@@ -17,7 +18,7 @@ from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Links, Page, Pick, Rows, Scores, Step, Task, Visit
+from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
 from lycosa.estimators import BROWSING, STRATEGIES, WORDS, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
 from lycosa.estimators.browsing import Browsing
@@ -605,6 +606,39 @@ def test_facets_are_looked_at_where_there_are_any() -> None:
     assert list(CHECKS["topic"]) == check_topic(Facetted)
 
 
+class OfReefs(Learning):
+    """A topic that learns."""
+
+    def __init__(self) -> None:
+        super().__init__("coral reef")
+
+
+class Short(OfReefs):
+    def worths(self) -> Any:
+        return super().worths()[1:]
+
+
+class Hasty(OfReefs):
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        lesson = super().lesson(now, force)
+        self.asked = set()
+        return lesson
+
+
+class Secretive(OfReefs):
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        self.next = -1
+        return super().lesson(now, force)
+
+    def adopt(self, lesson: Lesson) -> None:
+        super().adopt(Lesson(lesson.judge, {**lesson.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
+
+
+def test_a_topic_that_learns_passes() -> None:
+    """Its lessons are all that changes it."""
+    assert list(CHECKS["topic"]) == check_topic(OfReefs)
+
+
 class Trusting(Topical):
     def judge(self, page: Page, reading: Any) -> Judgement:
         return Judgement(0.5, np.zeros(page.marked.count("\x01"), np.float32))
@@ -629,6 +663,9 @@ class Trusting(Topical):
         (OneFacet, "a_page_with_links"),
         (NanFacet, "links_without_anchors"),
         (MovingBeta, "a_page_with_links"),
+        (Short, "lessons_are_exact"),
+        (Hasty, "lessons_are_exact"),
+        (Secretive, "lessons_are_exact"),
     ],
 )
 def test_broken_topics_fail(make: Callable[[], Topic], check: str) -> None:

@@ -70,7 +70,7 @@ def test_a_graph_from_the_command_line(
     assert 0 == run(monkeypatch, "show", str(tmp_path / "g"))
     told = capsys.readouterr().out
     assert "graph,file=" in told
-    assert "2 relevant (score above 0)" in told
+    assert "2 of 4 pages relevant, score above 0" in told
     assert "host" not in told  # a node of a graph has none
 
 

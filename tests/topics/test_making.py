@@ -18,14 +18,22 @@ from lycosa.topics.keyword import Keyword
 from lycosa.topics.making import make_topic, read_terms
 from lycosa.topics.model import Model
 from lycosa.topics.pattern import Pattern
+from lycosa.topics.probability import Probability
 from lycosa.topics.query import Query
 from lycosa.topics.weighted_content import WeightedContent
 from lycosa.topics.word_frequency import WordFrequency
 
 
 def test_words() -> None:
-    """Words make a query with its own threshold."""
+    """Words make the default judge, which gives probabilities."""
     topic = make_topic(Options(topic="coral reefs"))
+    assert isinstance(topic, Probability)
+    assert ({"coral": 1.0, "reef": 1.0}, 0.5) == (topic.weights, topic.threshold)
+
+
+def test_words_for_a_judge_by_name() -> None:
+    """A judge that is named keeps its formula and its threshold."""
+    topic = make_topic(Options(topic="coral reefs", judge="vector"))
     assert isinstance(topic, Query)
     assert ({"coral": 1.0, "reef": 1.0}, 0.1) == (topic.weights, topic.threshold)
 
@@ -42,23 +50,23 @@ def test_terms_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("# what I want\ncoral\t2\n\nreef\nbleaching event\t0.5\r\n", encoding="utf-8-sig")
     topic = make_topic(Options(terms=str(path)))
-    assert isinstance(topic, Query)
+    assert isinstance(topic, Probability)
     assert {"coral": 2.0, "reef": 1.0, "bleach": 0.5, "event": 0.5} == topic.weights
 
 
 def test_examples() -> None:
     """Learned terms are stems already; words beside them weigh as much as the heaviest."""
-    topic = make_topic(Options(examples=["x"]), {"coral": 0.5, "reef": 0.25})
+    topic = make_topic(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(topic, Query)
     assert {"coral": 0.5, "reef": 0.25} == topic.weights
-    both = make_topic(Options(examples=["x"], topic="reef sea"), {"coral": 0.5, "reef": 0.25})
+    both = make_topic(Options(examples=["x"], topic="reef sea", judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(both, Query)
     assert {"coral": 0.5, "reef": 0.75} == {key: both.weights[key] for key in ("coral", "reef")}
 
 
 def test_words_beside_examples_weigh_alike() -> None:
     """Each word beside the examples weighs as much as the heaviest term of the examples."""
-    both = make_topic(Options(examples=["x"], topic="coral sea lagoon"), {"coral": 0.5})
+    both = make_topic(Options(examples=["x"], topic="coral sea lagoon", judge="vector"), {"coral": 0.5})
     assert isinstance(both, Query)
     assert {"coral": 1.0, "sea": 0.5, "lagoon": 0.5} == both.weights
 
@@ -171,7 +179,7 @@ def test_the_same_for_patterns_and_examples() -> None:
 @pytest.mark.parametrize(("terms", "threshold"), [(10, 0.1 + 0.0025 * 10), (40, 0.2), (60, 0.2)])
 def test_more_words_have_to_be_met_by_more(terms: int, threshold: float) -> None:
     """The threshold of examples grows with the number of their words, to .2."""
-    topic = make_topic(Options(examples=["x"]), {f"w{n}": 0.1 for n in range(terms)})
+    topic = make_topic(Options(examples=["x"], judge="vector"), {f"w{n}": 0.1 for n in range(terms)})
     assert pytest.approx(threshold) == topic.threshold
 
 
@@ -212,7 +220,7 @@ def test_every_judge_is_described(name: str) -> None:
         ({"terms": "x", "examples": ["y"]}, "more than one topic"),
         ({"topic": "   "}, "the topic is empty"),
         ({"topic": "coral", "model": "m"}, r"more than one topic \(topic and model\)"),
-        ({"topic": "coral", "judge": "lycosa"}, "there is no judge 'lycosa': choose one of vector, .*module:Class"),
+        ({"topic": "coral", "judge": "lycosa"}, "there is no judge 'lycosa': choose one of probability, .*module:Class"),
         ({"judge": "keyword"}, "the judge keyword has nothing to go by: say what to hunt in a few words"),
         ({"judge": "regex"}, "the judge regex has nothing to go by: .*--regex PATTERN"),
         ({"judge": "model"}, "the judge model has nothing to go by: .*--model FILE"),

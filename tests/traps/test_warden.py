@@ -528,6 +528,34 @@ def test_what_only_stuffed_pages_link_to_is_held() -> None:
     assert (HELD, FREE) == (hunt.level(f"{C}/new"), hunt.level("http://d.test/"))
 
 
+def test_a_page_that_leads_to_stuffed_pages_is_one_of_them() -> None:
+    """However it reads: what else it links to is held, and what pages link to that it alone led to."""
+    hunt = Hunt()
+    farm = [f"http://x{number}.test/" for number in range(8)]
+    hunt.fetch(f"{A}/", farm)
+    hunt.fetch(farm[0], [f"{C}/deeper"])
+    for number in (1, 2):
+        hunt.fetch(farm[number], data=STARK_TEXT)
+    assert (FREE, FREE) == (hunt.level(farm[7]), hunt.level(f"{C}/deeper"))
+    hunt.fetch(farm[3], data=STARK_TEXT)
+    assert (HELD, HELD) == (hunt.level(farm[7]), hunt.level(f"{C}/deeper"))
+    hunt.fetch(f"{B}/", [farm[7]])
+    assert (FREE, HELD) == (hunt.level(farm[7]), hunt.level(farm[6]))
+
+
+def test_a_page_with_a_few_bad_links_is_not() -> None:
+    """A site's own pages, and what leads elsewhere as well, are not blamed for some spam in between."""
+    hunt = Hunt()
+    spam = [f"http://x{number}.test/" for number in range(3)]
+    hunt.fetch(f"{A}/", [*spam, *(f"{A}/{number}" for number in range(10))])
+    hunt.fetch(f"{B}/", [*(f"http://y{number}.test/" for number in range(8))])
+    for url in spam:
+        hunt.fetch(url, data=STARK_TEXT)
+    for number in range(6):
+        hunt.fetch(f"http://y{number}.test/", data=STARK_TEXT if number > 2 else {})
+    assert {FREE} == {hunt.level(url) for url in (f"{A}/9", "http://y7.test/")}
+
+
 def test_one_misjudged_page_does_not_hide_a_site() -> None:
     """On a host whose pages read well mostly, or where a start page lies, links of a stuffed page are free."""
     hunt = Hunt()

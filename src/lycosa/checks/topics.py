@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
 from lycosa.checks.trials import visits
-from lycosa.core.protocols import Topic
-from lycosa.core.types import Judgement, Links, Page, Place, Visit
+from lycosa.core.protocols import Learner, Topic
+from lycosa.core.types import Judgement, Label, Lesson, Links, Page, Place, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
 
@@ -222,6 +223,60 @@ def data_can_be_stored(make: MakeTopic) -> None:
     want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")
 
 
+def lessons_are_exact(make: MakeTopic) -> None:
+    """A topic that learns changes with its lessons only, and another one that reads them from the log is the same."""
+    topic, again = make(), make()
+    if not isinstance(topic, Learner) or not isinstance(again, Learner):
+        return
+    words, page = Vocabulary(), _page(_REEF, ["coral", "weather"])
+    versions = 0
+    for visit in visits():
+        words.learn(visit)
+        topic.learn(visit)
+        again.learn(visit)
+        versions += visit.is_version
+    seen = next(visit.node for visit in visits() if visit.is_page)
+    for one in (topic, again):
+        one.hear(Label(seen, True, 1.0))
+        _rated(one, versions)
+    before = topic.judge(page, words.read(page))
+    lesson = topic.lesson(2.0, force=True)
+    want(
+        _same(before, topic.judge(page, words.read(page))),
+        "lesson() has changed what judge() says: change in adopt(lesson) only, which a replayed crawl calls, too",
+    )
+    if lesson is None:
+        return
+    try:
+        stored = codec.decode_other("lesson", codec.encode_other(lesson))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CheckFailed(f"the log can't keep the lesson ({error}): use plain values, bytes and arrays") from error
+    assert isinstance(stored, Lesson)
+    topic.adopt(lesson)
+    again.adopt(stored)
+    judged = [one.judge(page, words.read(page)) for one in (topic, again)]
+    want(
+        _same(*judged),
+        f"after its own lesson it says {judged[0]}, another one that read it from the log {judged[1]}: what is learned "
+        "must be in the lesson, or follow from the visits",
+    )
+    worths = [_rated(one, versions) for one in (topic, again)]
+    want(
+        np.array_equal(worths[0], worths[1]),
+        f"worths() differ, {worths[0]} and {worths[1]}, after the same visits and lesson",
+    )
+
+
+def _rated(topic: Learner, versions: int) -> NDArray[np.floating[Any]]:
+    worths = topic.worths()
+    want(
+        isinstance(worths, np.ndarray) and worths.shape == (versions,) and bool(np.isfinite(worths).all()),
+        f"worths() are {shape(worths)} after {versions} versions of pages: one finite number for each visit with "
+        "`visit.is_version`, in their order; revisits are among them",
+    )
+    return worths
+
+
 TOPIC_CHECKS = (
     threshold_is_a_number,
     a_page_with_links,
@@ -236,4 +291,5 @@ TOPIC_CHECKS = (
     judging_is_pure,
     fresh_ones_agree,
     any_visit_can_be_learned,
+    lessons_are_exact,
 )

@@ -78,7 +78,8 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
     console.print(Text(heading, "bold"))
     for page in pages:
         title = " ".join(clean(page.title).split()) or "-"
-        line = Text(f"  {page.before:.2f} → {page.after:.2f}  {title}  ").append(clean(page.url), "dim")
+        moved = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
+        line = Text(f"  {moved}  {title}  ").append(clean(page.url), "dim")
         console.print(line, soft_wrap=True)
     if count > len(pages):
         console.print(Text(f"  and {count - len(pages):,} more", "dim"))
@@ -91,12 +92,11 @@ def label(directory: Path, urls: Sequence[str], *, relevant: bool) -> None:
     """Write a person's word on some pages into the crawl's log, and have the judge learn from it."""
     if Directory.read_options(directory) and not (directory / NAME).exists():
         raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
-    told = keep_labels(directory, dict.fromkeys(urls, relevant))
-    print(f"{len(urls)} labelled as {RELEVANT if relevant else IRRELEVANT}; {told}")
+    keep_labels(directory, dict.fromkeys(urls, relevant))
 
 
-def keep_labels(directory: Path, said: dict[str, bool]) -> str:
-    """Keep what was said of pages; what there is now, in words."""
+def keep_labels(directory: Path, said: dict[str, bool]) -> None:
+    """Keep what was said of pages, have the judge learn from it, and tell what there is now."""
     opened = Directory.open(directory)
     try:
         with closing(opened.log()) as log:
@@ -109,11 +109,13 @@ def keep_labels(directory: Path, said: dict[str, bool]) -> str:
             given = labels_in(log)
     finally:
         opened.close()
-    good = sum(given.values())
-    told = f"now {good} yes, {len(given) - good} no.\n{judged.after.told}; before: {judged.before.told}."
+    good, console = sum(given.values()), output()
+    kinds = [RELEVANT] * (True in said.values()) + [IRRELEVANT] * (False in said.values())
+    told = f"{len(said)} labelled as {' or '.join(kinds)}; now {good} yes, {len(given) - good} no."
+    console.print(told, highlight=False)
+    console.print(f"{judged.after.told}; before: {judged.before.told}.", highlight=False)
     if good >= 3 and len(given) - good >= 3:
-        told += f"\nTrain a model with them: lycosa train {shlex.quote(str(directory))}"
-    return told
+        print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
 
 
 def ask(directory: Path, *, json: bool) -> None:
@@ -158,7 +160,7 @@ def _ask(console: Console, directory: Path, found: Sequence[Question]) -> None:
         if typed in ("y", "n"):
             said[question.url] = typed == "y"
     if said:
-        print(keep_labels(directory, said))
+        keep_labels(directory, said)
 
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:

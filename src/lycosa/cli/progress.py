@@ -17,6 +17,8 @@ from rich.text import Text
 
 from lycosa.cli.manners import lively, output
 from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.reading import Collection
+from lycosa.collection.weakness import weakness
 from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit
@@ -100,6 +102,11 @@ class Progress:
             f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{wasted}.", highlight=False
         )
         print(f"Ended: {engine.ending or 'interrupted'}.")
+        if path is not None and tally.pages:
+            with Collection(path) as collection:
+                warning = weakness(collection, tally.pages)
+            if warning:
+                output().print(f"The topic's words are weak: {warning}.", highlight=False, markup=False)
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
@@ -117,6 +124,8 @@ class Progress:
         if path is not None:
             name = shlex.quote(str(path))
             print(f"See it with:  lycosa show {name}, lycosa report {name}")
+            if not self._estimate().sure:
+                print(f"Say yes or no where it is unsure:  lycosa label {name}")
             if engine.ending == PAGES_SPENT and engine.table.open_rows:
                 print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
             elif engine.table.open_rows and engine.ending != EXHAUSTED:

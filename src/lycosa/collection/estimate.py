@@ -2,7 +2,8 @@
 
 Where the judge gives probabilities, each page is relevant with the chance p that it names. The number at the line is
 what people are told; the sum of all p is what is to be expected, with a variance of the sum of p (1 - p). The two say
-the same if the judge is well calibrated, so the interval reaches around both of them.
+the same if the judge is well calibrated, so the interval reaches around both of them. And the line itself may be drawn
+in the wrong place: the interval also reaches to the counts with the line a little higher and a little lower.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
 from lycosa.store.log import FIRSTS, WORTH
+
+DOUBT = 1.0
+"""Log odds by which the line may be off, to either side."""
 
 SURE = 1.64
 """Standard deviations to either side: the truth lies within in nine of ten cases."""
@@ -61,8 +65,17 @@ def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bo
         return Estimate(pages, count, count, count)
     chances = np.clip(worths, 0.0, 1.0)
     expected, spread = float(chances.sum()), SURE * math.sqrt(float((chances * (1.0 - chances)).sum()))
-    low, high = min(count, expected) - spread, max(count, expected) + spread
+    strict, lax = _moved(threshold, DOUBT), _moved(threshold, -DOUBT)
+    low = min(count, expected) - spread
+    high = max(count, expected) + spread
+    low = min(low, float(np.count_nonzero(worths >= strict)))
+    high = max(high, float(np.count_nonzero(worths >= lax)))
     return Estimate(pages, count, max(0, math.floor(low)), min(len(worths), math.ceil(high)), sure=False)
+
+
+def _moved(threshold: float, by: float) -> float:
+    """The threshold with so much more log odds."""
+    return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
 
 
 def estimate_of(collection: Collection, pages: int) -> Estimate:

@@ -142,6 +142,7 @@ class Engine:
         self._stopping = False
         self._lanes_seen = 0
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
+        self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
         self._unheard = False  # labels that the count of relevant pages does not know of yet
 
     # -- what is learned ---------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ class Engine:
         """At the start of a run: learn from labels that nobody has learned from yet, if the judge does."""
         if self._unheard and self.learner is not None and not self._teach(force=True):
             self._recount()
-            self.log.rate(self.learner.worths())
+            self.log.rate(self._worths)
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
@@ -182,14 +183,19 @@ class Engine:
 
     def _recount(self) -> None:
         """The pages so far are worth something else."""
-        self.tally.relevant = int(np.count_nonzero(self.worths() >= self.topic.threshold))
+        assert self.learner is not None
+        worths = self._worths = self.learner.worths()
+        self.tally.relevant = int(np.count_nonzero(worths[self._counted()] >= self.topic.threshold))
         self._unheard = False
 
     def worths(self) -> NDArray[np.floating[Any]]:
         """What the pages are worth by now, each content once; empty where the judge can't tell."""
         if self.learner is None:
             return np.zeros(0)
-        return self.learner.worths()[np.frombuffer(self._counts, np.bool_)]
+        return self.learner.worths()[self._counted()]
+
+    def _counted(self) -> NDArray[np.bool_]:
+        return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: what is looked at can't grow
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         row = self.table.add_seed(node, source, parent)
@@ -516,7 +522,7 @@ class Engine:
         self.fold(lesson)
         with self.log.together():
             self.log.append(lesson)
-            self.log.rate(self.learner.worths())
+            self.log.rate(self._worths)
         return True
 
     def _record(self, event: Event) -> None:

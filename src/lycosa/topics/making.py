@@ -128,7 +128,9 @@ def _judge(options: Options) -> tuple[str, dict[str, str]]:
     """The name of the judge that the options name or imply, and its parameters as they were typed."""
     if options.judge:
         return parse(options.judge)
-    return "regex" if options.regex else "model" if options.model else DEFAULT, {}
+    if options.regex or options.model:
+        return "regex" if options.regex else "model", {}
+    return FORMER if options.background else DEFAULT, {}  # word statistics of one's own are for those who weigh by idf
 
 
 def _check_sources(name: str, asked: list[str]) -> None:

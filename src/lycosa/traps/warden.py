@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.frontier import FREE, HELD, SHUT
-from lycosa.core.table import Table
+from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.text.quality import quality
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
@@ -75,6 +75,9 @@ STUFFED_PAGES = 2
 
 STARK = 0.2
 """The quality below which one page is enough, if the host has given no other."""
+
+MISLED = 3
+"""Stuffed pages of other hosts that a page leads to, most of what was fetched from there: then it is one of them."""
 
 LOOK_AGAIN = 100
 """Pages after which hosts that were held for yielding nothing are looked at again."""
@@ -162,6 +165,8 @@ class Warden:
         """Rows that only stuffed pages link to."""
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
+        self._led: dict[int, list[int]] = {}
+        """Of each page that first led to pages of other hosts: how many were fetched, and how many are stuffed."""
         self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
         self._named: defaultdict[str, list[int]] = defaultdict(list)
@@ -202,7 +207,7 @@ class Warden:
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
             self._judge_page(visit, number, changed)
             self._judge_links(step, changed)
-            heard = self._suspects(step, new, visit)
+            heard = np.concatenate([self._suspects(step, new, visit), self._blame(step.row, visit, table)])
         touched = self._sentence(changed)
         rows = np.concatenate([new, heard, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
         return rows, self.levels(rows)
@@ -318,13 +323,39 @@ class Warden:
 
         A page may be misjudged: where most pages of a host are not stuffed, or a start page lies, its links are free.
         """
-        host = self.hosts[self.sections[self._section[step.row]].host]
+        host = self._host(step.row)
         if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
             self._suspect[step.children[step.children >= self._known - len(new)]] = True
             return new[:0]
         freed = step.children[self._suspect[step.children]]
         self._suspect[freed] = False
         return freed
+
+    def _blame(self, row: int, visit: Visit, table: Table) -> Rows:
+        """A page that leads to stuffed pages mostly is one of a farm, however it reads.
+
+        What it alone links to is suspect, and what pages link to that it alone led to. Returned are these rows.
+        """
+        parent = int(table.parent[row])
+        nowhere = np.zeros(0, np.int32)
+        if parent < 0 or self._host(parent) is self._host(row):
+            return nowhere
+        led = self._led.setdefault(parent, [0, 0])
+        led[0] += 1
+        led[1] += is_stuffed(visit)
+        if not is_stuffed(visit) or led[1] < MISLED or 2 * led[1] <= led[0] or self._host(parent).started:
+            return nowhere
+        children = table.edges.children(parent)
+        alone = children[table.in_degree[children] == 1]
+        if 2 * sum(self._host(child) is not self._host(parent) for child in children.tolist()) < len(children):
+            return nowhere
+        farther = [table.edges.children(child) for child in alone[table.state[alone] != OPEN].tolist()]
+        suspects = np.concatenate([alone, *(rows[table.in_degree[rows] == 1] for rows in farther)]).astype(np.int32)
+        self._suspect[suspects] = True
+        return suspects
+
+    def _host(self, row: int) -> Host:
+        return self.hosts[self.sections[self._section[row]].host]
 
     def _sentence(self, changed: set[int]) -> set[int]:
         """Decide anew on sections, and on their hosts; returns the sections whose rows have another level now."""

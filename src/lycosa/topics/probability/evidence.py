@@ -41,6 +41,12 @@ PARTS = (slice(0, STEMS), slice(STEMS, STEMS + WORDS), slice(STEMS + WORDS, FEAT
 SHARES = (6.0, 2.0, 4.0)
 """How much each kind counts when pages are likened; a page's vector counts 4."""
 
+MOST_LINKS = 400
+"""Links of a page that are looked at."""
+
+REMEMBERED = 50_000
+"""Words of addresses whose stems are remembered."""
+
 SLOTS = 1 << 18
 TENTHS = 16
 """1 + log f is kept as so many parts of 1."""
@@ -64,7 +70,7 @@ class Evidence:
     answers: Column
     vector: NDArray[np.int8]
     against: float = 0.0
-    """How much it has of the words that speak against it, from 0 to 1."""
+    """How much speaks against it, from 0 to 1: words that do, and phrases that it lacks."""
     quality: float = 1.0
 
 
@@ -87,24 +93,21 @@ class Looking:
         self._background = Background.load()
         self._length = 0.0
         self._slot_of = np.zeros(1024, np.int32)
-        self._terms = 0
-        self._wanted: dict[str, tuple[NDArray[np.int32], Column, NDArray[np.int32]]] = {}
+        self.names: list[str] = []
+        """The words of the crawl, by number."""
+        self._words_met: dict[tuple[str, str], int] = {}
+        self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
 
     # -- the crawl's words -------------------------------------------------------------------------------------
-
-    @property
-    def terms(self) -> int:
-        """Words of the crawl that are known, by their numbers."""
-        return self._terms
 
     def meet(self, new: Sequence[str]) -> None:
         """The next words of the crawl, in the order of their numbers."""
         if not new:
             return
-        known = self._terms
-        self._terms += len(new)
-        self._slot_of = fit(self._slot_of, self._terms)
-        slots = self._slot_of[known : self._terms] = np.fromiter(map(slot_of, new), np.int32, len(new))
+        known = len(self.names)
+        self.names += new
+        self._slot_of = fit(self._slot_of, len(self.names))
+        slots = self._slot_of[known : len(self.names)] = np.fromiter(map(slot_of, new), np.int32, len(new))
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
@@ -142,8 +145,8 @@ class Looking:
         )
         self._answer(evidence, found, terms, language, title)
         phrased = data.get("phrases")
-        if phrased is not None:
-            evidence.answers[:3] *= 0.5 + 0.5 * float(phrased)
+        if phrased is not None:  # without the phrases that were asked for, their words alone say less
+            evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
         return evidence
 
     def count(self, evidence: Evidence, words: int) -> None:
@@ -157,6 +160,8 @@ class Looking:
         self, found: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
+        if not len(found):  # a page without a word, whatever its address
+            return slots, amounts
         often = 1.0 + np.log(np.maximum(terms.counts, 1))
         kept: Any = slice(None)
         if len(found) > STEMS:
@@ -166,13 +171,13 @@ class Looking:
         own = found[kept]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[kept], 255.0)
-        words = [slot_of(f"address {stem}") for stem in dict.fromkeys(stems(words_of(node), language))][:WORDS]
+        words = self._address(node, language)[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
-        distinct = dict.fromkeys(links)
+        distinct = dict.fromkeys(links[:MOST_LINKS])
         distinct.pop(node, None)
         if distinct:
-            leads = np.unique(np.fromiter((slot_of(f"link {url}") for url in distinct), np.int32, len(distinct)))
+            leads = np.array(sorted({slot_of(f"link {url}") for url in distinct}), np.int32)
             if len(leads) > LINKS:  # those that other pages have as well, the rarest first
                 often_met = self.frequency[leads]
                 leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]
@@ -180,8 +185,28 @@ class Looking:
             amounts[STEMS + WORDS : STEMS + WORDS + len(leads)] = TENTHS
         return slots, amounts
 
+    def _address(self, node: str, language: str) -> list[int]:
+        """The slots of an address's words; each word is stemmed once."""
+        known, found = self._words_met, []
+        for word in words_of(node).lower().split():
+            slot = known.get((word, language))
+            if slot is None:
+                stem = next(iter(stems(word, language)), "")
+                if len(known) >= REMEMBERED:
+                    known.clear()
+                slot = known[word, language] = slot_of(f"address {stem}") if stem else 0
+            if slot and slot not in found:
+                found.append(slot)
+        return found
+
     def _answer(self, evidence: Evidence, found: NDArray[np.int32], terms: Terms, language: str, title: str) -> None:
         wanted, weights, against = self._asked(language)
+        if self.meaning is not None:
+            evidence.answers[3] = float(evidence.vector @ self.meaning) / STEPS
+        places = [(at, weight) for at, weight in zip(_places(found, wanted), weights, strict=True) if at >= 0]
+        met = [at for at in _places(found, against) if at >= 0]
+        if not places and not met:
+            return
         marks = terms.marks
         if not len(marks):  # an earlier version's log
             own = [slot_of(stem) for stem in stems(title, language)]
@@ -190,22 +215,16 @@ class Looking:
         mean = self._length / self.pages if self.pages else length or 1.0
         damp = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean or 1.0))
         answers = evidence.answers
-        for slot, weight in zip(wanted.tolist(), weights.tolist(), strict=True):
-            at = np.flatnonzero(found == slot)
-            if len(at):
-                count, mark = float(terms.counts[at[0]]), int(marks[at[0]])
-                answers[0] += weight * count / (count + damp)
-                answers[1] += weight * bool(mark & (TITLE | ADDRESS))
-                answers[2] += weight * bool(mark & (LEAD | HEADING))
-        for slot in against.tolist():
-            at = np.flatnonzero(found == slot)
-            if len(at):
-                plain = bool(int(marks[at[0]]) & (TITLE | HEADING | LEAD))
-                evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at[0]]) / 4.0))
-        if self.meaning is not None:
-            answers[3] = float(evidence.vector.astype(np.float32) @ self.meaning) / STEPS
+        for at, weight in places:
+            count, mark = float(terms.counts[at]), int(marks[at])
+            answers[0] += weight * count / (count + damp)
+            answers[1] += weight * bool(mark & (TITLE | ADDRESS))
+            answers[2] += weight * bool(mark & (LEAD | HEADING))
+        for at in met:
+            plain = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
+            evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at]) / 4.0))
 
-    def _asked(self, language: str) -> tuple[NDArray[np.int32], Column, NDArray[np.int32]]:
+    def _asked(self, language: str) -> tuple[list[int], list[float], list[int]]:
         """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""
         known = self._wanted.get(language)
         if known is None:
@@ -217,11 +236,19 @@ class Looking:
             whole = sum(weights.values()) or 1.0
             against = dict.fromkeys(stem for text in self._against for stem in stems(text, language))
             known = (
-                np.array([slot_of(stem) for stem in weights], np.int32),
-                np.array([weight / whole for weight in weights.values()], np.float32),
-                np.array([slot_of(stem) for stem in against if stem not in weights], np.int32),
+                [slot_of(stem) for stem in weights],
+                [weight / whole for weight in weights.values()],
+                [slot_of(stem) for stem in against if stem not in weights],
             )
             if len(self._wanted) > 40:
                 self._wanted.clear()
             self._wanted[language] = known
         return known
+
+
+def _places(found: NDArray[np.int32], wanted: Sequence[int]) -> list[int]:
+    """Where each slot is among those of a page; -1 where it is not."""
+    if not len(found):
+        return [-1] * len(wanted)
+    at = [int((found == slot).argmax()) for slot in wanted]
+    return [place if found[place] == slot else -1 for place, slot in zip(at, wanted, strict=True)]

@@ -38,8 +38,9 @@ class Pages:
         """One more row, and its number."""
         row = self.count
         self.count += 1
-        for name in ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth"):
-            setattr(self, name, fit(getattr(self, name), self.count))
+        if self.count > len(self.worth):
+            for name in ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth"):
+                setattr(self, name, fit(getattr(self, name), self.count))
         self.slots[row], self.amounts[row], self.answers[row] = evidence.slots, evidence.amounts, evidence.answers
         self.vectors[row] = evidence.vector
         self.against[row], self.quality[row] = evidence.against, evidence.quality

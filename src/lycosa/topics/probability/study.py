@@ -1,0 +1,291 @@
+"""What the pages so far teach: which of them are alike in the way that relevant pages are, and where the line lies.
+
+Positives are pages that a person named: examples, pages with a yes, start pages. Start pages are usually examples; but
+portals and directories may be among them, so each counts as far as it is trusted (`_trust`): by how well it answers the
+words, or how much it is like the other positives, compared with the pages at large. Where little is left to trust, the
+pages that answer the words best stand in. Negatives are drawn from all pages: at first those that least look relevant,
+then each as far as the regression so far does not take it for relevant (positive-unlabelled learning).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.topics.embedding import COMMON, STEPS
+from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
+from lycosa.topics.probability.line import expected, line, moved
+from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages
+from lycosa.topics.probability.regression import fitted, sigmoid
+
+SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
+"""Log odds for each unit of likeness to pages that were shown, or that were taken for relevant as none was."""
+ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
+"""Log odds for each unit of an answer (`evidence.ANSWERS`)."""
+UNTAUGHT, UNTAUGHT_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
+"""The same before the first lesson, when nothing is known but the words; and the line then."""
+AGAINST = 4.0
+"""Log odds that words which speak against a page cost."""
+STUFFED = 4.0
+"""Log odds that a page loses for each factor of e by which its quality is below one half."""
+
+SHOWN, OTHERS, LIKELY = 60, 150, 10
+"""Pages that are learned from: named by a person, drawn from the others, and taken for relevant."""
+EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
+"""How much an example and a label count, where a start page that is trusted counts 1; and how much it takes in all for
+nobody to stand in."""
+ANSWERING = 0.4
+"""The share of pages that a start page has to answer the words better than, to be trusted for its likeness."""
+TELLING = 1000
+"""Features of relevant pages that are weighed."""
+LOOKS, ASIDE = 0.6, 0.7
+"""How much being like relevant pages counts, beside the words, for whether a page looks relevant; and the share of
+pages that look so much so that they are no negatives at first."""
+ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
+"""How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
+a negative counts at least; and what positives and negatives count in all."""
+MEAN, MOST = 30.0, 1000
+"""For how many pages that of other collections counts, beside the less relevant half; and how many of those."""
+
+Column = NDArray[np.float32]
+Numbers = NDArray[Any]
+Rows = NDArray[np.intp]
+
+
+class Model(NamedTuple):
+    """What a lesson says, as it comes back from the log."""
+
+    weight: Column
+    """Of each slot."""
+    direction: Column
+    level: float
+    mean: Column
+    line: float
+    likeness: float
+    alone: dict[int, float]
+    """d of the pages that were learned from, each as if it had not been."""
+    idf: Column
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], idf: Column) -> Model:
+        """`idf` are those of now: at the same place in the log they are the same."""
+        weight = np.zeros(SLOTS, np.float32)
+        weight[np.frombuffer(data["slots"], np.int32)] = np.frombuffer(data["weights"], np.float32)
+        rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
+        return cls(
+            weight,
+            np.frombuffer(data["direction"], np.float32),
+            float(data["level"]),
+            np.frombuffer(data["mean"], np.float32),
+            float(data["line"]),
+            float(data["likeness"]),
+            dict(zip(rows.tolist(), alone.tolist(), strict=True)),
+            idf,
+        )
+
+    def odds_of(self, page: Evidence) -> float:
+        """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""
+        weights = page.amounts * self.idf[page.slots]
+        squares, told = weights * weights, weights * self.weight[page.slots]
+        d = self.level
+        for part, share in zip(PARTS, SHARES, strict=True):
+            if length := float(squares[part].sum()):
+                d += math.sqrt(share / length) * float(told[part].sum())
+        if page.vector.any():
+            place = page.vector / np.float32(STEPS) - self.mean
+            d += VECTOR * float(place @ self.direction) / math.sqrt(float(place @ place) or 1.0)
+        stuffing = min(0.0, math.log(max(2.0 * page.quality, 1e-4)))
+        return self.likeness * d + float(page.answers @ ANSWER) - AGAINST * page.against + STUFFED * stuffing
+
+    def odds(self, pages: Pages, rows: Rows) -> Numbers:
+        """Log odds of some pages, before the line is drawn."""
+        d = np.zeros(len(rows), np.float32)
+        for begin in range(0, len(rows), AT_ONCE):
+            some = rows[begin : begin + AT_ONCE]
+            weighed = pages.values(some, self.idf) * self.weight[pages.slots[some]]
+            d[begin : begin + AT_ONCE] = weighed.sum(axis=1) + pages.placed(some, self.mean) @ self.direction
+        d += np.float32(self.level)
+        at = np.searchsorted(rows, list(self.alone))  # rows are in order
+        for place, (row, alone) in zip(at.tolist(), self.alone.items(), strict=True):
+            if place < len(rows) and rows[place] == row:
+                d[place] = alone
+        stuffing = np.log(np.maximum(2.0 * pages.quality[rows], 1e-4))
+        odds: Numbers = (
+            np.float32(self.likeness) * d
+            + pages.answers[rows] @ ANSWER
+            - np.float32(AGAINST) * pages.against[rows]
+            + np.float32(STUFFED) * np.minimum(stuffing, 0.0)
+        )
+        return odds
+
+
+@dataclass(slots=True)
+class Given:
+    """What people have said, by rows."""
+
+    starts: Rows
+    certain: Rows
+    """Examples that the crawl has met, and pages with a yes."""
+    counts: Numbers
+    """What each of the certain ones counts."""
+    refused: Rows
+
+
+def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[str, Any]:
+    """A lesson's data. `examples` are pages that were shown beforehand."""
+    known = np.flatnonzero(pages.first[: pages.count])
+    asked = pages.answers[: pages.count] @ UNTAUGHT
+    percentile = np.zeros(pages.count)
+    percentile[known] = rank(asked[known])
+    named = np.concatenate([given.certain, given.starts])
+    likely = np.setdiff1d(known[asked[known] > 0.0], np.concatenate([named, given.refused]))
+    likely = likely[np.argsort(-asked[likely], kind="stable")[:LIKELY]]
+    others = np.setdiff1d(known, np.concatenate([named, likely, given.refused]))
+    others = others[np.argsort(_shuffled(others), kind="stable")[:OTHERS]]
+    rows = np.concatenate([named, likely, given.refused, others]).astype(np.intp)
+    e, c = examples.count, examples.count + len(given.certain)
+    n = c + len(given.starts)
+    p, r = n + len(likely), n + len(likely) + len(given.refused)
+
+    mean = _mean(pages, known[pages.worth[known] <= np.median(pages.worth[known])])
+    every = np.arange(e)
+    slots = np.concatenate([examples.slots[every], pages.slots[rows]])
+    weighed = np.concatenate([examples.values(every, idf), pages.values(rows, idf)])
+    vectors = np.concatenate([examples.placed(every, mean), pages.placed(rows, mean)])
+    telling = _telling(slots[:p], weighed[:p])
+    matrix = _dense(slots, weighed, telling)
+    kernel = matrix @ matrix.T + vectors @ vectors.T + np.float32(1.0)
+
+    positive = np.concatenate([np.full(e, EXAMPLE), given.counts, np.zeros(p - c)])
+    for at in range(c, n):
+        positive[at] = _trust(kernel, at, n, p, percentile[rows[at - e]])
+    missing = ENOUGH - float(positive.sum())
+    if missing > 0.0 and p > n:
+        positive[n:] = missing / (p - n)
+    guessed = missing > 0.5 * ENOUGH
+    weights, d = np.zeros(len(slots)), np.zeros(len(slots))
+    if positive.sum() > 0.0:
+        negative = _unlike(kernel, positive, r, percentile[others])
+        yes = np.zeros(len(slots))
+        yes[:p] = 1.0
+        for _ in range(ROUNDS):
+            used = np.concatenate([positive, np.full(r - p, LABELLED), negative])
+            used[:p] *= SCALE / max(used[:p].sum(), 1e-9)
+            used[p:] *= SCALE / max(used[p:].sum(), 1e-9)
+            kept = np.flatnonzero(used > 0.0)
+            a, alone = fitted(kernel[np.ix_(kept, kept)].astype(np.float64), yes[kept], used[kept])
+            d = kernel[:, kept].astype(np.float64) @ a
+            d[kept] = alone
+            negative = np.maximum(1.0 - _looking(d[r:], float(np.average(d[:p], weights=positive))), LEAST)
+        weights[kept] = a
+    data: dict[str, Any] = {
+        "slots": telling.astype(np.int32).tobytes(),
+        "weights": (weights @ matrix).astype(np.float32).tobytes(),
+        "direction": (weights @ vectors).astype(np.float32).tobytes(),
+        "level": float(np.float32(weights.sum())),
+        "mean": mean.tobytes(),
+        "rows": rows.astype(np.int32).tobytes(),
+        "alone": d[e:].astype(np.float32).tobytes(),
+        "likeness": GUESSED_LIKENESS if guessed else SHOWN_LIKENESS,
+        "line": 0.0,
+    }
+    odds = np.zeros(pages.count)
+    odds[known] = Model.of(data, idf).odds(pages, known)
+    of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
+    trusted = rows[: p - e][positive[e:] > 0.2]
+    data["line"] = _line(odds, known, np.concatenate([odds[trusted], of_examples]), given, guessed)
+    return data
+
+
+def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, guessed: bool) -> float:
+    """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels."""
+    said = np.concatenate([given.certain, given.refused])
+    free = np.setdiff1d(known, said)
+    if not len(free):
+        return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
+    at = line(odds[free], expected(odds[free], shown, guessed))
+    yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
+    return moved(at, odds[said], yes) if len(said) else at
+
+
+def _trust(kernel: Column, at: int, named: int, likely: int, percentile: float) -> float:
+    """How far a start page is one of those that are wanted, from 0 to 1.
+
+    Two things can speak for it: how it answers the words, and how much it is like the other pages that were named,
+    both compared with the pages at large. But portals are like each other, too: what hardly answers at all is not
+    trusted for that.
+    """
+    others = np.delete(np.arange(named), at)
+    like = percentile
+    if len(others) and likely < len(kernel):
+        near = kernel[:, others].mean(axis=1)
+        like = float(np.mean(near[likely:] < near[at]))
+    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / ANSWERING)
+
+
+def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
+    """How much each of the other pages counts as irrelevant to begin with: 1 for those that least look relevant."""
+    if first == len(kernel):
+        return np.zeros(0)
+    likeness = kernel[first:, : len(positive)] @ positive
+    looks = LOOKS * rank(likeness) + (1.0 - LOOKS) * percentile
+    return np.where(rank(looks) < 1.0 - ASIDE, 1.0, 0.0)
+
+
+def _looking(d: Numbers, high: float) -> Numbers:
+    """How far pages look relevant by their likeness: one half midway between the usual page and the positives."""
+    if not len(d):
+        return d
+    low = float(d[d <= np.median(d)].mean())
+    found: Numbers = sigmoid(STEEP * (d - (low + high) / 2.0) / max(high - low, 0.5))
+    return found
+
+
+def _mean(pages: Pages, off: Rows) -> Column:
+    """The mean page: what all pages have in common. Those of the more relevant half are not among them."""
+    common = np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
+    some = off[:: max(1, len(off) // MOST)]
+    whole = MEAN * common + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
+    mean: Column = (whole / np.float32(MEAN + len(some))).astype(np.float32)
+    return mean
+
+
+def _telling(slots: NDArray[np.int32], weighed: Column) -> Rows:
+    """The features that positives have most of, in order."""
+    sums = np.bincount(slots.ravel(), weighed.ravel(), SLOTS)
+    sums[0] = 0.0
+    best = np.argpartition(-sums, TELLING)[:TELLING]
+    return np.sort(best[sums[best] > 0.0])
+
+
+def _dense(slots: NDArray[np.int32], weighed: Column, telling: Rows) -> Column:
+    """Pages as rows, with a column for each feature that tells."""
+    column_of = np.full(SLOTS, -1, np.int32)
+    column_of[telling] = np.arange(len(telling))
+    columns = column_of[slots]
+    at, nth = np.nonzero(columns >= 0)
+    matrix = np.zeros((len(slots), len(telling)), np.float32)
+    np.add.at(matrix, (at, columns[at, nth]), weighed[at, nth])
+    return matrix
+
+
+def rank(scores: Numbers) -> Numbers:
+    """The share of scores that are below each, equal ones counted half.
+
+    >>> rank(np.array([3.0, 1.0, 1.0, 2.0])).tolist()
+    [0.875, 0.25, 0.25, 0.625]
+    """
+    ordered = np.sort(scores)
+    below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
+    return below / (2.0 * max(len(scores), 1))
+
+
+def _shuffled(rows: Rows) -> NDArray[np.uint64]:
+    """A number for each row by which they are drawn: the same one in each lesson."""
+    mixed = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
