@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from lycosa.collection.shelf import Shelf
 from lycosa.collection.tracing import origin_of
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Label, Lesson, Links, Visit
+from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
 from revisited_crawl import DAY, EPOCH, THRESHOLD, Revisited, html, revisited
 
@@ -240,3 +242,23 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     shelf.catch_up()
     assert [0.75, 0.9, 0.3] == [page.worth for page in shelf.pages()]
     crawl.close()
+
+
+def test_other_words(tmp_path: Path) -> None:
+    """A crawl that is judged by other words is one whose pages are looked at for these."""
+    crawl = Revisited(tmp_path / "crawl")
+    crawl.page("http://a.test/", html("A", "coral polyps, coral and a train"))
+    crawl.close()
+    shelf = Shelf(tmp_path / "crawl")
+    shelf.catch_up()
+    before = shelf.page("http://a.test/")
+    assert before is not None
+    assert 2 == before.frequency
+    opened = Directory.open(tmp_path / "crawl")
+    opened.options = replace(opened.options, topic="trains")
+    opened.save()
+    opened.close()
+    shelf.catch_up()
+    after = shelf.page("http://a.test/")
+    assert after is not None
+    assert (("train",), 1) == (shelf.topic, after.frequency)

@@ -294,7 +294,7 @@ class _Anew:
 
     def keep(self, opened: Directory) -> None:
         """From now on the crawl is judged so."""
-        if self.log.setting("threshold", None) != self.threshold:
+        if not self.news or self.log.setting("threshold", None) != self.threshold:  # those who look must notice
             self.news.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:
             self.news.append(Setting("probability", self.probability, self.now))

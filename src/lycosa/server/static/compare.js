@@ -80,7 +80,7 @@ export function mount(panel, context) {
     figure.lines = lines;
     const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The curves as numbers" }, el("table", {}, [
       el("caption", { text: "How early the finds come: 100% would be all of them on the first page" }),
-      el("thead", {}, el("tr", {}, ["Strategy", "Found", "Earliness"].map((name, place) => el("th", { scope: "col", class: place ? "number" : "", text: name })))),
+      el("thead", {}, el("tr", {}, ["Strategy", "Relevant", "Earliness"].map((name, place) => el("th", { scope: "col", class: place ? "number" : "", text: name })))),
       el("tbody", {}, lines.map((one) => el("tr", {}, [el("th", { scope: "row", text: one.name }), el("td", { class: "number", text: count(one.y.at(-1)) }), el("td", { class: "number", text: percent(early(one.y)) })]))),
     ]));
     return [figure, table];
@@ -102,7 +102,7 @@ export function mount(panel, context) {
           body.replaceChildren(...picture(comparison));
         }
         const figure = body.querySelector("figure");
-        draw(figure, { across: "pages walked", up: "found", curves: figure.lines, says: figure.say });
+        draw(figure, { across: "pages walked", up: "relevant", curves: figure.lines, says: figure.say });
       }
     };
     fold.addEventListener("toggle", paint);

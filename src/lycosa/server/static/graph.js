@@ -167,7 +167,7 @@ export function mount(panel, context) {
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "starting point" }) : "", node.found ? el("span", { class: "badge good", text: "found" }) : ""]),
+      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "starting point" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
       step?.parent
         ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" by “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "step")} from the start` : ""])
         : "",
@@ -270,7 +270,7 @@ export function mount(panel, context) {
     tools.hidden = false;
     const graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });
     if (!graph.nodes.length) {
-      note.textContent = "No page was found yet.";
+      note.textContent = "No page is relevant yet.";
       world.replaceChildren();
       frame.hidden = true;
       return;

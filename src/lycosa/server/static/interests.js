@@ -14,7 +14,7 @@ function card(interest) {
     h("h2", null, h("a", {href: `/interests/${interest.id}`}, interest.name)),
     words ? h("p", {class: "note clamp"}, words) : null,
     crawl ? h("dl", null,
-      h("div", null, h("dt", null, "Found"), h("dd", null, number(crawl.found))),
+      h("div", null, h("dt", null, "Relevant"), h("dd", null, number(crawl.found))),
       h("div", null, h("dt", null, "Pages"), h("dd", null, number(crawl.pages), crawl.pages < crawl.budget ? h("span", {class: "note"}, ` of ${number(crawl.budget)}`) : null)),
       h("div", null, h("dt", null, "Harvest"), h("dd", null, crawl.pages ? percent(crawl.harvest) : "–"))) : h("p", {class: "note"}, "No crawl yet."),
     crawl && BUSY.has(crawl.state) && crawl.task === "crawl" ? h("progress", {max: crawl.budget, value: crawl.pages, "aria-label": `Pages of ${interest.name}`}) : null,

@@ -54,7 +54,7 @@ export function mount(panel, context) {
         el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),
-        visit.found ? el("span", { class: "badge good", text: "found" }) : "",
+        visit.found ? el("span", { class: "badge good", text: "relevant" }) : "",
         bad ? el("span", { class: "badge", text: outcome(visit.outcome) }) : "",
       ]),
       el("p", { class: "why" }, [el("span", { text: hostOf(visit.url) }), " · ", why(visit.why, true)]),
@@ -77,7 +77,7 @@ export function mount(panel, context) {
     const crawl = progress.crawl ?? context.crawl;
     const facts = [
       ["Pages", gone(crawl)],
-      ["Found", count(crawl.found)],
+      ["Relevant", count(crawl.found)],
       ["Harvest", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
       ["Pages a minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
       ["Waiting links", progress.frontier == null ? "–" : count(progress.frontier)],
@@ -87,7 +87,7 @@ export function mount(panel, context) {
     // a screen reader hears of it twice a minute, not twice a second
     if (Date.now() - spoken > 30000 || crawl.state !== "running") {
       spoken = Date.now();
-      said.textContent = `${count(crawl.pages)} pages, ${count(crawl.found)} found`;
+      said.textContent = `${count(crawl.pages)} pages, ${count(crawl.found)} relevant`;
     }
   }
 
@@ -109,7 +109,7 @@ export function mount(panel, context) {
     hosts.replaceChildren(
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Hosts" }, [
         el("table", {}, [
-          el("thead", {}, el("tr", {}, ["Host", "Pages", "Found", "Waits", "Why"].map((name, place) =>
+          el("thead", {}, el("tr", {}, ["Host", "Pages", "Relevant", "Waits", "Why"].map((name, place) =>
             el("th", { scope: "col", class: place === 1 || place === 2 ? "number" : "", text: name })))),
           el("tbody", {}, rows),
         ]),
@@ -148,7 +148,7 @@ export function mount(panel, context) {
     if (curve.breadth) {
       curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
     }
-    draw(figure, { across: "pages fetched", up: "found", curves, says: `${count(found)} found in ${count(pages)} pages.${middle} Breadth-first takes links in the order they were seen, without choosing.` });
+    draw(figure, { across: "pages fetched", up: "relevant", curves, says: `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first takes links in the order they were seen, without choosing.` });
   }
 
   function take(progress) {

@@ -25,7 +25,7 @@ function input(name, label, type, chosen, more = {}) {
 function none(crawl) {
   return crawl.pages && !["queued", "running"].includes(crawl.state)
     ? `None of the ${plural(crawl.pages, "page")} that were fetched is about it. Other words or starting points may help: Settings, Edit.`
-    : "Nothing is found yet.";
+    : "Nothing relevant yet.";
 }
 
 export function mount(panel, context) {
