@@ -271,6 +271,8 @@ def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
                 lambda: crawls.create(database, NOW, "Ann's", 5),
                 lambda crawl=crawl: crawls.refresh(database, NOW, crawl),  # type: ignore[misc]
                 lambda crawl=crawl: crawls.stop(database, NOW, crawl),  # type: ignore[misc]
+                lambda: crawls.judge_again(database, "Ann's", "labels"),
+                lambda crawl=crawl: crawls.judged(database, crawl, 1, 2),  # type: ignore[misc]
                 lambda crawl=crawl: _taken_and_ended(database, crawl),  # type: ignore[misc]
                 lambda crawl=crawl: erasing.erase_crawl(database, crawl),  # type: ignore[misc]
                 lambda: erasing.erase_interest(database, "Ann's"),

@@ -155,13 +155,15 @@ def judge_again(database: Database, interest: str, what: str) -> None:
     What is asked for more includes what is asked for less.
     """
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
-    database.run(
-        f"UPDATE crawl SET judging = CASE WHEN judging IN ({', '.join('?' * len(less))}) THEN ? ELSE judging END, "
-        "asked = asked + 1, judging_failed = '' WHERE interest = ?",
-        *less,
-        what,
-        interest,
-    )
+    with database.transaction():
+        database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)  # before its crawls: see `held`
+        database.run(
+            f"UPDATE crawl SET judging = CASE WHEN judging IN ({', '.join('?' * len(less))}) THEN ? ELSE judging END, "
+            "asked = asked + 1, judging_failed = '' WHERE interest = ?",
+            *less,
+            what,
+            interest,
+        )
 
 
 def _queue(database: Database, now: float, crawl: str, task: str = "") -> None:
