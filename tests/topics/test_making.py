@@ -220,7 +220,7 @@ def test_every_judge_is_described(name: str) -> None:
         ({"terms": "x", "examples": ["y"]}, "more than one topic"),
         ({"topic": "   "}, "the topic is empty"),
         ({"topic": "coral", "model": "m"}, r"more than one topic \(topic and model\)"),
-        ({"topic": "coral", "judge": "lycosa"}, "there is no judge 'lycosa': choose one of probability, .*module:Class"),
+        ({"topic": "coral", "judge": "lycosa"}, "there is no judge .lycosa.: choose one of prob.*module:Class"),
         ({"judge": "keyword"}, "the judge keyword has nothing to go by: say what to hunt in a few words"),
         ({"judge": "regex"}, "the judge regex has nothing to go by: .*--regex PATTERN"),
         ({"judge": "model"}, "the judge model has nothing to go by: .*--model FILE"),
