@@ -25,6 +25,9 @@ MODEL = {"model": "{model}", "targets": [TOPIC]}
 MEANING = {**WORDS, "ontology": "{ontology}"}
 
 JUDGES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("probability", WORDS),
+    ("probability", {"terms": "{terms}"}),
+    ("probability", {**WORDS, "examples": ["{example}"]}),
     ("vector", WORDS),
     ("vector,idf=none", WORDS),
     ("vector,idf=background", WORDS),

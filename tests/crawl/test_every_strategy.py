@@ -103,7 +103,8 @@ class World:
 
     async def _crawl(self, strategy: str) -> list[Event]:
         engine = self.engine(strategy)
-        plant(engine, self.web.seeds(TOPIC))
+        on_topic = sorted(self.web.relevant(TOPIC))[:2] if strategy.partition(",")[0] in PRUNING else []
+        plant(engine, [*self.web.seeds(TOPIC), *on_topic])  # a portal alone leads nowhere for those who prune
         async for _ in engine.run():
             pass
         return list(engine.log)
@@ -192,10 +193,11 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
     entry = STRATEGIES[strategy.partition(",")[0]]
     by_class = entry.needs in (MODEL, TAXONOMY)
     topic = {"model": str(world.files["model"]), "targets": [TOPIC]} if by_class else {"topic": world.web.query(TOPIC)}
+    on_topic = sorted(world.web.relevant(TOPIC))[:2] if strategy.partition(",")[0] in PRUNING else []
 
     async def first() -> list[Visit]:
         crawl = lycosa.crawl(
-            seeds=world.web.seeds(TOPIC),
+            seeds=[*world.web.seeds(TOPIC), *on_topic],
             out=tmp_path / "crawl",
             strategy=strategy.format(**world.files),
             budget=40,

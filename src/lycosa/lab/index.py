@@ -156,7 +156,7 @@ class Index:
             raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32))
         page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)
-        page.language, page.guessed, page.size = language, guessed, len(marked)
+        page.language, page.guessed, page.size, page.node = language, guessed, len(marked), self.names[node]
         return page
 
     def of_class(self, name: str) -> NDArray[np.bool_]:

@@ -118,7 +118,9 @@ class Query:
             if hit.any():
                 vector = self._frequency(self._counts(page, reading)) * lens.idf(terms.ids)
                 length = float(np.sqrt(vector @ vector)) * lens.length
-                judgement.beta = min(1.0, float(vector[at[hit]] @ lens.query[hit]) / length) if length else 0.0
+                # Rounded, since terms are summed in the order in which the crawl met them.
+                cosine = round(float(vector[at[hit]] @ lens.query[hit]) / length, 12) if length else 0.0
+                judgement.beta = min(1.0, cosine)
         # Marked anchors are part of the text: where it has no word of the query, they have none either.
         if self.link == "anchor" and len(page.links) and (judgement.beta > 0.0 or "\x01" not in page.marked):
             judgement.alphas = self._anchors(page, reading, lens)
