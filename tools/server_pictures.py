@@ -125,6 +125,8 @@ def _label(server: Running, interest: str, crawl: str) -> None:
         server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "yes"})
     for url in bad[:LABELS]:
         server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "no"})
+    while server.ask("GET", f"/crawls/{crawl}")["judging"]:  # until the judge has learned
+        time.sleep(0.3)
 
 
 def _open_a_change(server: Running, page: Page, interest: str) -> None:

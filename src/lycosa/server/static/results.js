@@ -134,6 +134,7 @@ export function mount(panel, context) {
       }
       context.threshold = answer.threshold;
       line.show(answer, threshold);
+      foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
       said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page is like that." : none(context.crawl);
       turnPage(answer.total, offset);
