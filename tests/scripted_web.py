@@ -178,7 +178,7 @@ def crawl(
     **options: Any,
 ) -> Told:
     """Crawl it from its seeds to its end, at moment 0."""
-    given: dict[str, Any] = {"strategy": "breadth-first", "clock": clock, "budget": 500, **options}
+    given: dict[str, Any] = {"strategy": "breadth-first", "judge": "vector", "clock": clock, "budget": 500, **options}
     return run(lambda: lycosa.crawl("coral reef", seeds, out=path, space=script.space(**(space or {})), **given))
 
 

@@ -199,7 +199,9 @@ def judges() -> Iterator[str]:
     yield from ("## Judges", "", "What `--judge` accepts, besides `module:Class`:", "")
     rows = []
     for name, entry in TOPICS.items():
-        source = f"[`{entry.attribute}`](../src/lycosa/topics/{entry.module}.py)"
+        is_package = (ROOT / "src" / "lycosa" / "topics" / entry.module).is_dir()
+        place = f"{entry.module}/judge" if is_package else entry.module
+        source = f"[`{entry.attribute}`](../src/lycosa/topics/{place}.py)"
         rows.append((f"`{name}`", entry.summary, entry.needs, source, entry.paper))
     yield from (*_table(("name", "what it measures", "needs", "made by", "paper"), rows), "")
 

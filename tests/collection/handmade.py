@@ -49,7 +49,13 @@ def crawl(path: Path, pages: Mapping[str, str | Document], topic: str = "coral",
     async def run() -> None:
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)
         space = WebSpace(SimTransport(Pages(pages), seed=1, latency=(0.01, 0.02)), politeness, clock)
-        given: dict[str, Any] = {"space": space, "clock": clock, "strategy": "breadth-first", **options}
+        given: dict[str, Any] = {
+            "space": space,
+            "clock": clock,
+            "strategy": "breadth-first",
+            "judge": "vector",
+            **options,
+        }
         async for _ in lycosa.crawl(topic, [FRONT], out=path, **given):
             pass
 

@@ -46,7 +46,7 @@ def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
         behind = collection.pages(copies=True, after=numbered[1][0])
         assert [seq for seq, _ in numbered[2:]] == [seq for seq, _ in behind]
         assert {COPY} == {v.node for _, v in numbered} - {v.node for _, v in collection.pages()}
-        assert all(visit.beta >= 0.1 for _, visit in collection.pages(at_least=0.1))
+        assert all(visit.worth >= 0.1 for _, visit in collection.pages(at_least=0.1))
         assert {ONE, FRONT + "br"} == {visit.node for visit in collection.finds()}
 
 

@@ -52,7 +52,7 @@ def test_what_pages_are_worth_now(directory: Path) -> None:
     log.close()
     summary = summarise(directory)
     assert [True, False, True, False] == summary.finds
-    assert ("about 2 of 4 pages relevant (0-4)", 7) == (summary.estimate.told, summary.requests)
+    assert ("about 2 of 4 pages relevant (0-4)", 6) == (summary.estimate.told, summary.requests)
     assert 1 == summarise(directory, threshold=0.5).relevant
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 

@@ -73,13 +73,15 @@ def test_who_learns() -> None:
 
 
 def test_lessons_are_recorded_where_they_were_learned() -> None:
-    """After the page that brought it, under the judge's name; the pages so far are worth something else from there."""
+    """After the page that brought it and at the end of a run, under the judge's name; from there on the pages so far
+    are worth something else.
+    """
     log = MemoryLog()
     made = engine(log)
     crawled(made)
     kinds = [type(event).__name__ for event in log]
-    assert ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Setting"] == kinds
-    (lesson,) = (event for event in log if isinstance(event, Lesson))
+    assert ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Lesson", "Setting"] == kinds
+    lesson, _ = (event for event in log if isinstance(event, Lesson))
     assert ("j", ["coral"]) == (lesson.judge, lesson.data["common"])
     visits = [event for event in log if isinstance(event, Visit)]
     assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.beta for visit in visits]

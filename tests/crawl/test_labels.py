@@ -118,7 +118,7 @@ def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / NAME, readonly=True)
     lessons = [event for event in log if isinstance(event, Lesson)]
     log.close()
-    assert 3 == len(lessons)  # after four pages, after eight, and of the label
+    assert 4 == len(lessons)  # after four pages, after eight, at the end of the run, and of the label
 
 
 def test_only_news_are_written(tmp_path: Path) -> None:

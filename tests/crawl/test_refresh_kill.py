@@ -113,7 +113,18 @@ def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     web.phase = 0
     fast = ["--delay", "0", "--per-host", "4", "--concurrency", "8", "--allow-network", "127.0.0.0/8"]
     ended = run(
-        "crawl", "coral reef", "--seed", web.front, "--out", str(directory), *fast, "--quiet", "--rotate", "9000"
+        "crawl",
+        "coral reef",
+        "--judge",
+        "vector",
+        "--seed",
+        web.front,
+        "--out",
+        str(directory),
+        *fast,
+        "--quiet",
+        "--rotate",
+        "9000",
     )
     assert ended.code == 0, ended.err
     pages = [visit for visit in visits_of(events_of(directory, directory.parent / "scratch")) if visit.is_page]

@@ -40,7 +40,7 @@ def test_a_peer_as_a_page() -> None:
     assert ["Trains", "The reef"] == page.links.anchors
 
 
-@pytest.mark.parametrize("judge", ["", "word-frequency", "keyword", "weighted-content"])
+@pytest.mark.parametrize("judge", ["vector", "word-frequency", "keyword", "weighted-content"])
 def test_any_topic_can_be_asked(judge: str) -> None:
     """The query goes to the peer that is said to have something on it, though the one that asks has nothing."""
     space = GossipSpace(OVERLAY, DOCUMENTS, known=1.0, stale=0.0)

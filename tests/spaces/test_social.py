@@ -96,7 +96,10 @@ def someone(made: SocialSpace, account: str = "1") -> Page:
 def crawl(server: MastodonServer, seeds: list[str], topic: Any = "jazz", more: str = "", **options: Any) -> Crawl:
     """A crawl of people, fast and one at a time."""
     named = f"social,server={server.url}{more}"
-    return lycosa.crawl(topic, seeds, space=named, allow_network=LOCAL, concurrency=1, **{"delay": 0.0, **options})
+    judge = {"judge": "vector"} if isinstance(topic, str) and topic else {}
+    return lycosa.crawl(
+        topic, seeds, space=named, allow_network=LOCAL, concurrency=1, **{"delay": 0.0, **judge, **options}
+    )
 
 
 def visited(server: MastodonServer, visits: list[Visit]) -> list[str]:
@@ -507,7 +510,8 @@ def test_a_crawl_goes_on_without_them(network: Network, server: MastodonServer) 
     network.write(alice, "jazz", *others, bob)
     visits = list(crawl(server, ["alice"]))
     assert ["alice", "bob"] == visited(server, visits)
-    assert ["gone", "gone", "denied"] == [visit.outcome for visit in visits if visit.outcome not in ("ok", "redirect")]
+    failed = sorted(visit.outcome for visit in visits if visit.outcome not in ("ok", "redirect"))
+    assert ["denied", "gone", "gone"] == failed
 
 
 def test_opting_out(network: Network, server: MastodonServer, tmp_path: Path) -> None:
@@ -855,7 +859,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_a_killed_crawl_goes_on(tmp_path: Path) -> None:
     """A crawl that is killed and resumed picks what one that was left alone picks, and asks for nobody twice."""
     with serving(generated(2, people=60)) as server:
-        whole = [visit.node for visit in crawl(server, ["jazz0"], QUERY, budget=25) if visit.is_page]
+        whole = [visit.node for visit in crawl(server, ["jazz0"], QUERY, budget=25, judge="") if visit.is_page]
         server.requests.clear()
         out = tmp_path / "killed"
         where = ["--space", f"social,server={server.url}", "--seed", "jazz0", "--concurrency", "1"]

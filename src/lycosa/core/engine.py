@@ -143,6 +143,7 @@ class Engine:
         self._lanes_seen = 0
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
+        self._taught = 0  # pages that there were at the last lesson
         self._unheard = False  # labels that the count of relevant pages does not know of yet
 
     # -- what is learned ---------------------------------------------------------------------------------------
@@ -174,6 +175,7 @@ class Engine:
         elif isinstance(event, Lesson):
             if self.learner is not None and event.judge == self.judge_name:  # another topic's is of no use to this one
                 self.learner.adopt(event)
+                self._taught = self.tally.pages
                 self._recount()
         else:
             assert isinstance(event, Label)
@@ -265,7 +267,8 @@ class Engine:
                     if self.ending:
                         break
                 await self._wait(deadline)
-            self._teach(force=True)
+            if self.tally.pages > self._taught:
+                self._teach(force=True)
             self._record(Setting("end", self._end(), self.clock()))
         finally:
             self._stopping = False

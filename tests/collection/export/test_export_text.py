@@ -24,11 +24,15 @@ def texts(path: Path) -> list[str]:
 def test_menus_are_left_out_and_links_in_sentences_stay(tmp_path: Path) -> None:
     """Lines without a word outside of links are dropped; each other block is one line."""
     with crawled(tmp_path / "crawl") as crawl:
-        body = html("Reefs", 'Corals   bleach,\n see <a href="/why">why</a>.</p><p>Second', MENU)
+        body = html(
+            "Reefs", f'{prose(2, 40)} and   corals\n bleach, see <a href="/why">why</a>.</p><p>{prose(1, 80)}', MENU
+        )
         crawl.page("http://a.test/", body)
         crawl.page("http://b.test/", "one\r\n\r\n\r\ntwo\x00three\n", headers=[(b"Content-Type", b"text/plain")])
     export(tmp_path / "crawl", tmp_path / "t.txt")
-    assert ["Reefs\nCorals bleach, see why.\nSecond", "one\ntwo three"] == texts(tmp_path / "t.txt")
+    assert [f"Reefs\n{prose(2, 40)} and corals bleach, see why.\n{prose(1, 80)}", "one\ntwo three"] == texts(
+        tmp_path / "t.txt"
+    )
 
 
 def test_near_duplicates_are_left_out(tmp_path: Path) -> None:

@@ -167,6 +167,8 @@ class Probability:
         data: dict[str, Any] = {"vector": _vector(page, reading.language)} if self.meaning is not None else {}
         if (good := quality(reading.ids)) < 0.999:
             data["quality"] = round(good, 3)
+        if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
+            data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
             data["phrases"] = round(self._phrases.contained(text) / len(self.asked.phrases), 3)
@@ -204,7 +206,7 @@ class Probability:
             evidence = pending[1]
         else:
             looking = self._looking
-            language = code_of(visit.language, ENGLISH)
+            language = str(visit.data.get("read", code_of(visit.language, ENGLISH)))
             evidence = looking.see(
                 looking.slots(visit.terms), visit.terms, visit.node, visit.links.urls, language, visit.data, visit.title
             )
