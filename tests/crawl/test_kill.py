@@ -137,7 +137,7 @@ class Witness:
         outcomes = Counter((visit.kind, visit.outcome) for visit in visits)
         assert {(o["kind"], o["outcome"]): o["count"] for o in told["outcomes"]} == outcomes  # type: ignore[attr-defined]
         if pages:
-            found = sum(visit.is_find(float(str(told["threshold"]))) for visit in pages)
+            found = sum(visit.is_relevant(float(str(told["threshold"]))) for visit in pages)
             assert told["relevant"] == found
 
 
