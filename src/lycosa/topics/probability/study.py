@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.errors import DamagedError
+from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
 from lycosa.topics.probability.line import expected, line, moved
@@ -73,20 +75,25 @@ class Model(NamedTuple):
 
     @classmethod
     def of(cls, data: Mapping[str, Any], idf: Column) -> Model:
-        """`idf` are those of now: at the same place in the log they are the same."""
+        """`idf` are those of now: at the same place in the log they are the same. A log may come from anywhere."""
         weight = np.zeros(SLOTS, np.float32)
-        weight[np.frombuffer(data["slots"], np.int32)] = np.frombuffer(data["weights"], np.float32)
-        rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
-        return cls(
-            weight,
-            np.frombuffer(data["direction"], np.float32),
-            float(data["level"]),
-            np.frombuffer(data["mean"], np.float32),
-            float(data["line"]),
-            float(data["likeness"]),
-            dict(zip(rows.tolist(), alone.tolist(), strict=True)),
-            idf,
-        )
+        try:
+            slots, weights = np.frombuffer(data["slots"], np.int32), np.frombuffer(data["weights"], np.float32)
+            rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
+            direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
+            level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
+            known = dict(zip(rows.tolist(), alone.tolist(), strict=True))
+            whole = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
+            if len(slots) != len(weights) or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
+                raise ValueError("its parts do not fit together")
+            if not np.isfinite(whole).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < SLOTS):
+                raise ValueError("its numbers make no sense")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DamagedError(
+                f"a lesson of the judge in the log is damaged ({error}): restore the log from a backup"
+            ) from error
+        weight[slots] = weights
+        return cls(weight, direction, level, mean, line, likeness, known, idf)
 
     def odds_of(self, page: Evidence) -> float:
         """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""
