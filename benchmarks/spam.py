@@ -28,21 +28,26 @@ HUNTS = [
 
 
 def hunt(web: Web, topic: str, budget: int) -> list[Visit]:
-    """The pages of one crawl, as they were judged."""
+    """The pages of one crawl, with what they are worth at its end."""
 
     async def crawl() -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
         space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=PROBE_AFTER)
         seeds = web.seeds(topic) + web.seeds(topic, 2, on_topic=True)
         running = lycosa.crawl(web.query(topic), seeds, space=space, clock=clock, budget=budget, concurrency=4)
-        return [visit async for visit in running if visit.is_page]
+        pages = [visit async for visit in running if visit.is_page]
+        assert running.engine is not None
+        first = [page for page in pages if not page.same_as]
+        for page, worth in zip(first, running.engine.worths().tolist(), strict=True):
+            page.rated = worth
+        return pages
 
     return run_virtual(crawl())
 
 
 def best(pages: list[Visit], most: int) -> list[Visit]:
     """The best pages, one of each group of copies."""
-    return sorted((page for page in pages if not page.same_as), key=lambda page: -page.beta)[:most]
+    return sorted((page for page in pages if not page.same_as), key=lambda page: -page.worth)[:most]
 
 
 def main() -> int:
