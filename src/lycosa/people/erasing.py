@@ -39,8 +39,11 @@ def erase_interest(database: Database, interest: str) -> list[str]:
     """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
     with database.transaction():
         # First of all, so that no crawl can come in between: nobody would remove its directory.
-        database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)
-        crawls = [row["id"] for row in database.rows("SELECT id FROM crawl WHERE interest = ?", interest)]
+        if database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest) is None:
+            return []
+        # In one order, so that two who erase the same don't wait for each other.
+        rows = database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY id", interest)
+        crawls = [row["id"] for row in rows]
         for crawl in crawls:
             _throw(database, crawl)
         database.run("DELETE FROM interest WHERE id = ?", interest)

@@ -23,7 +23,7 @@ from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
 from lycosa.topics.probability.evidence import Evidence, Looking, slot_of
 from lycosa.topics.probability.pages import Pages
-from lycosa.topics.probability.regression import sigmoid
+from lycosa.topics.probability.regression import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
     AGAINST,
     ANSWER,
@@ -264,7 +264,8 @@ class Probability:
         if row is None:
             return {}
         if visit.node in self._labels:
-            return {"somebody said yes" if self._labels[visit.node] else "somebody said no": math.inf}
+            yes = self._labels[visit.node]
+            return {"somebody said yes" if yes else "somebody said no": FURTHEST if yes else -FURTHEST}
         pages, model = self._pages, self._model
         rates = (UNTAUGHT if model is None else ANSWER).tolist()
         told = [
