@@ -124,3 +124,10 @@ def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match="nothing has been crawled"):
         Collection(tmp_path)
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0])
+def test_thresholds_that_no_page_can_have(made: Path, threshold: float) -> None:
+    """They are refused, whoever asks."""
+    with pytest.raises(InputError, match="the threshold is"):
+        Collection(made, threshold)

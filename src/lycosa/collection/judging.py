@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.estimate import Estimate, estimate, unsure
-from lycosa.collection.reading import Collection
+from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.tracing import spellings
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -155,6 +155,7 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
     if judge_of(changed) != judge_of(options):
         changed.threshold = 0.0  # another judge, another scale
     if threshold is not None:
+        check_threshold(threshold, judge_of(changed) == DEFAULT)
         changed.threshold = threshold
     return changed
 

@@ -5,6 +5,7 @@ Works beside a running crawl, and streams: nothing here keeps more than one page
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,13 @@ from lycosa.web.urls import canonical
 
 INFLATED = 10_000_000
 """Bytes of a body that are read: the same as while it was crawled."""
+
+
+def check_threshold(threshold: float, probability: bool) -> None:
+    """Whether a page can be worth so much."""
+    if not math.isfinite(threshold) or threshold < 0.0 or (probability and threshold > 1.0):
+        upto = "from 0 to 1" if probability else "0 or more"
+        raise InputError(f"the threshold is {threshold:g}: it has to be {upto}")
 
 
 class Collection:
@@ -46,6 +54,12 @@ class Collection:
         """What a page has to be worth to count; the crawl's own, unless another one was given."""
         self.probability = bool(self.log.setting("probability", False))
         """Whether what pages are worth are probabilities."""
+        if threshold is not None:
+            try:
+                check_threshold(threshold, self.probability)
+            except InputError:
+                self.log.close()
+                raise
 
     def __enter__(self) -> Self:
         return self

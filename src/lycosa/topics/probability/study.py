@@ -51,6 +51,8 @@ pages that look so much so that they are no negatives at first."""
 ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
 """How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
 a negative counts at least; and what positives and negatives count in all."""
+MEANING, NOWHERE = 3, 2.0
+"""Which of the answers is by meaning; and how far above all pages the line lies if none has any of the words."""
 MEAN, MOST = 30.0, 1000
 """For how many pages that of other collections counts, beside the less relevant half; and how many of those."""
 
@@ -206,6 +208,8 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
     trusted = rows[: p - e][positive[e:] > 0.2]
     data["line"] = _line(odds, known, np.concatenate([odds[trusted], of_examples]), given, guessed)
+    if guessed and not pages.answers[known, :MEANING].any():  # words that no page has, and nobody to show what is meant
+        data["line"] = max(data["line"], float(odds[known].max()) + NOWHERE)
     return data
 
 
