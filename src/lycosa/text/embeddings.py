@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
+from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
@@ -43,6 +45,18 @@ LONGEST = 200_000
 
 REMEMBERED, LANGUAGES = 200_000, 8
 """Words whose pieces are kept, in each of so many languages: about 40 MB each."""
+
+COMMON = 60
+"""Of 5,448 pages of English, so many have a stem that is common."""
+
+MOST_STEMS = 256
+"""Stems of a bag that are added up, those that count most."""
+
+CUT = 0.4
+"""How much a stem counts that is no whole word to the vectors, where others count 1."""
+
+_PARTS = 320
+"""Kept vectors are whole numbers of this part of 1."""
 
 _FILES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 _WORD = "\u2581"
@@ -67,6 +81,71 @@ def vectors(texts: Sequence[str], language: str = ENGLISH) -> Vectors:
     return unit(bags.times(values, words.model.pieces).astype(np.float32))
 
 
+class StemVectors:
+    """Vectors of bags of stems: for whoever has read a page into stems, and would not read it again.
+
+    A bag is the sum of its stems, each log(1 + f) times. A stem points where the words point that have it, as far as
+    the vectors know them as whole words. Other stems that are common in English are cut into pieces, which says less,
+    so they count less; and the rest counts nothing. So there are vectors of 11,000 stems, made once.
+
+    >>> found = StemVectors()
+    >>> found.meet(["doctor", "ward", "physician", "railway"])
+    >>> doctor, physician, train = (found.bag(np.array([n]), np.array([1])) for n in (0, 2, 3))
+    >>> bool(doctor @ physician > 0.4 > 0.1 > doctor @ train)
+    True
+    >>> bool(found.bag(np.array([0, 1]), np.array([2, 1])) @ physician > 0.3)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._row, self._rows, self._weights = _stems()
+        self._row_of = np.zeros(1024, np.int32)
+        """By the number of a stem; 0 for those that count nothing."""
+        self._met = 0
+
+    def meet(self, stems: Sequence[str]) -> None:
+        """The next stems, in the order of their numbers."""
+        begin, self._met = self._met, self._met + len(stems)
+        self._row_of = fit(self._row_of, self._met)
+        self._row_of[begin : self._met] = np.fromiter(map(self._row.get, stems, repeat(0)), np.int32, len(stems))
+
+    def bag(self, numbers: NDArray[Any], counts: NDArray[Any]) -> Vectors:
+        """A vector of length 1 for a bag of stems, by those of them that count most."""
+        rows = self._row_of[numbers]
+        weights = np.log1p(counts, dtype=np.float32) * self._weights[rows]
+        if len(rows) > MOST_STEMS:
+            kept = np.argpartition(-weights, MOST_STEMS)[:MOST_STEMS]
+            rows, weights = rows[kept], weights[kept]
+        return unit(weights @ self._rows[rows].astype(np.float32))
+
+
+@cache
+def _stems() -> tuple[dict[str, int], NDArray[np.int8], NDArray[np.float32]]:
+    """Stems that have a vector: the row of each, the rows, and what each counts. Row 0 is none."""
+    model = _model()
+    words = {at: name[1:] for at, name in enumerate(model.names) if name.startswith(_WORD) and name[1:].isalpha()}
+    words = {at: word for at, word in words.items() if word.isascii() and word.islower()}
+    whole: dict[str, list[int]] = {}
+    for at, stem in zip(words, stem_all([word.encode() for word in words.values()]), strict=True):
+        if stem:
+            whole.setdefault(stem, []).append(at)
+    common = Background.load().frequency
+    cut = [stem for stem, pages in common.items() if pages >= COMMON and stem not in whole]
+    pieces, starts = model.cut([_word_of(stem) for stem in cut])
+    found = [model.pieces[words].sum(axis=0) for words in whole.values()]
+    rows = unit(
+        np.concatenate([np.zeros((1, DIMENSIONS)), found, np.add.reduceat(model.pieces[pieces], starts, axis=0)])
+    )
+    weights = np.concatenate([[0.0], np.ones(len(whole)), np.full(len(cut), CUT)]).astype(np.float32)
+    packed = np.clip(np.rint(rows * _PARTS), -127, 127).astype(np.int8)
+    return {stem: row for row, stem in enumerate([*whole, *cut], 1)}, packed, weights
+
+
+def _word_of(stem: str) -> str:
+    """A word that has the stem, or nearly: the stemmer of English turns a last y into i."""
+    return f"{stem[:-1]}y" if stem.endswith("i") and len(stem) > 2 else stem
+
+
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (or one vector) of length 1; zeros stay zeros."""
     lengths = np.sqrt((rows * rows).sum(-1, keepdims=True))
@@ -88,6 +167,8 @@ class _Model:
     begins: NDArray[np.bool_]
     """Which pieces stand at the beginning of a word."""
     digest: str
+    names: list[str]
+    """Of the pieces."""
     _words: dict[str, _Words] = field(default_factory=dict)
 
     def words(self, language: str) -> _Words:
@@ -196,11 +277,11 @@ def _model() -> _Model:
         raise InputError(f"the vectors of wordllama are not those that Lycosa knows: install it anew, {EXTRA}")
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    names = (tokenizer.id_to_token(number) or "" for number in range(len(pieces)))
+    names = [tokenizer.id_to_token(number) or "" for number in range(len(pieces))]
     begins = np.fromiter((name.startswith(_WORD) for name in names), bool, len(pieces))
     content = xxhash.xxh3_64(pieces.data)
     content.update(cutting.read_bytes())
-    return _Model(pieces, tokenizer, begins, content.hexdigest())
+    return _Model(pieces, tokenizer, begins, content.hexdigest(), names)
 
 
 def _directory() -> Path:

@@ -13,8 +13,9 @@ from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 FEWEST = 60
 """Words, without stop words, that it takes to stuff a page: below that nothing is said against it."""
 
-MOST, BLOCKS = 512, 4
-"""Words of a long page that are looked at, in so many blocks, from the beginning to the end."""
+MOST, BLOCKS, BLOCK = 512, 4, 384
+"""Words that are looked at, in so many blocks from the beginning to the end; and the words and marks of links of a long
+page that they are taken from, in each block."""
 
 FEWEST_LINKS = 8
 """Links that may all say the same without meaning anything."""
@@ -53,7 +54,15 @@ def quality(ids: NDArray[np.int32]) -> float:
     """
     if len(ids) < FEWEST:
         return 1.0
-    depth = np.cumsum((ids == OPENS).view(np.int8) - (ids == CLOSES).view(np.int8), dtype=np.int32)
+    blocks = ids.reshape(1, -1)
+    if len(ids) > BLOCKS * BLOCK:
+        step = (len(ids) - BLOCK) // (BLOCKS - 1)
+        blocks = np.stack([ids[start : start + BLOCK] for start in range(0, BLOCKS * step, step)])
+        ids = blocks.ravel()
+    steps = (blocks == OPENS).view(np.int8) - (blocks == CLOSES).view(np.int8)
+    deep = np.cumsum(steps, axis=1, dtype=np.int32)
+    deep -= np.minimum(deep.min(axis=1, keepdims=True), 0)  # a block may begin within a link
+    depth = deep.ravel()
     outside = ids[(depth <= 0) & (ids >= SKIP)]
     words = outside[outside >= 0]
     if len(words) < FEWEST:

@@ -14,7 +14,7 @@ there: the stems that stand out most, the words of the address, and the addresse
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -27,10 +27,10 @@ from lycosa.core.columns import fit
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
 from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
-from lycosa.text.embeddings import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS, StemVectors
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import stems
-from lycosa.topics.embedding import STEPS
+from lycosa.topics.embedding import STEPS, packed
 
 ANSWERS = ("body", "head", "lead", "meaning")
 
@@ -48,6 +48,8 @@ REMEMBERED = 50_000
 """Words of addresses whose stems are remembered."""
 
 SLOTS = 1 << 18
+LINK = 1
+"""The kind of features that are links; words are 0."""
 TENTHS = 16
 """1 + log f is kept as so many parts of 1."""
 
@@ -79,6 +81,12 @@ def slot_of(text: str) -> int:
     return 1 + xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) % (SLOTS - 1)
 
 
+def slots_of(texts: Collection[str], kind: int = 0) -> NDArray[np.int32]:
+    """The same for many texts of one kind."""
+    hashed = [xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), kind) for text in texts]
+    return (1 + np.array(hashed, np.uint64) % (SLOTS - 1)).astype(np.int32)
+
+
 class Looking:
     """Sees pages: knows the words that were asked for, and how common each feature is on the pages so far."""
 
@@ -89,6 +97,7 @@ class Looking:
         self.share = np.zeros(SLOTS, np.float32)
         """On what share of pages elsewhere each stem is."""
         self.meaning = meaning
+        self._vectors = StemVectors() if meaning is not None else None
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
         self._length = 0.0
@@ -106,8 +115,10 @@ class Looking:
             return
         known = len(self.names)
         self.names += new
+        if self._vectors is not None:
+            self._vectors.meet(new)
         self._slot_of = fit(self._slot_of, len(self.names))
-        slots = self._slot_of[known : len(self.names)] = np.fromiter(map(slot_of, new), np.int32, len(new))
+        slots = self._slot_of[known : len(self.names)] = slots_of(new)
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
@@ -133,21 +144,29 @@ class Looking:
         language: str,
         data: Mapping[str, Any],
         title: str = "",
+        vector: NDArray[np.int8] | None = None,
     ) -> Evidence:
-        """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit."""
-        vector = data.get("vector")
-        known = isinstance(vector, bytes) and len(vector) == DIMENSIONS
+        """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit.
+
+        Words are the crawl's, by their numbers, unless a vector is given that was made of them.
+        """
         evidence = Evidence(
             *self._features(found, terms, node, links, language),
             np.zeros(len(ANSWERS), np.float32),
-            np.frombuffer(vector, np.int8) if known and vector else np.zeros(DIMENSIONS, np.int8),
+            self.vector(terms) if vector is None else vector,
             quality=float(data.get("quality", 1.0)),
         )
         self._answer(evidence, found, terms, language, title)
         phrased = data.get("phrases")
         if phrased is not None:  # without the phrases that were asked for, their words alone say less
-            evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
+            evidence.against = max(evidence.against, 0.75 - 0.75 * float(phrased))
         return evidence
+
+    def vector(self, terms: Terms) -> NDArray[np.int8]:
+        """What a page means, by the crawl's words on it; zeros where no vectors are installed."""
+        if self._vectors is None:
+            return np.zeros(DIMENSIONS, np.int8)
+        return np.frombuffer(packed(self._vectors.bag(terms.ids, terms.counts)), np.int8)
 
     def count(self, evidence: Evidence, words: int) -> None:
         """The page is one of the crawl's: what is on it is more common now."""
@@ -174,10 +193,10 @@ class Looking:
         words = self._address(node, language)[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
-        distinct = dict.fromkeys(links[:MOST_LINKS])
-        distinct.pop(node, None)
+        distinct = set(links[:MOST_LINKS])
+        distinct.discard(node)
         if distinct:
-            leads = np.array(sorted({slot_of(f"link {url}") for url in distinct}), np.int32)
+            leads = np.unique(slots_of(distinct, LINK))
             if len(leads) > LINKS:  # those that other pages have as well, the rarest first
                 often_met = self.frequency[leads]
                 leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]

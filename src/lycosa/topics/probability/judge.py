@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import DIMENSIONS, digest, vectors
+from lycosa.text.embeddings import digest, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
-from lycosa.topics.probability.evidence import Evidence, Looking, slot_of
+from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
 from lycosa.topics.probability.pages import Pages
 from lycosa.topics.probability.regression import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
@@ -47,11 +46,11 @@ FIRST, GROWTH = 10, 1.5
 WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
 """Of the answers, for explanations."""
 
+SEEN = 2
+"""Goes up when what is seen of a page changes: lessons of before would be read as something else."""
+
 NAMED = 8
 """Words and links that an explanation names."""
-
-READ = 2000
-"""Characters of a page that its vector is made of."""
 
 Column = NDArray[np.float32]
 
@@ -134,16 +133,19 @@ class Probability:
     @property
     def fingerprint(self) -> object:
         """What a judgement depends on, for the log."""
-        return self.asked, self.query.weights, self._examples.count, digest() if self.meaning is not None else ""
+        vectors = digest() if self.meaning is not None else ""
+        return SEEN, self.asked, self.query.weights, self._examples.count, vectors
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
         """What the log keeps of example pages: the words that they share, and of each what can be seen of it."""
         found, words = [page for page in pages if page.main or page.marked], Vocabulary()
+        looking = Looking({}, (), _meaning({}, []))
         kept = []
         for page in found:
             reading = words.read(page)
             terms = reading.terms
+            looking.meet(words.terms[len(looking.names) :])
             if len(terms.ids):
                 kept.append(
                     {
@@ -153,7 +155,7 @@ class Probability:
                         "node": page.node,
                         "links": list(dict.fromkeys(page.links.urls))[:1000],
                         "language": reading.language,
-                        "vector": _vector(page, reading.language),
+                        "vector": looking.vector(terms).tobytes(),
                     }
                 )
         return {"centroid": centroid(found), "pages": kept}
@@ -164,7 +166,7 @@ class Probability:
         """Score the page, and each link by its anchor."""
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge(page, reading)
-        data: dict[str, Any] = {"vector": _vector(page, reading.language)} if self.meaning is not None else {}
+        data: dict[str, Any] = {}
         if (good := quality(reading.ids)) < 0.999:
             data["quality"] = round(good, 3)
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
@@ -290,8 +292,9 @@ class Probability:
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
         for stem in stems_of(words_of(visit.node), code_of(visit.language, ENGLISH)):
             name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
-        for url, anchor in zip(visit.links.urls, visit.links.anchors, strict=True):
-            name_of[slot_of(f"link {url}")] = f"a link to {anchor or url}"
+        leads = slots_of(visit.links.urls, LINK).tolist()
+        for slot, url, anchor in zip(leads, visit.links.urls, visit.links.anchors, strict=True):
+            name_of[slot] = f"a link to {anchor or url}"
         best = [number for number in np.argsort(-np.abs(each))[:NAMED].tolist() if each[number]]
         told = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
         near = model.likeness * float(self._pages.placed(at, model.mean)[0] @ model.direction)
@@ -332,14 +335,6 @@ class Probability:
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
 
 
-def _vector(page: Page, language: str) -> bytes:
-    """What the log keeps of a page's meaning."""
-    try:
-        return packed(vectors([f"{page.title} {(page.main or page.text)[:READ]}"], language)[0])
-    except InputError:  # no vectors are installed
-        return bytes(DIMENSIONS)
-
-
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
     """The words as a vector; None where none are installed."""
     try:
@@ -353,10 +348,11 @@ def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
 def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
     """An example page, as the log has kept it."""
     stems = [str(stem) for stem in kept["stems"]]
-    found = np.fromiter(map(slot_of, stems), np.int32, len(stems))
+    found = slots_of(stems)
     terms = Terms(
         np.arange(len(stems), dtype=np.uint32),
         np.array(kept["counts"], np.uint16),
         marks=np.array(kept["marks"], np.uint8),
     )
-    return looking.see(found, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
+    vector = np.frombuffer(kept["vector"], np.int8)
+    return looking.see(found, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept, vector=vector)
