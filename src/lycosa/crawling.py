@@ -452,6 +452,7 @@ class Crawl:
                 "seed": options.random_seed,
                 "budget": options.budget,
                 "threshold": threshold,
+                "probability": getattr(self._topic, "probability", False),
                 "words": self._words(),
                 "stems": getattr(self._topic, "weights", None) if options.examples else None,
                 "ontology": options.ontology,

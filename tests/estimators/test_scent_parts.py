@@ -243,8 +243,8 @@ def test_without_vectors_there_is_no_meaning(monkeypatch: pytest.MonkeyPatch) ->
 class Reading:
     """A sharpening, fed with pages of words; `sharpening.learn` gives their outcomes."""
 
-    def __init__(self, topic: dict[str, float] | None = None, *, feedback: bool = True) -> None:
-        self.sharpening = Sharpening(topic or {}, feedback=feedback)
+    def __init__(self, topic: dict[str, float] | None = None, **options: bool) -> None:
+        self.sharpening = Sharpening(topic or {}, **options)
         self.table, self.words = Table(), LinkWords()
 
     def page(self, words: str, beta: float, same_as: str = "") -> float:
@@ -261,6 +261,15 @@ def test_a_fifth_is_the_judges_and_the_rest_our_own_reading() -> None:
     reading = Reading({"coral": 1.0, "reef": 1.0}, feedback=False)
     assert pytest.approx(0.2 * 0.4 + 0.8 * 0.5 * (0.4 / 0.5)) == reading.page("coral sea", 0.4)
     assert pytest.approx(0.2 * 0.2 + 0.8 * 1.0 * (0.6 / 1.5)) == reading.page("coral reef", 0.2)
+
+
+def test_beside_a_probability_our_own_reading_is_a_fifth() -> None:
+    """Cosines .5 and 1 as above; below .2 a probability counts nothing; and no feedback, however much agrees."""
+    reading = Reading({"coral": 1.0, "reef": 1.0}, probability=True)
+    assert pytest.approx(0.8 * 0.4 + 0.2 * 0.5 * (0.4 / 0.5)) == reading.page("coral sea", 0.4)
+    assert pytest.approx(0.2 * 1.0 * (0.4 / 1.5)) == reading.page("coral reef", 0.19)
+    reading = Reading(probability=True)
+    assert {0.9} == {reading.page("coral", 0.9) for _ in range(20)}
 
 
 def test_our_own_reading_takes_the_logarithm_of_counts() -> None:

@@ -256,15 +256,15 @@ _NAMED = ("kind", "level", "policy", "clusters", "anchors")
 """Arguments that tell entries of the same class apart, so that nobody has to type them."""
 
 
-_FACTS = ("seed", "budget", "threshold", "words", "stems", "ontology")
+_FACTS = ("seed", "budget", "threshold", "probability", "words", "stems", "ontology")
 """What a strategy gets from the crawl, if it asks for it."""
 
 
 def estimator(text: str, **known: Any) -> Estimator:
     """Make an estimator by its name and parameters, or one of your own as `module:Class`.
 
-    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, targets, words,
-    stems, ontology.
+    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, probability, targets,
+    words, stems, ontology.
 
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')

@@ -135,7 +135,15 @@ def _try(wishes: Wishes) -> None:
 
 
 def _build(text: str, words: str) -> None:
-    facts: dict[str, Any] = {"seed": 0, "budget": 100, "threshold": 0.1, "words": words, "stems": None, "ontology": ""}
+    facts: dict[str, Any] = {
+        "seed": 0,
+        "budget": 100,
+        "threshold": 0.1,
+        "probability": False,
+        "words": words,
+        "stems": None,
+        "ontology": "",
+    }
     try:
         make_strategy(text, **facts)
     except (ArithmeticError, TypeError) as error:

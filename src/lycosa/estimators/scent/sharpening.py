@@ -13,8 +13,12 @@ from lycosa.core.table import Table
 from lycosa.core.types import Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
 
-OWN = 0.8
-"""The share of our own reading in what the query says of a page; the rest is the judge's."""
+UNLIKELY = 0.2
+"""Below this probability a page is taken for one that is worth nothing: it is noise, and there is much of it."""
+
+OWN, OWN_BESIDE = 0.8, 0.2
+"""The share of our own reading in what the query says of a page; the rest is the judge's. It is less beside one that
+gives probabilities."""
 
 FEEDBACK, CAP = 0.5, 1.5
 """The weight of feedback beside the query, which has 1; and how large it may be, as a multiple of the query's usual."""
@@ -44,7 +48,10 @@ class _Read(NamedTuple):
 
 
 class Sharpening:
-    """What a page turned out to be worth: outcome = query + feedback.
+    """What a page turned out to be worth, and so its words.
+
+    A judge that gives probabilities learns from the crawl itself: the outcome is four fifths its word, and a fifth our
+    own reading, which tells pages apart that it has not learned to tell yet. For other judges it is query + feedback.
 
     The query's part is a fifth of the judge's beta and four fifths our own reading, the cosine of the page's words
     (1 + log tf) with the topic's, brought to the scale of beta; for a topic without words it is beta. The feedback's
@@ -55,8 +62,9 @@ class Sharpening:
     what feedback says has to agree with what the query says; while it does not, it counts nothing.
     """
 
-    def __init__(self, topic: Mapping[str, float], *, feedback: bool = True) -> None:
-        self.feedback = feedback
+    def __init__(self, topic: Mapping[str, float], *, feedback: bool = True, probability: bool = False) -> None:
+        self.probability = probability
+        self.feedback = feedback and not probability
         self.lifts = np.zeros((SLOTS, 2), np.float32)
         """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
         self.pages = 0
@@ -111,12 +119,13 @@ class Sharpening:
         frequency = _FREQUENCY[visit.terms.counts]
         length = math.sqrt(frequency @ frequency)
         beta = own = said = 0.0
-        query = visit.beta
+        query = 0.0 if self.probability and visit.beta < UNLIKELY else visit.beta
         if self._worded and length:
-            beta, own = visit.beta, float(frequency @ self._topic[slots]) / length
+            beta, own = query, float(frequency @ self._topic[slots]) / length
             betas, owns = self._beta + beta, self._own + own
             if owns and betas:
-                query = (1.0 - OWN) * beta + OWN * own * betas / owns
+                share = OWN_BESIDE if self.probability else OWN
+                query = (1.0 - share) * beta + share * own * betas / owns
         outcome = query
         if self.feedback and length:
             known = self.lifts[slots]
