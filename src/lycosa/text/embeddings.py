@@ -14,7 +14,7 @@ and load what downloads vectors. Nothing here touches the network, and nothing i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -86,7 +86,8 @@ class StemVectors:
 
     A bag is the sum of its stems, each log(1 + f) times. A stem points where the words point that have it, as far as
     the vectors know them as whole words. Other stems that are common in English are cut into pieces, which says less,
-    so they count less; and the rest counts nothing. So there are vectors of 11,000 stems, made once.
+    so they count less; and the rest counts nothing, but for those that are asked for. So there are vectors of 11,000
+    stems, made once.
 
     >>> found = StemVectors()
     >>> found.meet(["doctor", "ward", "physician", "railway"])
@@ -97,8 +98,12 @@ class StemVectors:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Iterable[str] = ()) -> None:
         self._row, self._rows, self._weights = _stems()
+        if new := [stem for stem in dict.fromkeys(asked) if stem not in self._row]:
+            self._row = {**self._row, **{stem: len(self._rows) + nth for nth, stem in enumerate(new)}}
+            self._rows = np.concatenate([self._rows, _rounded(_cut(new))])
+            self._weights = np.concatenate([self._weights, np.full(len(new), CUT, np.float32)])
         self._row_of = np.zeros(1024, np.int32)
         """By the number of a stem; 0 for those that count nothing."""
         self._met = 0
@@ -131,19 +136,24 @@ def _stems() -> tuple[dict[str, int], NDArray[np.int8], NDArray[np.float32]]:
             whole.setdefault(stem, []).append(at)
     common = Background.load().frequency
     cut = [stem for stem, pages in common.items() if pages >= COMMON and stem not in whole]
-    pieces, starts = model.cut([_word_of(stem) for stem in cut])
-    found = [model.pieces[words].sum(axis=0) for words in whole.values()]
-    rows = unit(
-        np.concatenate([np.zeros((1, DIMENSIONS)), found, np.add.reduceat(model.pieces[pieces], starts, axis=0)])
-    )
+    none = np.zeros((1, DIMENSIONS), np.float32)
+    found = np.array([model.pieces[pieces].sum(axis=0) for pieces in whole.values()])
     weights = np.concatenate([[0.0], np.ones(len(whole)), np.full(len(cut), CUT)]).astype(np.float32)
-    packed = np.clip(np.rint(rows * _PARTS), -127, 127).astype(np.int8)
-    return {stem: row for row, stem in enumerate([*whole, *cut], 1)}, packed, weights
+    return {stem: row for row, stem in enumerate([*whole, *cut], 1)}, _rounded(none, found, _cut(cut)), weights
 
 
-def _word_of(stem: str) -> str:
-    """A word that has the stem, or nearly: the stemmer of English turns a last y into i."""
-    return f"{stem[:-1]}y" if stem.endswith("i") and len(stem) > 2 else stem
+def _cut(stems: Sequence[str]) -> Vectors:
+    """What the pieces of each stem sum to; it is cut as a word that has it, or nearly: the stemmer turns y into i."""
+    words = [f"{stem[:-1]}y" if stem.endswith("i") and len(stem) > 2 else stem for stem in stems]
+    pieces, starts = _model().cut(words)
+    found: Vectors = np.add.reduceat(_model().pieces[pieces], starts, axis=0)
+    return found
+
+
+def _rounded(*rows: Vectors) -> NDArray[np.int8]:
+    """Rows as they are kept."""
+    found: NDArray[np.int8] = np.clip(np.rint(unit(np.concatenate(rows)) * _PARTS), -127, 127).astype(np.int8)
+    return found
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:

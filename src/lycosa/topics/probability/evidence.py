@@ -97,7 +97,7 @@ class Looking:
         self.share = np.zeros(SLOTS, np.float32)
         """On what share of pages elsewhere each stem is."""
         self.meaning = meaning
-        self._vectors = StemVectors() if meaning is not None else None
+        self._vectors = StemVectors(stems(" ".join(words))) if meaning is not None else None
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
         self._length = 0.0
