@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -54,6 +55,7 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
     from lycosa.store.log import MemoryLog, SqliteLog
     from lycosa.store.warc import WarcArchive
     from lycosa.text.vocabulary import Vocabulary
+    from lycosa.topics.probability import Probability
     from lycosa.topics.query import Query
     from lycosa.web.fetch import Response
     from lycosa.web.html import extract
@@ -65,7 +67,7 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
     for _ in range(rounds):
         spent: dict[str, float] = defaultdict(float)
         with tempfile.TemporaryDirectory() as directory:
-            words, topic = Vocabulary(), Query(QUERY)
+            words, topic, default = Vocabulary(), Query(QUERY), Probability(QUERY)
             space = WebSpace(None, Politeness(time.time), time.time)  # type: ignore[arg-type]
             engine = Engine(space, topic, Greedy(estimator("best-first")), MemoryLog(), clock=time.time)
             log, archive = SqliteLog(Path(directory) / "log.sqlite"), WarcArchive(Path(directory) / "archive")
@@ -82,10 +84,16 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
                 reading = words.read(page)
                 watch.lap("tokens, stems, vector, simhash")
                 judgement = topic.judge(page, reading)
-                watch.lap("judge page and links")
+                watch.lap("judge page and links (vector)")
+                judged = default.judge(page, reading)
+                watch.lap("judge page and links (the default)")
                 visit = Visit(url, "page", "ok", number + 1, beta=judgement.beta, links=page.links, terms=reading.terms)
                 visit.links.alphas = judgement.alphas
                 watch.lap("build the visit")
+                default.learn(replace(visit, beta=judged.beta, data=judged.data))
+                if (lesson := default.lesson(0.0)) is not None:
+                    default.adopt(lesson)
+                watch.lap("lessons of the default judge")
                 words.learn(visit)
                 engine.fold(visit)
                 engine.frontier.take(0.0)

@@ -28,6 +28,7 @@ from lycosa.topics.probability.study import (
     ANSWER,
     EXAMPLE,
     LABELLED,
+    MEANING,
     SHOWN,
     STUFFED,
     UNTAUGHT,
@@ -45,6 +46,9 @@ FIRST, GROWTH = 10, 1.5
 
 WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
 """Of the answers, for explanations."""
+
+SUSPECT = 0.1
+"""From this probability on it is looked at whether a page is stuffed, also where it has none of the words."""
 
 SEEN = 2
 """Goes up when what is seen of a page changes: lessons of before would be read as something else."""
@@ -167,8 +171,6 @@ class Probability:
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge(page, reading)
         data: dict[str, Any] = {}
-        if (good := quality(reading.ids)) < 0.999:
-            data["quality"] = round(good, 3)
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
             data["read"] = reading.language
         if self._phrases is not None:
@@ -179,8 +181,13 @@ class Probability:
         evidence = looking.see(
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
+        beta = self._worth(evidence)
+        if beta >= SUSPECT or evidence.answers[:MEANING].any():  # nobody is fooled by what is stuffed with other words
+            evidence.quality = round(quality(reading.ids), 3)
+            if evidence.quality < 1.0:
+                data["quality"], beta = evidence.quality, self._worth(evidence)
         self._pending = reading.terms, evidence
-        judgement.beta, judgement.data = self._worth(evidence), data
+        judgement.beta, judgement.data = beta, data
         return judgement
 
     def _worth(self, page: Evidence) -> float:
