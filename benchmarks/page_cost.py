@@ -49,7 +49,7 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
     """CPU milliseconds a page of each part, best of some rounds."""
     from lycosa.core.engine import Engine
     from lycosa.core.strategies import Greedy
-    from lycosa.core.types import Page, Visit
+    from lycosa.core.types import Page, Task, Visit
     from lycosa.estimators import estimator
     from lycosa.spaces.web import WebSpace
     from lycosa.store.log import MemoryLog, SqliteLog
@@ -98,7 +98,7 @@ def parts(files: list[Path], rounds: int) -> dict[str, float]:
                 engine.fold(visit)
                 engine.frontier.take(0.0)
                 watch.lap("learn, rank, pick")
-                exchange = space._exchange(url, Response(200, b"HTTP/1.1 200 OK", headers, packed))
+                exchange = space._exchange(Task(url), Response(200, b"HTTP/1.1 200 OK", headers, packed))
                 visit.place = archive.append(visit, exchange)
                 watch.lap("digest, WARC")
                 log.append(visit)
