@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
 from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Log, Topic
