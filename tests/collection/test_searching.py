@@ -489,7 +489,7 @@ def test_two_builders_at_once(copy: Path, tmp_path: Path) -> None:
     """Of two first searches one builds and the other waits; both give all answers."""
     command = [sys.executable, "-m", "lycosa", "search", str(copy), "coral reef", "--json"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate(timeout=60) for process in both]
+    told = [process.communicate(timeout=240) for process in both]
     assert [0, 0] == [process.returncode for process in both], told
     assert 1 == len({out for out, _ in told})
     assert json.loads(told[0][0])["hits"]

@@ -109,14 +109,14 @@ class Bench:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something; a crawl process that fails is heard of."""
-        for _ in range(1000):
+        for _ in range(6000):
             assert self._task is not None
             if self._task.done():
                 await self._task
             if condition():
                 return
             await asyncio.sleep(0.02)
-        raise AssertionError("it did not happen within 20 seconds")
+        raise AssertionError("it did not happen within two minutes")
 
     async def until_state(self, crawl: str, state: str) -> Row:
         """Wait until a crawl is so."""
