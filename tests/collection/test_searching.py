@@ -167,7 +167,9 @@ def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp
     assert not (path / NAME).exists()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(words=st.text() | st.text("coralref\"'-*^:(){}+ \x00\\é珊瑚 \ud800"))
 @example(words='coral" OR "reef')
 @example(words='"coral reef" -"')

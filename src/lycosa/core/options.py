@@ -25,6 +25,9 @@ def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str 
     return field(default=default, metadata=metadata)
 
 
+LARGEST = 1_000_000
+"""Bytes of a file of options."""
+
 RETIRED = ("learn_labels",)
 """What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
 
@@ -395,12 +398,15 @@ class Options:
         """Read a configuration file."""
         try:
             with open(path, "rb") as file:
-                told = {key: value for key, value in tomllib.load(file).items() if key not in RETIRED}
-                return cls.from_mapping(told, str(path))
+                text = file.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise InputError(f"{path} has more than {LARGEST:,} bytes: it is no file of options")
+            told = tomllib.loads(text.decode())
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets in brackets
             raise InputError(f"{path} is not valid TOML: {error}") from error
+        return cls.from_mapping({key: value for key, value in told.items() if key not in RETIRED}, str(path))
 
     def to_toml(self) -> str:
         """The options as a file that explains itself: what is set, and, commented out, what could be."""
