@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from handmade import FRONT, crawl, html, star, visit_again
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import lycosa
@@ -167,9 +167,7 @@ def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp
     assert not (path / NAME).exists()
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=150, deadline=None)
 @given(words=st.text() | st.text("coralref\"'-*^:(){}+ \x00\\é珊瑚 \ud800"))
 @example(words='coral" OR "reef')
 @example(words='"coral reef" -"')
