@@ -29,7 +29,7 @@ from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 if TYPE_CHECKING:
     from site_maker import SiteUnderTest
 
-# On a busy machine everything is slow, and that is nobody's fault. Fixtures that tests of many examples share are meant.
+# On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED)
 settings.load_profile("any machine")
