@@ -285,6 +285,36 @@ def test_more_pages_while_it_runs(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
+def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl that spends its requests ends, says on what it spent them, and goes on when more pages are asked for."""
+    monkeypatch.setattr("lycosa.core.budget.PER_PAGE", 1)
+    monkeypatch.setattr("lycosa.core.budget.SPARE", 0)
+
+    async def work(bench: Bench) -> None:
+        bench.web.response = dead(bench.web.response)  # type: ignore[method-assign]
+        crawl = bench.crawl("ann", budget=5)
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        assert 5 == len(bench.server.log)
+        assert "too many requests gave no page: 2 pages, 2 dead links, 1 robots.txt" == row["reason"]
+        crawls.more(bench.database, time.time(), crawl, 1, 100)
+        await bench.until(lambda: bench.row(crawl)["reason"].endswith("3 dead links, 1 robots.txt"))
+        assert 6 == len(bench.server.log)
+
+    on_bench(tmp_path, work)
+
+
+def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
+    """A web of which only the first two pages are left."""
+
+    def response(url: str, **given: Any) -> Any:
+        answer = answering(url, **given)
+        gone = not url.endswith(("/coral-0", "/coral-1", "/robots.txt"))
+        return Response(404, [], b"") if gone else answer
+
+    return response
+
+
 def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is wrong with one crawl is told by its state: in words, or by name for a bug. Others go on."""
 

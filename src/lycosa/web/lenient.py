@@ -32,7 +32,6 @@ MOST_HEADERS = 1_000
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REGULAR = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?: [^\r\n\0]*)?\r\n(?:" + _TOKEN + rb":[^\r\n\0]*\r\n)*\r\n")
 _NAME = re.compile(_TOKEN)
-_LENGTH = re.compile(rb"\ncontent-length:[ \t]*[0-9]{1,18}[ \t]*\r\n")
 _MOVED = re.compile(rb"HTTP/1\.[01] 30[12378](?s:.*)\n(?i:location):")
 _END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"(?i:http)(?:/([0-9])\.([0-9]))?[^ \t]*[ \t]+([0-9]{3})(?![0-9])[ \t]*(.*)")
@@ -45,6 +44,23 @@ class Mended:
     head: bytes
     status_line: bytes
     fields: list[tuple[bytes, bytes]]
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether this is a head like nearly all, and no more of its body than its length says: nothing to look after."""
+    head = _REGULAR.match(data)
+    if head is None or data.startswith(b"1", 9):
+        return False
+    low = data[: head.end()].lower()
+    length = _length(low)
+    return length >= len(data) - head.end() and b"\ntransfer-encoding" not in low and data[9:12] not in (b"204", b"304")
+
+
+def _length(low: bytes) -> int:
+    """The one length that a head in small letters tells; -1 if there is none, or more than one, or it is no number."""
+    at = low.find(b"\ncontent-length:")
+    size = low[at + 16 : low.find(b"\r", at)].strip(b" \t") if at >= 0 else b""
+    return int(size) if size.isdigit() and len(size) < 19 and low.find(b"\ncontent-length", at + 1) < 0 else -1
 
 
 @dataclass(slots=True)
@@ -65,11 +81,9 @@ def mend(head: bytes) -> Mended | None:
     b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n'
     """
     low = head.lower()
-    lengths = low.count(b"\ncontent-length")
-    if _REGULAR.fullmatch(head) and (
-        not lengths or (lengths == 1 and b"\ntransfer-encoding" not in low and _LENGTH.search(low))
-    ):
-        return None  # nearly every answer
+    framed = b"\ntransfer-encoding" not in low and _length(low) >= 0
+    if (framed or b"\ncontent-length" not in low) and _REGULAR.fullmatch(head):
+        return None
     first, *lines = head[max(0, low.find(b"http", 0, 8)) :].split(b"\n")
     status = _STATUS.match(first.rstrip(b"\r"))
     if status is None:
@@ -139,6 +153,10 @@ class LenientHandler(ResponseHandler):
             super().data_received(data)
             return
         self._meter.take(len(data))
+        if self._head == b"" and _is_plain(data):
+            self._head = None
+            super().data_received(data)
+            return
         while self._head is not None:
             data = (self._head + data).lstrip(b"\r\n") if self._head else data.lstrip(b"\r\n")
             end = _END.search(data)
