@@ -128,6 +128,24 @@ def test_a_directory_without_a_crawl_is_named(
     assert "holds no crawl" in capsys.readouterr().err
 
 
+def test_a_budget_of_requests_says_what_it_was_spent_on(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the end of a crawl, by show, and how to go on."""
+    out = tmp_path / "crawl"
+    words = [word for word in crawl_words(server, out, "--max-requests", "25") if word != "--quiet"]
+    assert run(monkeypatch, *words) == 0
+    told = capsys.readouterr().out
+    spent = re.search(r"25 requests: (\d+ pages?, .*\d+ robots\.txt.*)\.\n", told)
+    assert spent is not None, told
+    assert "Ended: request budget spent.\n" in told
+    assert f"lycosa resume {out} --max-requests 50\n" in told
+    assert run(monkeypatch, "show", str(out)) == 0
+    shown = capsys.readouterr().out.replace("\n", " ")
+    assert f"by 25 requests: {spent[1]} " in shown
+    assert "--max-requests 50" in shown
+
+
 def test_crawl_resume_and_show_agree(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -555,17 +555,17 @@ class Engine:
         budget, tally = self.budget, self.tally
         if self._stopping:
             return STOPPED
-        if budget.pages and tally.pages + self._under_way >= budget.pages:
-            return PAGES_SPENT
         if (budget.bytes and tally.bytes >= budget.bytes) or self._is_full():
             return BYTES_SPENT
+        if budget.pages and tally.pages + self._under_way >= budget.pages:
+            return PAGES_SPENT
         sent = tally.requests - self._before + len(self.in_flight) + len(self._arrived)
         if budget.requests and sent >= budget.requests:
             return REQUESTS_SPENT
         return TIME_SPENT if self.clock() >= deadline else ""
 
     def _why_over(self, deadline: float) -> str:
-        """Asked when nothing is in flight: why the crawl is over, or empty if it only has to wait."""
+        """Asked when nothing that counts is in flight: why the crawl is over, or empty if it only has to wait."""
         now = self.clock()
         if spent := self._spent(deadline):
             return spent
