@@ -33,6 +33,7 @@ _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REGULAR = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?: [^\r\n\0]*)?\r\n(?:" + _TOKEN + rb":[^\r\n\0]*\r\n)*\r\n")
 _NAME = re.compile(_TOKEN)
 _MOVED = re.compile(rb"HTTP/1\.[01] 30[12378](?s:.*)\n(?i:location):")
+_HINT = re.compile(rb"HTTP/1\.[01] 1(?!01)")
 _END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"(?i:http)(?:/([0-9])\.([0-9]))?[^ \t]*[ \t]+([0-9]{3})(?![0-9])[ \t]*(.*)")
 
@@ -140,11 +141,11 @@ class LenientHandler(ResponseHandler):
         self.remarks = Remarks()
         """On the answer that comes."""
         self._meter = meter
-        self._head: bytes | None = None  # what has come of a head; None: it is complete
+        self._head: bytearray | None = None  # what has come of a head; None: it is complete
 
     def set_response_params(self, **params: Any) -> None:
         """A request was sent: a head comes next."""
-        self._head, self.remarks = b"", Remarks()
+        self._head, self.remarks = bytearray(), Remarks()
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
@@ -153,37 +154,38 @@ class LenientHandler(ResponseHandler):
             super().data_received(data)
             return
         self._meter.take(len(data))
-        if self._head == b"" and _is_plain(data):
+        if self._head is not None and not self._head and _is_plain(data):
             self._head = None
-            super().data_received(data)
-            return
-        while self._head is not None:
-            data = (self._head + data).lstrip(b"\r\n") if self._head else data.lstrip(b"\r\n")
-            end = _END.search(data)
-            if end is None and len(data) <= MOST_HEAD and (len(data) < 8 or b"http" in data[:8].lower()):
-                self._head = data
-                self.start_timeout()
-                return
-            self._head = None
-            if end is not None:
-                head, data = data[: end.end()], data[end.end() :]
-                self._give(head)
-                if head[:10] in (b"HTTP/1.1 1", b"HTTP/1.0 1") and head[10:12] != b"01":  # a hint: the answer follows
-                    self._head = b""
-                    if not data:
-                        return
+        while self._head is not None and data:
+            data = self._complete(self._head, data)
         if data:
             super().data_received(data)
             if self.exception() is not None and self._payload is not None and not self._payload.is_eof():
                 self.remarks.broken = str(self.exception())
                 self._payload.feed_eof()  # or whoever reads the body would wait for its end
 
+    def _complete(self, head: bytearray, data: bytes) -> bytes:
+        """Add to a head, and give it to the parser when it is complete; returns what came behind it."""
+        known = len(head)
+        head += data if known else data.lstrip(b"\r\n")
+        end = _END.search(head, max(0, known - 2))
+        if end is None and len(head) <= MOST_HEAD and (len(head) < 8 or b"http" in head[:8].lower()):
+            self.start_timeout()
+            return b""
+        self._head = None
+        if end is None:  # the parser says what is wrong with it
+            return bytes(head)
+        self._give(bytes(head[: end.end()]))
+        if _HINT.match(head):  # the answer follows
+            self._head = bytearray()
+        return bytes(head[end.end() :])
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """A redirect is one also without the empty line behind it, if its last line is whole."""
         head = self._head
         if head and exc is None and _MOVED.match(head) and head.endswith(b"\n"):
             self._head = None
-            self._give(head + b"\r\n")
+            self._give(bytes(head) + b"\r\n")
         super().connection_lost(exc)
 
     def _give(self, head: bytes) -> None:
