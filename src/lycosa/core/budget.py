@@ -16,8 +16,8 @@ PER_PAGE = 10
 SPARE = 100
 """Requests for each page of a budget, and for all of them together: what is allowed unless the user says otherwise.
 
-Ordinary crawls need 1.0 to 1.3 a page, one in which every page lies on a host of its own that redirects to https 5:
-robots.txt and the page by http, robots.txt twice more and the page by https. The spare ones are for small budgets."""
+Ordinary crawls need 1.0 to 1.3 a page. Where every page lies on a host of its own that redirects to https it is 5, in
+recordings whose links lead outside 2 to 6: docs/architecture.md has the figures."""
 
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
