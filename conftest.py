@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database
@@ -27,6 +28,11 @@ from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 if TYPE_CHECKING:
     from site_maker import SiteUnderTest
+
+# On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
+_IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED)
+settings.load_profile("any machine")
 
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",

@@ -12,7 +12,8 @@ import argparse
 import sys
 from collections import Counter
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
 from lycosa.estimators import estimator

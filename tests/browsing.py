@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse battery"
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds that a busy machine may take for a step."""
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}

@@ -75,7 +75,7 @@ class Served:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **self.headers}
         request = urllib.request.Request(f"{self.url}{API}{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()
             cookie = answer.headers.get("Set-Cookie", "").partition(";")[0]
             if cookie:
@@ -109,7 +109,7 @@ class Served:
         return pid
 
 
-def wait(until: Callable[[], Any], why: str, seconds: float = 30.0) -> Any:
+def wait(until: Callable[[], Any], why: str, seconds: float = 120.0) -> Any:
     """Look again and again until something is so."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

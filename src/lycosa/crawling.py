@@ -12,7 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget, requests_for
+from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -405,10 +406,12 @@ class Crawl:
             await asyncio.sleep(0)
 
     def _budget(self) -> Budget:
-        """A crawl's is one of pages; a refresh has requests, as it fetches few new ones."""
+        """A crawl's is one of pages and what they may take; a refresh has requests, as it fetches few new ones."""
+        options = self.options
         if self._keeping is not None:
-            return Budget(seconds=self.options.max_time, requests=self._keeping.requests)
-        return Budget(self.options.budget, self.options.max_bytes, self.options.max_time)
+            return Budget(seconds=options.max_time, requests=self._keeping.requests)
+        requests = options.max_requests or requests_for(options.budget)
+        return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def _paces(self) -> tuple[Pace | None, Pace | None]:
         """Of a watch: how many requests an hour, and how many of them for new pages."""

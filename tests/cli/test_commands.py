@@ -128,6 +128,24 @@ def test_a_directory_without_a_crawl_is_named(
     assert "holds no crawl" in capsys.readouterr().err
 
 
+def test_a_budget_of_requests_says_what_it_was_spent_on(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the end of a crawl, by show, and how to go on."""
+    out = tmp_path / "crawl"
+    words = [word for word in crawl_words(server, out, "--max-requests", "25") if word != "--quiet"]
+    assert run(monkeypatch, *words) == 0
+    told = capsys.readouterr().out
+    spent = re.search(r"25 requests: (\d+ pages?, .*\d+ robots\.txt.*)\.\n", told)
+    assert spent is not None, told
+    assert "Ended: request budget spent.\n" in told
+    assert f"lycosa resume {out} --max-requests 50\n" in told
+    assert run(monkeypatch, "show", str(out)) == 0
+    shown = capsys.readouterr().out.replace("\n", " ")
+    assert f"by 25 requests: {spent[1]} " in shown
+    assert "--max-requests 50" in shown
+
+
 def test_crawl_resume_and_show_agree(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,11 +276,11 @@ def test_one_interrupt_stops_cleanly(server: Server, tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     words = crawl_words(server, out, "--budget", "3000", "--concurrency", "4")
     process = subprocess.Popen([sys.executable, "-m", "lycosa", *words], stderr=subprocess.PIPE)
-    before, deadline = len(server.log), time.monotonic() + 30
+    before, deadline = len(server.log), time.monotonic() + 120
     while len(server.log) < before + 40 and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (0, b"")
     done = subprocess.run(
         [sys.executable, "-m", "lycosa", "show", str(out), "--json"], capture_output=True, text=True, check=True

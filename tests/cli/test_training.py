@@ -14,7 +14,7 @@ import pytest
 import lycosa
 from commands import run
 from lycosa.collection.summary import summarise
-from lycosa.core.engine import PAGES_SPENT
+from lycosa.core.budget import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
 from lycosa.store.directory import Directory

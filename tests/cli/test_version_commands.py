@@ -12,7 +12,7 @@ import pytest
 from commands import run
 from lycosa.cli.paging import show_page
 from lycosa.collection.summary import summarise
-from lycosa.core.engine import REFRESHED
+from lycosa.core.budget import REFRESHED
 from lycosa.core.errors import InputError
 from lycosa.core.types import Setting
 from lycosa.store.directory import Directory

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from handmade import FRONT, crawl, html, star, visit_again
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import lycosa
@@ -167,7 +167,7 @@ def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp
     assert not (path / NAME).exists()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None)
 @given(words=st.text() | st.text("coralref\"'-*^:(){}+ \x00\\é珊瑚 \ud800"))
 @example(words='coral" OR "reef')
 @example(words='"coral reef" -"')
@@ -489,7 +489,7 @@ def test_two_builders_at_once(copy: Path, tmp_path: Path) -> None:
     """Of two first searches one builds and the other waits; both give all answers."""
     command = [sys.executable, "-m", "lycosa", "search", str(copy), "coral reef", "--json"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate(timeout=60) for process in both]
+    told = [process.communicate(timeout=240) for process in both]
     assert [0, 0] == [process.returncode for process in both], told
     assert 1 == len({out for out, _ in told})
     assert json.loads(told[0][0])["hits"]

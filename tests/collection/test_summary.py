@@ -22,13 +22,17 @@ def directory(tmp_path: Path) -> Path:
     for event in (
         Setting("threshold", 0.3),
         Seed("http://a.test/"),
-        Visit("http://a.test/robots.txt", "robots", "ok", 0),
+        Visit("http://a.test/robots.txt", "robots", "ok", 0, status=200),
+        Visit("http://b.test:81/robots.txt", "robots", "ok", 0, note="known from another crawl"),
         Visit("http://a.test/", "page", "ok", 1, beta=0.1, title="One"),
         Visit("http://a.test/2", "page", "ok", 2, beta=0.3, title="Two"),
         Visit("http://b.test:81/3", "page", "ok", 3, beta=0.9, title="Three"),
         Visit("http://a.test/4", "page", "ok", 4, beta=0.0, title="Four"),
         Visit("http://a.test/5", "page", "gone", 5),
         Visit("http://a.test/6", "redirect", "redirect", 6),
+        Visit("http://a.test/7", "page", "timeout", 7),
+        Visit("http://a.test/7", "page", "timeout", 8, attempt=2),
+        Visit("http://a.test/8", "page", "denied", 9),
         Label("http://a.test/2", True),
         Setting("end", {"reason": "page budget spent", "pages": 4}),
     ):
@@ -52,7 +56,7 @@ def test_what_pages_are_worth_now(directory: Path) -> None:
     log.close()
     summary = summarise(directory)
     assert [True, False, True, False] == summary.finds
-    assert ("about 2 of 4 pages relevant (0-4)", 6) == (summary.estimate.told, summary.requests)
+    assert ("about 2 of 4 pages relevant (0-4)", 9) == (summary.estimate.told, summary.requests)
     assert 1 == summarise(directory, threshold=0.5).relevant
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 
@@ -66,10 +70,17 @@ def test_best_pages_first(directory: Path) -> None:
 def test_outcomes_and_hosts(directory: Path) -> None:
     """Outcomes are counted by kind, pages by host with its port."""
     summary = summarise(directory)
-    assert {("page", "ok"): 4, ("robots", "ok"): 1, ("page", "gone"): 1, ("redirect", "redirect"): 1} == dict(
-        summary.outcomes
-    )
+    assert {
+        ("page", "ok"): 4, ("robots", "ok"): 2, ("page", "gone"): 1, ("redirect", "redirect"): 1,
+        ("page", "timeout"): 2, ("page", "denied"): 1,
+    } == dict(summary.outcomes)  # fmt: skip
     assert {"a.test": 3, "b.test:81": 1} == dict(summary.hosts)
+
+
+def test_what_requests_were_spent_on(directory: Path) -> None:
+    """Whatever was sent is told apart; what was denied, or known from another crawl, was not sent."""
+    expected = {"pages": 4, "robots.txt": 1, "dead links": 1, "redirects": 1, "errors": 1, "retries": 1}
+    assert expected == dict(summarise(directory).spent) == summarise(directory).as_dict()["spent"]
 
 
 def test_the_ending_is_that_of_the_last_event(directory: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.strategies import Greedy
@@ -200,7 +201,10 @@ def test_the_end_is_recorded() -> None:
     run(made)
     last = list(made.log)[-1]
     assert isinstance(last, Setting)
-    expected = {"reason": "nothing left to fetch", "pages": 2, "requests": 2, "held": 0, "groups": []}
+    expected = {
+        "reason": "nothing left to fetch", "pages": 2, "requests": 2, "spent": {"pages": 2}, "bytes": 0,
+        "held": 0, "groups": [],
+    }  # fmt: skip
     assert ("end", expected) == (last.key, last.value)
 
 

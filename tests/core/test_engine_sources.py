@@ -12,7 +12,8 @@ import pytest
 
 import lycosa
 from lycosa.core import engine as engine_module
-from lycosa.core.engine import MOST_SOURCES, Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import MOST_SOURCES, Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN

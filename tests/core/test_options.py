@@ -122,12 +122,23 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
         Options.load(tmp_path / "nowhere.toml")
 
 
-@pytest.mark.parametrize("content", [b"budget = = 3", b"topic = \xff", b"budget = 1\nbudget = 2"])
+@pytest.mark.parametrize(
+    "content",
+    [b"budget = = 3", b"topic = \xff", b"budget = 1\nbudget = 2", b"a = " + b"[" * 5_000, b"budget = " + b"1" * 5_000],
+)
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     """A file that isn't TOML is named as such."""
     path = tmp_path / "crawl.toml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"crawl\.toml is not valid TOML"):
+        Options.load(path)
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    """Nobody writes a megabyte of options."""
+    path = tmp_path / "crawl.toml"
+    path.write_bytes(b"#" * 1_000_001)
+    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
         Options.load(path)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, Budget, Engine
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, Budget
+from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, HELD, PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Strategy

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
 from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Log, Topic
@@ -276,7 +277,7 @@ class Ended:
         return lines[0]
 
 
-def wait(process: subprocess.Popen[str], seconds: float = 60.0) -> Ended:
+def wait(process: subprocess.Popen[str], seconds: float = 240.0) -> Ended:
     """Let a command end; one that hangs is killed and fails the test."""
     try:
         out, err = process.communicate(timeout=seconds)
@@ -287,12 +288,12 @@ def wait(process: subprocess.Popen[str], seconds: float = 60.0) -> Ended:
     return Ended(process.returncode, out, err)
 
 
-def run(*args: str, sabotage: str = "", seconds: float = 60.0) -> Ended:
+def run(*args: str, sabotage: str = "", seconds: float = 240.0) -> Ended:
     """Run a command to its end."""
     return wait(lycosa(*args, sabotage=sabotage), seconds)
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+def until(condition: Callable[[], object], what: str, seconds: float = 120.0) -> None:
     """Poll for a condition that another thread or process will bring about."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.checks import check_estimator
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Seed, Visit

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lycosa.core.engine import EXHAUSTED, PAGES_SPENT
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Strategy, Topic

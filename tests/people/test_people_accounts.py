@@ -53,7 +53,7 @@ def test_an_invitation_expires(database: Database) -> None:
 def test_of_two_who_accept_at_once_one_gets_in(database: Database) -> None:
     """Both have seen that the invitation is good before either uses it."""
     _, code = accounts.invite(database, NOW, "member")
-    together = threading.Barrier(2, timeout=10)
+    together = threading.Barrier(2, timeout=60)
     outcomes: list[str] = []
 
     class Meeting(Passwords):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
 from lycosa.people import crawls, erasing, notices
 from lycosa.people.crawls import Ending, Gone

@@ -138,4 +138,4 @@ def test_two_at_once_take_turns(database_address: str) -> None:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    assert [f"{len(scripts())}\n"] * 2 == [process.communicate(timeout=20)[0] for process in both]
+    assert [f"{len(scripts())}\n"] * 2 == [process.communicate(timeout=120)[0] for process in both]

@@ -179,7 +179,7 @@ def status(served: Served, cookie: str) -> int:
     """What the API answers to a cookie."""
     request = urllib.request.Request(f"{served.url}{API}/interests", headers={"Cookie": cookie})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         refused.close()

@@ -109,14 +109,14 @@ class Bench:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something; a crawl process that fails is heard of."""
-        for _ in range(1000):
+        for _ in range(6000):
             assert self._task is not None
             if self._task.done():
                 await self._task
             if condition():
                 return
             await asyncio.sleep(0.02)
-        raise AssertionError("it did not happen within 20 seconds")
+        raise AssertionError("it did not happen within two minutes")
 
     async def until_state(self, crawl: str, state: str) -> Row:
         """Wait until a crawl is so."""
@@ -283,6 +283,36 @@ def test_more_pages_while_it_runs(tmp_path: Path) -> None:
         await bench.until(lambda: bench.row(crawl)["pages"] == 9 and bench.row(crawl)["state"] == "finished")
 
     on_bench(tmp_path, work)
+
+
+def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl that spends its requests ends, says on what it spent them, and goes on when more pages are asked for."""
+    monkeypatch.setattr("lycosa.core.budget.PER_PAGE", 1)
+    monkeypatch.setattr("lycosa.core.budget.SPARE", 0)
+
+    async def work(bench: Bench) -> None:
+        bench.web.response = dead(bench.web.response)  # type: ignore[method-assign]
+        crawl = bench.crawl("ann", budget=5)
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        assert 5 == len(bench.server.log)
+        assert "too many requests gave no page: 2 pages, 2 dead links, 1 robots.txt" == row["reason"]
+        crawls.more(bench.database, time.time(), crawl, 1, 100)
+        await bench.until(lambda: bench.row(crawl)["reason"].endswith("3 dead links, 1 robots.txt"))
+        assert 6 == len(bench.server.log)
+
+    on_bench(tmp_path, work)
+
+
+def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
+    """A web of which only the first two pages are left."""
+
+    def response(url: str, **given: Any) -> Any:
+        answer = answering(url, **given)
+        gone = not url.endswith(("/coral-0", "/coral-1", "/robots.txt"))
+        return Response(404, [], b"") if gone else answer
+
+    return response
 
 
 def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.engine import PAGES_SPENT, STOPPED
+from lycosa.core.budget import PAGES_SPENT, STOPPED
 from lycosa.people import crawls
 from lycosa.people.crawls import Ending
 from site_maker import API, SiteUnderTest, make_site

@@ -195,9 +195,9 @@ def test_a_bomb_is_cut() -> None:
 
 
 def test_a_body_that_can_not_be_inflated() -> None:
-    """An unknown encoding is an invalid answer, and its bytes are kept."""
-    page = fetch(space({URL: answer(b"???", content_encoding="rot13")}))
-    assert ("invalid", "unknown content encoding 'rot13'") == (page.outcome, page.note)
+    """An encoding that can't be undone is an invalid answer, and its bytes are kept."""
+    page = fetch(space({URL: answer(b"???", content_encoding="compress")}))
+    assert ("invalid", "the content encoding 'compress' is none that can be undone") == (page.outcome, page.note)
     assert page.exchange is not None
 
 

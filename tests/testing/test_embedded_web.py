@@ -2,7 +2,6 @@
 
 import heapq
 import re
-import time
 import tracemalloc
 from collections import Counter
 
@@ -207,13 +206,11 @@ def test_anchor_text_is_usually_but_not_always_telling(clean: Web) -> None:
 def test_a_million_pages_cost_nothing_until_asked_for() -> None:
     """A web of a million pages is made at once, in little memory, and answers like a small one."""
     tracemalloc.start()
-    began = time.perf_counter()
     web = Web(pages=1_000_000, hosts=400)
     page = next(web.relevant(CORAL))
     assert web.response(page).status == 200
-    took, (_, peak) = time.perf_counter() - began, tracemalloc.get_traced_memory()
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert took < 2
     assert peak < 20_000_000
     assert len(web) == 1_000_000
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tiny_wordnet
@@ -191,7 +191,7 @@ def test_empty_cut_and_foreign_files(tmp_path: Path, kind: str) -> None:
         read_wordnet(tmp_path)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None)
 @given(
     name=st.sampled_from(FILES),
     changes=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=12), st.integers(0, 12)), min_size=1, max_size=4),
@@ -215,7 +215,7 @@ def test_any_damage_is_told_or_harmless(tmp_path: Path, name: str, changes: list
     assert all(0 <= concept < len(known) for concept in known.concepts("dogs"))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None)
 @given(name=st.sampled_from(FILES), noise=st.binary(max_size=3_000))
 def test_noise_is_told(tmp_path: Path, name: str, noise: bytes) -> None:
     """A file of noise is an InputError, or for the exceptions maybe a list of strange words."""

@@ -16,6 +16,7 @@ from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.classified import Classified
 from lycosa.topics.model import KINDS, Model, fitted
+from work import calls
 
 TERMS = ["bird", "coral", "fish", "rail", "sea", "train"]
 CLASSES = ["Sea/Fish", "Sea/Reefs", "Trains"]
@@ -172,8 +173,8 @@ def test_nested_links_do_not_cost_quadratic_time(model: Model) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nb", "svm"])
-def test_an_ordinary_page_takes_a_millisecond(kind: str) -> None:
-    """3,500 words and 40 links against 20,000 terms and 10 classes: 0.3 ms; ten times that is allowed here."""
+def test_an_ordinary_page_takes_few_calls(kind: str) -> None:
+    """3,500 words and 40 links against 20,000 terms and 10 classes: numpy does it, not a call for each word."""
     chance = random.Random(1)
     terms = [f"{a}{b}{c}x" for a in "bcdfghjklm" for b in range(40) for c in range(50)]
     bags = Bags.of((sorted(chance.sample(range(20_000), 100)), [1.0] * 100) for _ in range(60))
@@ -182,11 +183,4 @@ def test_an_ordinary_page_takes_a_millisecond(kind: str) -> None:
     found = page(text, *(" ".join(chance.choices(terms, k=3)) for _ in range(40)))
     topic, reading = Classified(model, ["c1"]), Vocabulary().read(found)
     topic.judge(found, reading)
-    best = min(_timed(topic, found, reading) for _ in range(20))
-    assert best < 0.003
-
-
-def _timed(topic: Classified, found: Page, reading: object) -> float:
-    begun = time.perf_counter()
-    topic.judge(found, reading)
-    return time.perf_counter() - begun
+    assert calls(lambda: topic.judge(found, reading)) < 1_500

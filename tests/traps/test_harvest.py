@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
 from lycosa.estimators import estimator

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.engine import Budget, Engine
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
 from lycosa.core.frontier import FREE, HELD, SHUT, Frontier
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table

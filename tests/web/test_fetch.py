@@ -12,6 +12,7 @@ from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits, Response
 from lycosa.web.guard import Guard
 from lycosa.web.politeness import Politeness
+from patient_loop import run_patient
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 HEADERS = {"User-Agent": "Lycosa", "Accept": "text/html", "Accept-Encoding": "gzip"}
@@ -111,7 +112,7 @@ def serve(
             for _ in range(3):
                 await asyncio.sleep(0)
 
-    return asyncio.run(main())
+    return run_patient(main())
 
 
 def get(handler: Handler, *, wanted: frozenset[str] = HTML, **rest: Any) -> Response:
@@ -276,7 +277,7 @@ def test_error_pages_are_read_whatever_their_type(status: int) -> None:
 
 def test_a_server_that_says_nothing() -> None:
     """A server that accepts and stays silent is given up after the time for a request."""
-    error = failure(says(stay=True), limits=Limits(seconds=0.1))
+    error = failure(says(stay=True))
     assert ("timeout", True) == (error.outcome, error.again)
 
 
@@ -288,9 +289,9 @@ def test_headers_drop_by_drop() -> None:
         await peer.send(OK)
         while True:
             await peer.send(b"X: y\r\n")
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(1.0)
 
-    assert "timeout" == failure(drip, limits=Limits(seconds=0.15)).outcome
+    assert "timeout" == failure(drip).outcome
 
 
 def test_a_body_drop_by_drop() -> None:
@@ -301,23 +302,23 @@ def test_a_body_drop_by_drop() -> None:
         await peer.send(OK + b"Content-Length: 1000000\r\n\r\n")
         while True:
             await peer.send(b"x")
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(1.0)
 
-    error = failure(drip, limits=Limits(seconds=0.15))
+    error = failure(drip, limits=Limits(rate=0.0))
     assert ("timeout", True) == (error.outcome, error.again)
 
 
 def test_a_server_that_falls_silent() -> None:
     """A pause within the body longer than allowed ends it; what came before is kept, and marked."""
     handler = says(OK + b"Content-Length: 10\r\n\r\nabc", stay=True)
-    response = get(handler, limits=Limits(seconds=30.0, connect_seconds=0.1))
+    response = get(handler)
     assert b"abc" == response.body
     assert response.truncated in ("disconnect", "time")
 
 
 def test_a_server_that_falls_silent_before_its_answer() -> None:
     """A pause before the answer longer than allowed is a timeout, before the time for the request is up."""
-    error = failure(says(stay=True), limits=Limits(seconds=30.0, connect_seconds=0.1))
+    error = failure(says(stay=True))
     assert ("timeout", True) == (error.outcome, error.again)
 
 
@@ -338,11 +339,11 @@ def test_endless_headers() -> None:
         while True:
             await peer.send(b"x" * 10_000)
 
-    assert "invalid" == failure(flood, limits=Limits(seconds=5.0)).outcome
+    assert "invalid" == failure(flood).outcome
 
 
 def test_many_headers() -> None:
-    """Headers without number end the request one way or another."""
+    """Headers without number are not HTTP, and not kept in memory."""
 
     async def flood(peer: Peer) -> None:
         await peer.request()
@@ -352,7 +353,7 @@ def test_many_headers() -> None:
             number += 1
             await peer.send(b"".join(b"X-%d: y\r\n" % (number * 1000 + i) for i in range(1000)))
 
-    assert failure(flood, limits=Limits(seconds=2.0)).outcome in ("invalid", "timeout")
+    assert failure(flood).outcome == "invalid"
 
 
 # -- what goes wrong -----------------------------------------------------------------------------------------
@@ -395,24 +396,22 @@ def test_a_disconnect_before_the_answer(sent: bytes) -> None:
         b"SSH-2.0-OpenSSH_9.0\r\n\r\n",
         b"<html>no header</html>\r\n\r\n",
         b"HTTP/1.1 abc OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
         b"\x00\x01\x02\xff\r\n\r\n",
     ],
 )
 def test_what_is_not_http(sent: bytes) -> None:
     """Whatever else a server says is invalid, and is not asked for again."""
-    error = failure(says(sent, stay=True), limits=Limits(seconds=2.0))
+    error = failure(says(sent, stay=True))
     assert ("invalid", False) == (error.outcome, error.again)
 
 
 def test_a_chunk_that_is_none() -> None:
-    """A broken chunk ends the body at once, or after a silence at most; what came before it is kept."""
+    """A broken chunk ends the body at once; what came before it is kept."""
     head = OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    response = get(says(head, b"3\r\nabc\r\n", b"zz\r\nde\r\n"), limits=Limits(seconds=1.0, connect_seconds=0.1))
+    response = get(says(head, b"3\r\nabc\r\n", b"zz\r\nde\r\n"))
     assert b"abc" == response.body
-    assert response.truncated in ("disconnect", "time")
+    assert "disconnect" == response.truncated
 
 
 def test_nobody_there() -> None:
@@ -440,7 +439,7 @@ def test_no_tls_where_it_is_expected() -> None:
         await peer.gone()
 
     with pytest.raises(FetchError) as error:
-        serve(plain, body, limits=Limits(seconds=2.0))
+        serve(plain, body)
     assert ("unreachable", False) == (error.value.outcome, error.value.again)
 
 

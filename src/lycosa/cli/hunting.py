@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any, Protocol
 
-from lycosa.core.engine import EXHAUSTED, STOPPED
+from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -85,6 +85,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
                     "directory": str(crawl.path),
                     "pages": tally.pages,
                     "requests": tally.requests,
+                    "spent": dict(tally.spent),
                     "relevant": tally.relevant,
                     "harvest": round(tally.harvest, 4),
                     "ending": crawl.engine.ending,

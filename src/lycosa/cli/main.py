@@ -160,6 +160,7 @@ app.command("crawl")(_crawl)
 def resume(
     directory: Dir,
     budget: Annotated[int | None, typer.Option(help="A new page budget for the whole crawl.")] = None,
+    max_requests: Annotated[int | None, typer.Option(help="Requests in all, with those of earlier runs.")] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds to crawl at most in this run.")] = None,
     trust: Annotated[
         list[str] | None,
@@ -172,7 +173,7 @@ def resume(
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa.cli.hunting import go_on
 
-    changes = {"budget": budget, "max_time": max_time, "trust": trust, "traps": traps}
+    changes = {"budget": budget, "max_requests": max_requests, "max_time": max_time, "trust": trust, "traps": traps}
     go_on(directory, changes, quiet=quiet, json=json)
 
 

@@ -19,7 +19,7 @@ from lycosa.cli.manners import lively, output
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
-from lycosa.core.engine import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, PAGES_SPENT
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
@@ -97,9 +97,9 @@ class Progress:
             return
         tally = engine.tally
         requests = f"{tally.requests:,} {'request' if tally.requests == 1 else 'requests'}"
-        wasted = f", {tally.wasted:,} of them without a page" if tally.wasted > 0 else ""
+        spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
         output().print(
-            f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{wasted}.", highlight=False
+            f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{spent}.", highlight=False
         )
         print(f"Ended: {engine.ending or 'interrupted'}.")
         if path is not None and tally.pages:
@@ -126,10 +126,9 @@ class Progress:
             print(f"See it with:  lycosa show {name}, lycosa report {name}")
             if not self._estimate().sure:
                 print(f"Say yes or no where it is unsure:  lycosa label {name}")
-            if engine.ending == PAGES_SPENT and engine.table.open_rows:
-                print(f"Go on with:   lycosa resume {name} --budget {2 * max(tally.pages, self.crawl.options.budget)}")
-            elif engine.table.open_rows and engine.ending != EXHAUSTED:
-                print(f"Go on with:   lycosa resume {name}")
+            if engine.table.open_rows and engine.ending != EXHAUSTED:
+                more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
+                print(f"Go on with:   lycosa resume {name}{more}")
 
     def _estimate(self) -> Estimate:
         engine = self.crawl.engine

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from lycosa.cli.manners import output
 from lycosa.collection.summary import Again, Summary, summarise
-from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, REFRESHED
+from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
@@ -56,7 +56,9 @@ def show(directory: Path, *, json: bool, threshold: float | None = None) -> None
         f"{summary.estimate.told}, score {summary.asked}: harvest rate [bold]{summary.harvest:.1%}[/]",
         highlight=False,
     )
-    console.print(f"{counted(summary.pages, 'page')}{of} by {counted(summary.requests, 'request')}", highlight=False)
+    spent = f": {spending(summary.spent)}" if summary.requests > summary.pages else ""
+    told = f"{counted(summary.pages, 'page')}{of} by {counted(summary.requests, 'request')}{spent}"
+    console.print(told, highlight=False)
     if summary.warning:
         console.print(f"[yellow]the topic's words are weak[/]: {escape(summary.warning)}", highlight=False)
     if summary.finds:
@@ -84,7 +86,7 @@ def show(directory: Path, *, json: bool, threshold: float | None = None) -> None
     if summary.ending == REFRESHED and not summary.running:
         print(f"look again with: lycosa refresh {shlex.quote(str(directory))}")
     elif not summary.running and summary.ending != EXHAUSTED:
-        more = f" --budget {2 * max(options.budget, summary.pages)}" if summary.ending == PAGES_SPENT else ""
+        more = larger(summary.ending, options.budget, summary.pages, summary.requests)
         print(f"go on with: lycosa resume {shlex.quote(str(directory))}{more}")
 
 

@@ -15,9 +15,14 @@ from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
 from lycosa.collection.wording import at_least
-from lycosa.core.types import UNSENT, Held, Setting, Visit
+from lycosa.core.budget import purpose, spent_on
+from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.log import VISITS, WORTH, SqliteLog
 from lycosa.store.running import is_running
+
+READ = ("robots", "sitemap")
+SOURCES = f"kind IN {READ}"
+"""Visits for which nothing may have been sent: rules known from another crawl, files. Only the event itself tells."""
 
 UNSURE = 5
 """Pages near the line that are named."""
@@ -53,8 +58,8 @@ class Summary:
     """What `lycosa show` tells."""
 
     pages: int = 0
-    requests: int = 0
-    """Those that it took to get the pages: robots.txt, redirects and failures, too; not looks at known pages."""
+    spent: Counter[str] = field(default_factory=Counter)
+    """What requests were spent on to get the pages; without looks at known pages."""
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
     threshold: float = 0.0
     finds: list[bool] = field(default_factory=list)
@@ -81,6 +86,11 @@ class Summary:
         return self.estimate.relevant
 
     @property
+    def requests(self) -> int:
+        """Those that it took to get the pages: robots.txt, redirects and failures, too; not looks at known pages."""
+        return self.spent.total()
+
+    @property
     def asked(self) -> str:
         """What a find has to score, in words."""
         return at_least(self.threshold)
@@ -95,6 +105,7 @@ class Summary:
         return {
             "pages": self.pages,
             "requests": self.requests,
+            "spent": dict(self.spent),
             **self.estimate.as_dict(),
             "harvest": round(self.harvest, 4),
             "threshold": self.threshold,
@@ -143,6 +154,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
 
 def _count(collection: Collection, summary: Summary) -> None:
     log, worths = collection.log, []
+    failed: set[str] = set()
     last = log.last()
     if isinstance(last, Setting) and last.key == "end":
         summary.ending = str(last.value.get("reason", ""))
@@ -153,19 +165,23 @@ def _count(collection: Collection, summary: Summary) -> None:
             summary.again.outcomes[outcome] += 1
             continue
         summary.outcomes[kind, outcome] += 1
-        summary.requests += kind in ("page", "redirect") and outcome not in UNSENT
+        if kind not in READ and (what := purpose(kind, outcome, node in failed)):
+            summary.spent[what] += 1
+            if what in ("errors", "retries"):
+                failed.add(node)
         if kind == "page" and outcome == "ok":
             summary.finds.append(worth >= summary.threshold and not same)
             summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
             if not same:
                 worths.append(worth)
+    summary.spent.update(filter(None, (spent_on(event) for event in log.events(SOURCES) if isinstance(event, Visit))))
     for kind, outcome in summary.outcomes:
         fine = outcome in ("ok", "redirect", "unchanged")
         harmless = fine or (kind in ("probe", "robots") and outcome == "gone")
         if not harmless:
-            failed = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
-            assert isinstance(failed, Visit)
-            summary.reasons[kind, outcome] = f"{failed.complaint} {failed.node}".strip()
+            last_one = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
+            assert isinstance(last_one, Visit)
+            summary.reasons[kind, outcome] = f"{last_one.complaint} {last_one.node}".strip()
     if summary.again.outcomes:
         _look_again(log, summary.again)
     summary.pages = len(summary.finds)

@@ -23,6 +23,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.budget import (
+    BYTES_SPENT,
+    EXHAUSTED,
+    HOSTS_SPENT,
+    LEFT_ALONE,
+    PAGES_SPENT,
+    REFRESHED,
+    REQUESTS_SPENT,
+    STOPPED,
+    TIME_SPENT,
+    Budget,
+    Meter,
+    spent_on,
+)
 from lycosa.core.errors import InputError
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Learner, Log, Reader, Space, Strategy, Topic, Warden
@@ -41,27 +55,6 @@ MOST_SOURCED = 100_000
 LONGEST_NAP = 3600.0
 """Seconds that the loop sleeps at most before it looks again: the clock may have been set, the machine asleep."""
 
-STOPPED = "stopped"
-PAGES_SPENT = "page budget spent"
-BYTES_SPENT = "byte budget spent"
-TIME_SPENT = "time budget spent"
-HOSTS_SPENT = "host budgets spent"
-LEFT_ALONE = "only hosts that want to be left alone remain"
-EXHAUSTED = "nothing left to fetch"
-REFRESHED = "nothing more is due"
-REQUESTS_SPENT = "request budget spent"
-"""Why a run ended."""
-
-
-@dataclass(slots=True, frozen=True)
-class Budget:
-    """How much a crawl may spend. 0 means no limit; time and requests are per run, pages and bytes are per crawl."""
-
-    pages: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    requests: int = 0
-
 
 @dataclass(slots=True)
 class Tally:
@@ -69,7 +62,9 @@ class Tally:
 
     picks: int = 0
     requests: int = 0
-    """For pages: errands such as robots.txt aside, and what was refused before anything was sent."""
+    """All that were sent: for pages, robots.txt, sources, and whatever else."""
+    spent: Counter[str] = field(default_factory=Counter)
+    """What they were spent on."""
     pages: int = 0
     relevant: int = 0
     bytes: int = 0
@@ -91,7 +86,7 @@ class Tally:
 
     @property
     def wasted(self) -> int:
-        """Requests that gave no page: dead links, hops of redirects, unwanted types, attempts that failed."""
+        """Requests that gave no page: dead links, hops of redirects, unwanted types, attempts that failed, errands."""
         return self.requests - self.pages
 
 
@@ -135,7 +130,9 @@ class Engine:
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._under_way = 0  # pages launched and not yet absorbed
-        self._sent = 0  # requests of this run
+        self._before = 0  # requests that the budget does not count
+        self._meter: Meter | None = getattr(space, "meter", None)
+        self._received = 0  # bytes before this run, less what the meter said then
         self._arrived: deque[tuple[Task, Page]] = deque()
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -172,6 +169,8 @@ class Engine:
                 self.learner.start(event)
         elif isinstance(event, Setting):
             self.tally.settings[event.key] = event.value
+            if event.key == "end":  # with what was received and given up
+                self.tally.bytes = max(self.tally.bytes, int(event.value.get("bytes", 0)))
         elif isinstance(event, Lesson):
             if self.learner is not None and event.judge == self.judge_name:  # another topic's is of no use to this one
                 self.learner.adopt(event)
@@ -215,7 +214,9 @@ class Engine:
         self.space.learn(visit)
         if visit.kind in ("page", "redirect", "sitemap"):
             tally.outcomes[visit.outcome] += 1
-        tally.requests += visit.is_request
+        if what := spent_on(visit):
+            tally.requests += 1
+            tally.spent[what] += 1
         if visit.follows:
             tally.revisits += 1
         if change := visit.data.get("change"):
@@ -253,6 +254,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self.ending = ""
+        self._begin()
         deadline = self.clock() + self.budget.seconds if self.budget.seconds else math.inf
         try:
             while True:
@@ -262,7 +264,7 @@ class Engine:
                 if self._arrived:  # refusals, which need no waiting; but others want a turn, too
                     await asyncio.sleep(0)
                     continue
-                if not self.in_flight:
+                if not self.in_flight or self._is_full():  # what still comes would be too much
                     self.ending = self._why_over(deadline)
                     if self.ending:
                         break
@@ -274,6 +276,18 @@ class Engine:
             self._stopping = False
             await self._abandon()
 
+    def _begin(self) -> None:
+        """What this run may spend, by what the log knows of those before it."""
+        self._before = self.tally.requests if self.keeper is not None else 0
+        if self._meter is not None:
+            self._received = self.tally.bytes - self._meter.bytes
+            self._meter.limit = self.budget.bytes - self._received if self.budget.bytes else math.inf
+            self._meter.full = self._wake.set
+
+    def _is_full(self) -> bool:
+        """Whether as many bytes have come as may, those of what is in flight among them."""
+        return self._meter is not None and self._meter.bytes >= self._meter.limit
+
     def held_back(self) -> list[Held]:
         """What was held back as a likely trap, the largest groups first."""
         return self.warden.held_back(self.table) if self.warden is not None else []
@@ -281,7 +295,9 @@ class Engine:
     def _end(self) -> dict[str, Any]:
         """What the log keeps of a run's end."""
         held = self.held_back()
-        told = {"reason": self.ending, "pages": self.tally.pages, "requests": self.tally.requests}
+        tally, received = self.tally, self._received + self._meter.bytes if self._meter is not None else 0
+        told: dict[str, Any] = {"reason": self.ending, "pages": tally.pages, "requests": tally.requests}
+        told |= {"spent": dict(tally.spent), "bytes": max(tally.bytes, received)}
         if pruned := self.frontier.pruned():
             told["pruned"] = pruned
         return {
@@ -310,7 +326,7 @@ class Engine:
 
     def _launch(self, deadline: float) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
-        while len(self.in_flight) + len(self._arrived) < self.concurrency and not self._over(deadline):
+        while len(self.in_flight) + len(self._arrived) < self.concurrency and not self._spent(deadline):
             now = self.clock()
             if self.pace is not None and self.pace.next(now) > now:
                 break
@@ -393,7 +409,6 @@ class Engine:
 
     def _start(self, task: Task) -> None:
         # 2. visit, in the background
-        self._sent += 1
         if self.pace is not None:
             self.pace.take(self.clock())
         try:
@@ -535,29 +550,25 @@ class Engine:
 
     # -- when to wait, when to end -----------------------------------------------------------------------------
 
-    def _over(self, deadline: float) -> bool:
+    def _spent(self, deadline: float) -> str:
+        """Which budget is spent, with what is in flight; empty if something more may be sent."""
         budget, tally = self.budget, self.tally
-        return (
-            self._stopping
-            or bool(budget.pages and tally.pages + self._under_way >= budget.pages)
-            or bool(budget.bytes and tally.bytes >= budget.bytes)
-            or bool(budget.requests and self._sent >= budget.requests)
-            or self.clock() >= deadline
-        )
-
-    def _why_over(self, deadline: float) -> str:
-        """Asked when nothing is in flight: why the crawl is over, or empty if it only has to wait."""
-        budget, tally, now = self.budget, self.tally, self.clock()
         if self._stopping:
             return STOPPED
-        if budget.pages and tally.pages >= budget.pages:
-            return PAGES_SPENT
-        if budget.bytes and tally.bytes >= budget.bytes:
+        if (budget.bytes and tally.bytes >= budget.bytes) or self._is_full():
             return BYTES_SPENT
-        if budget.requests and self._sent >= budget.requests:
+        if budget.pages and tally.pages + self._under_way >= budget.pages:
+            return PAGES_SPENT
+        sent = tally.requests - self._before + len(self.in_flight) + len(self._arrived)
+        if budget.requests and sent >= budget.requests:
             return REQUESTS_SPENT
-        if now >= deadline:
-            return TIME_SPENT
+        return TIME_SPENT if self.clock() >= deadline else ""
+
+    def _why_over(self, deadline: float) -> str:
+        """Asked when nothing that counts is in flight: why the crawl is over, or empty if it only has to wait."""
+        now = self.clock()
+        if spent := self._spent(deadline):
+            return spent
         if self.keeper is not None:
             if self.keeper.next_due(now) < NEVER:
                 return ""
@@ -587,7 +598,7 @@ class Engine:
         if self._arrived:
             return
         until = NEVER
-        if len(self.in_flight) < self.concurrency and not self._over(deadline):
+        if len(self.in_flight) < self.concurrency and not self._spent(deadline):
             until = min(self._next_ready(self.clock()), deadline)
         timer = None
         if until < NEVER:

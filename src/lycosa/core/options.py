@@ -25,6 +25,9 @@ def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str 
     return field(default=default, metadata=metadata)
 
 
+LARGEST = 1_000_000
+"""Bytes of a file of options."""
+
 RETIRED = ("learn_labels",)
 """What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
 
@@ -136,9 +139,17 @@ class Options:
         group="Hunt",
     )
     random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.", group="Hunt")
-    budget: int = option(1000, "Pages to fetch at most; redirects and robots.txt don't count.", group="Budget")
+    budget: int = option(1000, "Pages to fetch at most; what else is asked for, --max-requests bounds.", group="Budget")
+    max_requests: int = option(
+        0,
+        "Requests to send at most, for whatever: dead links, redirects, robots.txt and retries count as well. 0: in "
+        "proportion to the budget, ten a page and 100 more.",
+        group="Budget",
+    )
     max_bytes: int = option(
-        0, "Stop after so many bytes; what is in flight still arrives. 0: no limit.", group="Budget"
+        0,
+        "Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit.",
+        group="Budget",
     )
     max_time: float = option(
         0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.", group="Budget"
@@ -355,10 +366,10 @@ class Options:
     def check(self) -> None:
         """Refuse values that can't work, each with its remedy."""
         least: dict[str, float] = {
-            "budget": 1, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0, "concurrency": 1, "delay": 0,
-            "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1, "timeout": 0.1, "min_rate": 0,
-            "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0, "per_hour": 1e-3, "explore": 0,
-            "tell_at_least": 0,
+            "budget": 1, "max_requests": 0, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0,
+            "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
+            "timeout": 0.1, "min_rate": 0, "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0, "per_hour": 1e-3,
+            "explore": 0, "tell_at_least": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
@@ -387,12 +398,15 @@ class Options:
         """Read a configuration file."""
         try:
             with open(path, "rb") as file:
-                told = {key: value for key, value in tomllib.load(file).items() if key not in RETIRED}
-                return cls.from_mapping(told, str(path))
+                text = file.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise InputError(f"{path} has more than {LARGEST:,} bytes: it is no file of options")
+            told = tomllib.loads(text.decode())
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets in brackets
             raise InputError(f"{path} is not valid TOML: {error}") from error
+        return cls.from_mapping({key: value for key, value in told.items() if key not in RETIRED}, str(path))
 
     def to_toml(self) -> str:
         """The options as a file that explains itself: what is set, and, commented out, what could be."""

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from lycosa.core.budget import Meter
 from lycosa.core.types import (
     Event,
     Exchange,
@@ -59,6 +60,9 @@ class Space:
 
     A *lane* is what must not be hurried: on the web, the host. `ready` is asked before each pick.
     """
+
+    meter: Meter | None = None
+    """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Look at a node: a page and its links. Failures are outcomes, not exceptions."""

@@ -286,11 +286,6 @@ class Visit:
         return self.kind == "page" and self.outcome == "ok"
 
     @property
-    def is_request(self) -> bool:
-        """Whether somebody was asked for a page, whatever came of it; looking again is not counted."""
-        return self.kind in ("page", "redirect") and self.outcome not in ("denied", "refused") and not self.follows
-
-    @property
     def is_version(self) -> bool:
         """Whether this brought a version of a page: its first, or one that a revisit found to be another."""
         return self.kind in ("page", "revisit") and self.outcome == "ok"

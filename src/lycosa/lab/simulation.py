@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.engine import EXHAUSTED, PAGES_SPENT, Budget, Engine
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
+from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Page, Seed, Step, Task

@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from lycosa.core.budget import STOPPED
 from lycosa.core.durations import seconds
-from lycosa.core.engine import STOPPED
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.people.database import Database, Row, Taken, new_id
 from lycosa.people.queueing import Waiting, places

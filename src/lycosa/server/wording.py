@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lycosa.collection.report.causes import OUTCOMES
-from lycosa.core import engine
+from lycosa.core import budget
 
 ADVICE = {
     "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start anew.",
@@ -22,11 +22,12 @@ ADVICE = {
 """What can be done about a failure, by its outcome, where the command line's advice names options or files."""
 
 ENDINGS = {
-    engine.PAGES_SPENT: "all pages that were asked for are fetched",
-    engine.LEFT_ALONE: "the hosts that are left cannot be asked for now",
-    engine.EXHAUSTED: "no links are left to follow",
-    engine.HOSTS_SPENT: "of each host as many pages as it may be asked for are fetched",
-    engine.REFRESHED: "all pages were looked at again",
+    budget.PAGES_SPENT: "all pages that were asked for are fetched",
+    budget.LEFT_ALONE: "the hosts that are left cannot be asked for now",
+    budget.EXHAUSTED: "no links are left to follow",
+    budget.HOSTS_SPENT: "of each host as many pages as it may be asked for are fetched",
+    budget.REQUESTS_SPENT: "too many requests gave no page",
+    budget.REFRESHED: "all pages were looked at again",
 }
 """Why a crawl is over."""
 

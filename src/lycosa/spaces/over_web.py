@@ -17,6 +17,7 @@ class OverWeb(Space):
 
     def __init__(self, web: WebSpace) -> None:
         self.web = web
+        self.meter = web.meter
         web.probe_after, web.sitemaps = 0, False
 
     def lane(self, node: str) -> str:

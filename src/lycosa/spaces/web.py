@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.types import Exchange, Links, Outcome, Page, Task, Visit
+from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
@@ -40,6 +40,15 @@ MOST_SITEMAPS = 20
 
 BACKOFF = (5.0, 30.0, 180.0)
 """Seconds before the second, third, fourth attempt at a node."""
+
+GIVE_UP = 10
+"""Failures of a host in a row, whatever it was asked for, after which it is left alone for hours."""
+
+GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)
+"""Seconds before a host that was given up is asked again, after the first failure too many, the second, ..."""
+
+FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow"})
+"""Outcomes that say something of the host, not of the page."""
 
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
@@ -84,6 +93,7 @@ class WebSpace(Space):
         whole_text: bool = False,
     ) -> None:
         self.transport = transport
+        self.meter = getattr(transport, "meter", None)
         self.politeness = politeness
         self.clock = clock
         self.names = names
@@ -111,6 +121,7 @@ class WebSpace(Space):
         """Whether the sitemaps that a robots.txt names are of interest."""
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
+        self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
@@ -195,6 +206,8 @@ class WebSpace(Space):
         finally:
             self.politeness.end(lane, self.clock() - started, task.node)
         page.started, page.ended = started, self.clock()
+        if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
+            self._give_up(lane, page)
         page.title, page.note = _clean(page.title), _clean(page.note)
         if task.kind == "robots":
             self._finish_robots(task, page)
@@ -252,6 +265,13 @@ class WebSpace(Space):
         page.data["rest"] = until
         if task.attempt < self.attempts:
             page.retry_at = until
+
+    def _give_up(self, lane: str, page: Page) -> None:
+        """One failure more: a host that does nothing but fail is not asked for all the links to it."""
+        beyond = self._failures[lane] + 1 - GIVE_UP
+        if beyond >= 0:
+            until = self.clock() + _step(GIVEN_UP, beyond + 1)
+            page.data["rest"] = max(page.data.get("rest", 0.0), until)
 
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
         target = resolve(task.node, [_latin(response.fields.get("location", ""))])[0]
@@ -367,9 +387,16 @@ class WebSpace(Space):
             self._probed.add(origin(visit.node))
         elif visit.is_page:
             self._pages[origin(visit.node)] += 1
+        lane = self.lane(visit.node)
+        if visit.outcome in FAILURES:
+            self._failures[lane] += 1
+        elif lane in self._failures and visit.outcome not in UNSENT:
+            del self._failures[lane]
         if "rest" in visit.data:
-            why = "asked to come back later" if visit.outcome == "busy" else visit.outcome
-            self.politeness.hold(self.lane(visit.node), visit.data["rest"], why)
+            why: str = "asked to come back later" if visit.outcome == "busy" else visit.outcome
+            if self._failures[lane] >= GIVE_UP:
+                why = f"{self._failures[lane]} failures in a row, the last: {visit.outcome}"
+            self.politeness.hold(lane, visit.data["rest"], why)
 
     def _learn_robots(self, visit: Visit) -> None:
         base, lane = origin(visit.origin), self.lane(visit.origin)

@@ -26,7 +26,7 @@ _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One request: `started` when its head was read, `ended` when its last byte was written (monotonic)."""
+    """One request: `started` when its head was read, `ended` when its last byte was written, by the loop's clock."""
 
     host: str
     path: str
@@ -104,7 +104,7 @@ class _Connection(asyncio.Protocol):
             if len(self.buffer) > _HEAD_LIMIT:
                 self.transport.close()
             return
-        started = time.monotonic()
+        started = asyncio.get_running_loop().time()
         head, self.buffer = self.buffer[:end].decode("latin-1"), self.buffer[end + 4 :]
         first, *lines = head.split("\r\n")
         parts = first.split(" ")
@@ -162,7 +162,7 @@ class _Connection(asyncio.Protocol):
     def _record(self, status: int) -> None:
         hit, self.pending = self.pending, None
         if hit is not None and self.server.recording:
-            self.server.log.append(replace(hit, status=status, ended=time.monotonic()))
+            self.server.log.append(replace(hit, status=status, ended=asyncio.get_running_loop().time()))
 
 
 class Server:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Protocol
 
 import aiohttp
 from yarl import URL
 
+from lycosa.core.budget import Meter
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 from lycosa.web.dns import Names, Resolver
 from lycosa.web.guard import AddressRefused, Guard, is_refusal
+from lycosa.web.lenient import LONGEST_LINE, MOST_HEADERS, LenientHandler, LenientResponse
 from lycosa.web.politeness import Politeness
 from lycosa.web.proxy import Proxy
 from lycosa.web.urls import host, lane
@@ -83,6 +86,8 @@ class HttpTransport:
         self.limits = limits or Limits()
         self.proxy = proxy
         self.lost = lost
+        self.meter = Meter()
+        """Counts what is received, of all answers."""
         self._session: aiohttp.ClientSession | None = None
 
     async def address(self, url: str) -> str:
@@ -167,10 +172,12 @@ class HttpTransport:
             if connection is not None and connection.transport is not None:
                 peer = connection.transport.get_extra_info("peername")
                 address = str(peer[0]) if peer else address
+            assert isinstance(answer, LenientResponse)
+            mended = answer.remarks.mended
             response = Response(
                 status=answer.status,
-                status_line=line.rstrip().encode("latin-1", "replace"),
-                headers=list(answer.raw_headers),
+                status_line=mended.status_line if mended else line.rstrip().encode("latin-1", "replace"),
+                headers=list(mended.fields if mended else answer.raw_headers),
                 body=b"",
                 address=address,
                 fields=fields,
@@ -180,6 +187,10 @@ class HttpTransport:
                 answer.close()  # reading on would only be waste
                 return response
             await self._read(answer, response)
+            if answer.remarks.broken:
+                if not response.body:
+                    raise FetchError("invalid", answer.remarks.broken, address=address)
+                response.truncated = response.truncated or "disconnect"
             return response
 
     async def _read(self, answer: aiohttp.ClientResponse, response: Response) -> None:
@@ -211,7 +222,7 @@ class HttpTransport:
         response.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def _chunk(self, content: aiohttp.StreamReader) -> bytes:
-        """What has come of the body. A broken chunk never ends for aiohttp, hence a clock of our own."""
+        """What has come of the body; a silence that is too long is a timeout."""
         async with asyncio.timeout(self.limits.connect_seconds):
             return await content.readany()
 
@@ -223,16 +234,20 @@ class HttpTransport:
             trace = aiohttp.TraceConfig()
             trace.on_request_headers_sent.append(self._sent)
             traces.append(trace)
+        connector = aiohttp.TCPConnector(
+            resolver=Resolver(self.names),
+            use_dns_cache=False,
+            limit=0,
+            keepalive_timeout=15.0,
+            socket_factory=self.guard.socket_factory if proxy is None else None,
+            ssl=True if proxy is None else proxy.tls,
+        )
+        # There is no public way to have another protocol than aiohttp's.
+        connector._factory = partial(LenientHandler, asyncio.get_running_loop(), self.meter)  # type: ignore[assignment]
         self._session = aiohttp.ClientSession(
             trace_configs=traces,
-            connector=aiohttp.TCPConnector(
-                resolver=Resolver(self.names),
-                use_dns_cache=False,
-                limit=0,
-                keepalive_timeout=15.0,
-                socket_factory=self.guard.socket_factory if proxy is None else None,
-                ssl=True if proxy is None else proxy.tls,
-            ),
+            connector=connector,
+            response_class=LenientResponse,
             proxy=None if proxy is None else proxy.url,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -241,8 +256,9 @@ class HttpTransport:
             timeout=aiohttp.ClientTimeout(
                 total=None, sock_connect=limits.connect_seconds, sock_read=limits.connect_seconds
             ),
-            max_line_size=16_384,
-            max_field_size=16_384,
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
+            max_headers=MOST_HEADERS,
         )
         # aiohttp sends a GET again at once when a kept connection turns out to be closed: a second request that the
         # host's pause knows nothing of. We retry by ourselves, after a pause and on record.

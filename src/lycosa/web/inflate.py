@@ -4,7 +4,8 @@ Bodies are archived as received and inflated here, so nothing upstream has bound
 of encodings makes more than `cap` bytes and one block (at most 256 KiB) of output; for the moment in which
 its pieces are joined they are there twice. Servers get encodings wrong in known ways, which are read as
 browsers read them: a body that is not gzip at all under `Content-Encoding: gzip` is taken as it is, `deflate`
-may come without its zlib wrapper, and garbage behind the end is ignored. What was decoded before a stream
+may come without its zlib wrapper, names that mean no encoding (`utf-8`, `none`) count for nothing, and garbage behind
+the end is ignored. What was decoded before a stream
 breaks off is kept.
 
 >>> import gzip
@@ -46,7 +47,7 @@ _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
 
 
 class BadEncoding(ValueError):
-    """The encoding is unknown, or nothing of the body could be decoded with it."""
+    """The encoding is one that can't be undone, or nothing of the body could be decoded with it."""
 
 
 def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
@@ -63,9 +64,9 @@ def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
     complete = True
     for name in reversed(names):
         decode = _DECODERS.get(name)
-        if decode is None:
-            raise BadEncoding(f"unknown content encoding {name[:40]!r}")
-        if body:  # an empty body is what HEAD and 304 send under any encoding
+        if name in _UNDOABLE:
+            raise BadEncoding(f"the content encoding {name!r} is none that can be undone")
+        if body and decode is not None:  # an empty body is what HEAD and 304 send under any encoding
             body, whole = decode(body, cap)
             complete = complete and whole
     return body[:cap], complete and len(body) <= cap
@@ -241,6 +242,9 @@ def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
 def _cut(body: bytes, size: int) -> Iterator[bytes]:
     return (body[start : start + size] for start in range(0, len(body), size))
 
+
+_UNDOABLE = frozenset({"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"})
+"""What IANA knows besides; any other name is a mistake."""
 
 _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
     "gzip": _gzip,

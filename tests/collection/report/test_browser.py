@@ -122,7 +122,7 @@ def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) 
     target = link.get_attribute("href")
     assert not page.locator(target).is_visible()
     link.click()
-    page.locator(target).wait_for(state="visible", timeout=5000)
+    page.locator(target).wait_for(state="visible", timeout=60_000)
     page.close()
 
 

@@ -28,7 +28,7 @@ def test_the_headline(tmp_path: Path) -> None:
         tmp_path,
         Setting("threshold", 0.5, 100.0),
         Seed(f"{A}/"),
-        Visit(f"{A}/robots.txt", "robots", "ok", 0, size=20, started=100.5, ended=101.0),
+        Visit(f"{A}/robots.txt", "robots", "ok", 0, status=200, size=20, started=100.5, ended=101.0),
         page(f"{A}/", 0.1, [f"{B}/1", f"{B}/2"], size=1000, started=102.0, ended=103.0),
         page(f"{B}/1", 0.9, size=500, started=103.0, ended=104.0),
         page(f"{B}/2", 0.9, same_as=f"{B}/1", size=500, started=105.0, ended=106.0),
@@ -38,6 +38,7 @@ def test_the_headline(tmp_path: Path) -> None:
     )
     assert (3, 1, 1 / 3, 2) == (report.pages, report.finds, report.harvest, report.host_count)
     assert (4, 2020, 10.0, 1) == (report.requests, report.size, report.seconds, report.runs)
+    assert "3 pages, 1 robots.txt" == report.spent
     assert ("page budget spent", False, 1) == (report.ending, report.running, report.copied)
     assert "lycosa resume" in report.steps[0][0]
     assert report.steps[0][0].endswith("--budget 6")

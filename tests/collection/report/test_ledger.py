@@ -29,7 +29,7 @@ def test_a_host_adds_up() -> None:
     host = ledger.hosts["a.test"]
     assert (2, 1, 1, 3, 150) == (host.pages, host.finds, host.failures, host.requests, host.size)
     assert (3.5 / 3, 2.0, 1.0) == (host.answer, host.pause, host.shortest)
-    assert (4, 157) == (ledger.requests, ledger.size)
+    assert ({"pages": 3, "dead links": 1}, 157) == (ledger.spent, ledger.size)
 
 
 def test_the_time_between_runs_is_no_pause() -> None:

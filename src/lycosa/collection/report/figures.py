@@ -10,7 +10,7 @@ from lycosa.collection.estimate import Estimate
 from lycosa.collection.report.charts import Bars, Curve, Stacks
 from lycosa.collection.report.hostmap import HostMap
 from lycosa.collection.wording import NOTHING
-from lycosa.core.engine import PAGES_SPENT
+from lycosa.core.budget import larger
 from lycosa.core.types import Held
 
 LONG_WAY = 5
@@ -278,6 +278,8 @@ class Report:
     warning: str = ""
     """Why the topic's words are weak to judge by, if they are."""
     requests: int = 0
+    spent: str = ""
+    """What the requests were spent on, in words."""
     size: int = 0
     began: float = 0.0
     ended: float = 0.0
@@ -334,7 +336,7 @@ class Report:
     @property
     def more(self) -> str:
         """What a resumed crawl needs besides: a larger budget, if that is what ended it."""
-        return f" --budget {2 * max(self.budget, self.pages)}" if self.ending == PAGES_SPENT else ""
+        return larger(self.ending, self.budget, self.pages, self.requests)
 
     def trusting(self, held: Held) -> str:
         """The command that fetches what was held back."""

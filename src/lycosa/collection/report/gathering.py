@@ -29,7 +29,7 @@ from lycosa.collection.report.freshness import Looks
 from lycosa.collection.report.ledger import Ledger
 from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.collection.weakness import weakness
-from lycosa.core.engine import EXHAUSTED, REFRESHED
+from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting, Visit
 from lycosa.store.running import is_running
@@ -87,7 +87,8 @@ def gather(collection: Collection) -> Report:
     if not report.estimate.sure:
         report.unsure = questions(collection)
     report.warning = weakness(collection, len(pages))
-    report.requests, report.size, report.recovered = ledger.requests, ledger.size, ledger.recovered
+    report.requests, report.size, report.recovered = ledger.spent.total(), ledger.size, ledger.recovered
+    report.spent = spending(ledger.spent)
     report.scoreless = int((graph.worth[pages] == 0).sum())
     _tell_time(report, ledger, collection)
     report.curve = charts.curve(graph.find[pages], graph.find[order])

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from lycosa.collection.report.causes import EXPECTED, FINE, FLAGS, explain
 from lycosa.collection.report.figures import Cause, Host, Remark
+from lycosa.core.budget import spent_on
 from lycosa.core.types import Setting, Visit
 from lycosa.web.robots import Rules
 
@@ -33,7 +34,7 @@ class Ledger:
         self.found_languages: Counter[str] = Counter()
         self.flags: dict[str, Remark] = {}
         self.runs: list[list[float]] = []
-        self.requests = 0
+        self.spent: Counter[str] = Counter()
         self.size = 0
         self.recovered = 0
         self._crawled: set[int] = set()
@@ -59,7 +60,8 @@ class Ledger:
         self.kinds[visit.kind, visit.outcome] += 1
         self.size += visit.size
         host.size += visit.size
-        if visit.outcome not in ("denied", "refused"):
+        if what := spent_on(visit):
+            self.spent[what] += 1
             self._time(host, visit)
         if "rest" in visit.data and isinstance(visit.data["rest"], float):
             host.rests += 1
@@ -82,7 +84,6 @@ class Ledger:
 
     def _time(self, host: Host, visit: Visit) -> None:
         """How long it took, and how long the host was left alone before."""
-        self.requests += 1
         host.requests += 1
         host.seconds += max(0.0, visit.ended - visit.started)
         if not visit.ended:

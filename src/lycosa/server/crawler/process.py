@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from lycosa.core.engine import STOPPED
+from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
 from lycosa.people import catalogue, crawls, erasing, feedback, notices

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from lycosa import crawling
-from lycosa.core.engine import EXHAUSTED, LEFT_ALONE, STOPPED, Engine
+from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
+from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
@@ -208,7 +209,7 @@ class Running:
         """It may have so many pages now."""
         self.budget = budget
         if self.engine is not None and self.row["task"] == "crawl":
-            self.engine.budget = replace(self.engine.budget, pages=budget)
+            self.engine.budget = replace(self.engine.budget, pages=budget, requests=requests_for(budget))
 
     def learn(self, labels: Mapping[str, bool]) -> None:
         """People have said yes or no to more pages: it is opened again before long."""
@@ -257,6 +258,7 @@ class Running:
         complaint = self.engine.tally.complaint if self.engine is not None else ""
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = wording.nothing(complaint), True
-        reason = without_place(self._around.settings, wording.ending(reason))
+        spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
+        reason = without_place(self._around.settings, wording.ending(reason) + spent)
         words = "".join(letter if letter.isprintable() else " " for letter in reason)[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)

@@ -1,0 +1,131 @@
+"""Budgets hold whatever the web does: pages of nothing but dead links, redirects, archives, broken hosts."""
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.collection.reading import Collection
+from lycosa.collection.report.gathering import gather
+from lycosa.collection.summary import summarise
+from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
+from lycosa.core.errors import InputError
+from lycosa.crawling import crawl as make_crawl
+from lycosa.spaces.web import GIVE_UP
+from lycosa.testing.simulation import clock
+from scripted_web import GONE, ROBOTS, Says, Script, Told, crawl, html, run
+
+START = "http://start.test/"
+MANY = 3_000
+
+REDIRECTS = [f"http://maze.test/{number}" for number in range(MANY)]
+DEAD = [f"http://grave.test/{number}" for number in range(MANY)]
+ZIPS = [f"http://files.test/{number}.zip" for number in range(MANY)]
+HOSTS = [f"http://h{number}.test/" for number in range(MANY)]
+CASES: dict[str, tuple[list[str], dict[str, Says], str]] = {
+    "redirects": (REDIRECTS, {url: Says(b"", 301, more={"Location": url + "/x"}) for url in REDIRECTS}, "redirects"),
+    "dead links": (DEAD, dict.fromkeys(DEAD, GONE), "dead links"),
+    "zip files": (ZIPS, {url: Says(b"PK", type="application/zip") for url in ZIPS}, "unwanted types"),
+    "broken robots.txt": (HOSTS, {f"{url}robots.txt": Says(b"", 500) for url in HOSTS}, "robots.txt"),
+}
+"""The links of one page, what is said at each, and what requests for them are spent on."""
+
+
+def _script(links: list[str], said: dict[str, Says]) -> Script:
+    answers = {START: html(links=links), START + "robots.txt": ROBOTS}
+    pages = {url: [answer if isinstance(answer, Says) else Says(answer)] for url, answer in answers.items()}
+    return Script({**pages, **{url: [answer] for url, answer in said.items()}})
+
+
+def _crawl(path: Path, script: Script, **options: Any) -> Told:
+    return crawl(path, script, [START], **{"strategy": "scent", "concurrency": 16, "archive": False, **options})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_requests_are_bounded_and_accounted_for(tmp_path: Path, case: str) -> None:
+    """Ten pages wanted, 3,000 links that give none: no more requests than stated, and all who tell, tell where to."""
+    links, said, waste = CASES[case]
+    script = _script(links, said)
+    told = _crawl(tmp_path / "crawl", script, budget=10)
+    assert told.crawl.engine is not None
+    tally = told.crawl.engine.tally
+    assert (REQUESTS_SPENT, requests_for(10)) == (told.crawl.engine.ending, len(script.requests))
+    assert len(script.requests) == tally.requests == tally.spent.total()
+    assert waste == tally.spent.most_common(1)[0][0]
+    summary = summarise(tmp_path / "crawl")
+    assert tally.spent == summary.spent
+    with Collection(tmp_path / "crawl") as collection:
+        report = gather(collection)
+    assert (len(script.requests), " --max-requests 400") == (report.requests, report.more)
+    assert f"{tally.spent[waste]:,} {waste}" in report.spent
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_stated_budget_of_requests_is_exact_also_when_resumed(tmp_path: Path, concurrency: int) -> None:
+    """Not one more, however many are in flight; the log's count; a larger one goes on where it ended."""
+    links, said, _ = CASES["dead links"]
+    script = _script(links, said)
+    out, options = tmp_path / "crawl", {"max_requests": 37, "concurrency": concurrency, "budget": 10}
+    assert 37 == len(_crawl(out, script, **options).visits) == len(script.requests)
+    again = run(lambda: lycosa.resume(out, space=script.space(), clock=clock), start=100.0)
+    assert again.crawl.engine is not None
+    assert ([], REQUESTS_SPENT) == (again.visits, again.crawl.engine.ending)
+    more = run(lambda: lycosa.resume(out, space=script.space(), clock=clock, max_requests=50), start=200.0)
+    assert 13 == len(more.visits)
+    assert 50 == len(script.requests)
+
+
+def test_an_ordinary_crawl_is_far_from_it(tmp_path: Path) -> None:
+    """Every page on a host of its own, none by https: two requests a page, and all pages come."""
+    pages = {url: Says(html(links=[after])) for url, after in pairwise(HOSTS[:60])}
+    told = _crawl(tmp_path / "crawl", _script([HOSTS[0]], pages), budget=50)
+    assert told.crawl.engine is not None
+    assert (50, 100) == (told.crawl.engine.tally.pages, told.crawl.engine.tally.requests)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"), [(Says(fails="timeout"), "timeout"), (Says(b"", 500), "broken"), (Says(b"", 503), "busy")]
+)
+def test_a_host_that_only_fails_is_given_up(tmp_path: Path, said: Says, outcome: str) -> None:
+    """After some failures in a row it is left alone for an hour; others are crawled as ever."""
+    bad = [f"http://bad.test/{number}" for number in range(200)]
+    good = [f"http://good.test/{number}" for number in range(30)]
+    pages = {**dict.fromkeys(bad, said), **dict.fromkeys(good, Says())}
+    script = _script([*bad, *good], pages)
+    told = _crawl(tmp_path / "crawl", script, budget=100)
+    asked = Counter(url.split("/")[2] for _, url, _ in script.requests)
+    assert {"bad.test": 1 + GIVE_UP, "good.test": 1 + 30, "start.test": 2} == asked  # robots.txt, then pages
+    engine = told.crawl.engine
+    assert engine is not None
+    assert LEFT_ALONE == engine.ending
+    assert [f"{GIVE_UP} failures in a row, the last: {outcome}"] == [lane.why for lane in engine.frontier.waiting()]
+
+
+def test_a_host_that_answers_now_and_then_is_not_given_up(tmp_path: Path) -> None:
+    """One good answer in eight is enough."""
+    links = [f"http://moody.test/{number}" for number in range(60)]
+    pages = {url: Says() if number % 8 == 7 else Says(b"", 500) for number, url in enumerate(links)}
+    script = _script(links, pages)
+    _crawl(tmp_path / "crawl", script, budget=100, strategy="breadth-first", concurrency=1)
+    assert set(links) <= {url for _, url, _ in script.requests}
+
+
+def test_what_a_resumed_crawl_knows_of_failures(tmp_path: Path) -> None:
+    """Failures are in the log: the next run asks a host that was given up once more, after an hour, and not before."""
+    bad = [f"http://bad.test/{number}" for number in range(40)]
+    script = _script(bad, dict.fromkeys(bad, Says(b"", 500)))
+    out = tmp_path / "crawl"
+    ended = _crawl(out, script, budget=100).ended
+    before = len(script.requests)
+    for hours, asked in ((0.5, 0), (1.1, 1), (5.0, 1), (7.2, 2)):
+        run(lambda: lycosa.resume(out, space=script.space(), clock=clock), start=ended - clock() + 3600 * hours)
+        assert before + asked == len(script.requests), hours
+
+
+def test_a_negative_budget_of_requests() -> None:
+    """Is refused in one line."""
+    with pytest.raises(InputError, match="--max-requests is -1: it has to be 0 or more"):
+        make_crawl("coral", [START], max_requests=-1)
