@@ -94,7 +94,8 @@ def test_a_page_that_looks_like_a_list_is_a_page() -> None:
         ("珊瑚礁".encode("shift_jis"), 'text/xml; charset="Shift_JIS"', "珊瑚礁"),
         ("珊瑚礁".encode("iso-2022-jp"), "text/xml; charset=iso-2022-jp", "珊瑚礁"),
         ("Кораллы".encode("koi8-r"), "text/xml; charset=koi8-r", "Кораллы"),
-        ("Riffe für".encode("latin-1"), "text/xml; charset=nonsense", "Riffe f\ufffdr"),
+        ("Riffe für".encode("latin-1"), "text/xml; charset=nonsense", "Riffe für"),
+        (b"Fr\xc3\xbchling, gr\xc3\xbcn \xff", "text/xml; charset=utf-8", "Frühling, grün \ufffd"),
         (b"Riffe", "text/xml; charset=hex", "Riffe"),
     ],
 )

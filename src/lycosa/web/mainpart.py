@@ -25,7 +25,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from turbohtml import Document as Tree
-from turbohtml import Text
+from turbohtml import Element, Text
 
 OPEN, CLOSE = "\x01", "\x02"
 """Around each link in a rendered text."""
@@ -195,7 +195,8 @@ def _named(names: str) -> str:
 def mark(tree: Tree, size: int) -> bool:
     """Put marks around what may matter, and make lines of the rows of tables, for `main_part` to read.
 
-    The renderer would lay out columns, as wide as the longest cell. False if there are too many to be made lines.
+    The renderer would lay out columns, as wide as the longest cell, and indent what is quoted: more than was written.
+    False if there are too many of them to be made lines.
     """
     dense = tree.main_content() if size < MOST_WEIGHED else None
     if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
@@ -219,7 +220,7 @@ def mark(tree: Tree, size: int) -> bool:
         if element.attr("alt"):
             element.insert_before(Text(MARK + IMAGE))
             element.insert_after(Text(MARK + END))
-    cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption")
+    cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > MOST_CELLS:
         return False
     for element in cells:
@@ -227,9 +228,20 @@ def mark(tree: Tree, size: int) -> bool:
         if tag in ("td", "th"):
             element.tag = "span"
             element.append(Text(" \t"))
+        elif tag == "ol":
+            _unindent(element)
         else:
             element.tag = "li" if tag == "tr" else "div"
     return True
+
+
+def _unindent(numbered: Element) -> None:
+    """A list within a list is not numbered, which would indent it; and numbers are short."""
+    parent = numbered.parent
+    if isinstance(parent, Element) and parent.closest("ol") is not None:
+        numbered.tag = "ul"
+    elif "start" in numbered.attrs:
+        del numbered.attrs["start"]
 
 
 def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, found: str) -> str:

@@ -13,14 +13,15 @@ second step, level by level comparison"; pages "are transformed into XML files",
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from turbohtml import TokenType, tokenize
-from turbohtml.detect import detect
 
+from lycosa.web.decoding import decode as decode
+from lycosa.web.taming import MOST_SOURCE, MOST_TAGS
 from lycosa.web.urls import resolve
 
 MOST_IMAGES = 64
@@ -53,9 +54,6 @@ _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """A start tag -> the elements that it ends, and those inside which they must be."""
 
-_CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_CUT = "unexpected end of data"
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -217,7 +215,7 @@ def tree_of(source: str) -> Tree:
     ['html', 'body', 'p', '', 'b', '']
     """
     growing = _Growing()
-    for token in tokenize(source):
+    for token in islice(tokenize(source[:MOST_SOURCE]), 2 * MOST_TAGS):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             growing.start(token.tag or "", attributes, token.self_closing)
@@ -226,44 +224,6 @@ def tree_of(source: str) -> Tree:
         elif token.type is TokenType.END_TAG:
             growing.end(token.tag or "")
     return growing.tree
-
-
-def decode(body: bytes, charset: str = "") -> str:
-    """The source of a page: a byte order mark rules, then the header's charset, then meta, then a look at the bytes.
-
-    >>> decode("na\u00efve".encode()), decode("na\u00efve".encode("latin-1"), "latin-1")
-    ('na\u00efve', 'na\u00efve')
-    """
-    for mark, name in ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be")):
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
-    declared = _META.search(body[:4096])
-    for label in (charset, declared[1].decode("ascii", "replace") if declared else ""):
-        if (codec := _codec(label)) is not None:
-            try:
-                return body.decode(codec)
-            except UnicodeDecodeError as wrong:
-                # Cut in the middle of a character is not a wrong declaration, nor are the holes of windows-1252.
-                if codec != "utf-8" or wrong.reason == _CUT:
-                    return body.decode(codec, "replace")
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        if wrong.reason == _CUT:
-            return body.decode("utf-8", "replace")
-    guess = _codec(detect(body).encoding or "")
-    return body.decode(guess if guess and guess != "utf-8" else "cp1252", "replace")
-
-
-def _codec(label: str) -> str | None:
-    """The codec of a charset's name; None for what is none."""
-    try:
-        name = lookup(label.strip()).name if label else ""
-    except (LookupError, ValueError):
-        return None
-    if name in ("ascii", "iso8859-1"):
-        return "cp1252"  # as browsers do
-    return name if _CHARSETS.match(name) else None
 
 
 def base_of(tree: Tree, url: str) -> str:
