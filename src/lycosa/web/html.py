@@ -271,7 +271,7 @@ def _spans(marked: str) -> list[tuple[int, int]]:
 
 
 def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str], list[str]]:
-    """Anchor and context of each link, out of the marked text; no more contexts when so many letters are used up."""
+    """Anchor and context of each link, out of the marked text: together no more letters than are left."""
     anchors: list[str] = []
     contexts: list[str] = []
     clean = marked.replace(OPEN, " ").replace(CLOSE, " ")  # same places, other links in the window unmarked
@@ -279,10 +279,9 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         inside = clean[start:end].split()
         anchor = " ".join(inside)[:1000]
         anchors.append(anchor)
-        left -= 2 * len(anchor)
         around = WINDOW - len(inside)
-        if around < 2 or left < 0:
-            contexts.append(anchor if left > 0 else "")
+        if around < 2:
+            contexts.append(anchor)
             continue
         # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
         earlier, later = around // 2, around - around // 2
@@ -293,9 +292,13 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         after = clean[end : end + reach].split()
         if len(after) <= later and end + reach < len(clean):
             after = after[:-1]
-        context = " ".join([*before[-earlier:], anchor, *after[:later]])
-        left -= len(context) - len(anchor)
-        contexts.append(context)
+        contexts.append(" ".join([*before[-earlier:], anchor, *after[:later]]))
+    left -= sum(map(len, anchors))
+    if sum(map(len, contexts)) > left:
+        for at, context in enumerate(contexts):
+            left -= len(context)
+            if left < 0:
+                contexts[at] = ""
     return anchors, contexts
 
 

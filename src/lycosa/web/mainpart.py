@@ -54,6 +54,12 @@ MOST_LINES = 20_000
 MOST_CELLS = 20_000
 """Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
 
+MOST_NUMBERED = 3
+"""Numbered lists within each other."""
+
+MOST_DIGITS = 4
+"""Digits of the number that a list may begin with."""
+
 LEAD = 600
 """Characters of the main part's first paragraphs."""
 
@@ -236,11 +242,14 @@ def mark(tree: Tree, size: int) -> bool:
 
 
 def _unindent(numbered: Element) -> None:
-    """A list within a list is not numbered, which would indent it; and numbers are short."""
-    parent = numbered.parent
-    if isinstance(parent, Element) and parent.closest("ol") is not None:
+    """A numbered list deep within others is not numbered, as that would indent it; and numbers are short."""
+    around: Element | None = numbered
+    for _ in range(MOST_NUMBERED):
+        parent = around.parent if around is not None else None
+        around = parent.closest("ol") if isinstance(parent, Element) else None
+    if around is not None:
         numbered.tag = "ul"
-    elif "start" in numbered.attrs:
+    elif len(numbered.attr("start") or "") > MOST_DIGITS:
         del numbered.attrs["start"]
 
 
