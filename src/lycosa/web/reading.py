@@ -142,6 +142,14 @@ def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apar
     return found
 
 
+def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> Document:
+    """The same of a body that was read before; nothing if it can't be, as when it is read on a smaller machine."""
+    try:
+        return read_page(body, url, content_type, apart=apart)
+    except Unreadable:
+        return Document()
+
+
 async def read_elsewhere(job: str, *given: Any, apart: bool = False) -> Any:
     """Have a job done in another process while the loop goes on. `apart`: in no case here."""
     loop = asyncio.get_running_loop()

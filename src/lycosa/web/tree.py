@@ -21,8 +21,11 @@ from typing import Any
 from turbohtml import TokenType, tokenize
 
 from lycosa.web.decoding import decode as decode
-from lycosa.web.taming import MOST_SOURCE, MOST_TAGS
+from lycosa.web.taming import MOST_SOURCE
 from lycosa.web.urls import resolve
+
+MOST_TOKENS = 200_000
+"""Tags and texts of a page that are taken: what is beyond them is in no version."""
 
 MOST_IMAGES = 64
 """Images of one page that are looked at."""
@@ -166,7 +169,12 @@ class _Growing:
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
         if name in ("html", "body") and (name == "html" or self.body >= 0):
             node = 0 if name == "html" else self.body
-            self.tree.attributes[node] = {**attributes, **self.tree.attributes[node]}
+            own = self.tree.attributes[node]
+            if own is _NONE:
+                self.tree.attributes[node] = attributes
+            else:
+                for key, value in attributes.items():
+                    own.setdefault(key, value)
             return
         if name == "head":
             if self.head < 0 and self.body < 0:
@@ -208,14 +216,14 @@ class _Growing:
         self.tree.add("", self.open[-1], text)
 
 
-def tree_of(source: str) -> Tree:
-    """The tree of a page, from its source.
+def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
+    """The tree of a page, from its source: of so many tags and texts.
 
     >>> tree_of("<p>On <b>coral").names
     ['html', 'body', 'p', '', 'b', '']
     """
     growing = _Growing()
-    for token in islice(tokenize(source[:MOST_SOURCE]), 2 * MOST_TAGS):
+    for token in islice(tokenize(source[:MOST_SOURCE]), most):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             growing.start(token.tag or "", attributes, token.self_closing)
