@@ -46,10 +46,10 @@ class Unreadable(Exception):
 class _Process:
     """One that reads."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "lycosa.web.apart", str(MEMORY)],
+            [sys.executable, "-m", "lycosa.web.apart", str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -92,7 +92,8 @@ class _Process:
 class Readers:
     """A few processes, started when they are first needed, and kept."""
 
-    def __init__(self, most: int = PROCESSES) -> None:
+    def __init__(self, most: int = PROCESSES, memory: int = MEMORY) -> None:
+        self.memory = memory
         self._room = threading.Semaphore(most)
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
@@ -103,7 +104,7 @@ class Readers:
         with self._room:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
-            process = process or _Process()
+            process = process or _Process(self.memory)
             try:
                 message = process.ask(job, given)
             except BaseException:
@@ -111,7 +112,7 @@ class Readers:
                 raise
             if "memory" in message:  # who knows what else it lacks
                 process.end()
-                raise Unreadable(f"reading it takes more than {MEMORY // 1_000_000} MB")
+                raise Unreadable(f"reading it takes more than {self.memory // 1_000_000} MB")
             with self._lock:
                 self._idle.append(process)
         if "error" in message:
