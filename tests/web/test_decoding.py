@@ -101,6 +101,5 @@ def test_any_bytes_are_text(body: bytes, charset: str, markup: bool) -> None:
 def test_every_encoding_of_the_standard_can_be_decoded() -> None:
     """A label leads to a name for which there is a decoder."""
     labels = "utf-8 ibm866 latin2 greek hebrew koi8-u macintosh windows-874 cp1250 x-mac-cyrillic gbk big5 euc-jp sjis"
-    for label in [*labels.split(), "iso-2022-jp", "euc-kr", "replacement", "utf-16be", "utf-16", "x-user-defined"]:
-        assert encoding_named(label)
-        assert "a" in decode(b"a\0" if "16" in label else b"\0a" if label == "utf-16be" else b"a", label) + "a"
+    for label in [*labels.split(), "iso-2022-jp", "euc-kr", "x-user-defined", "gb18030", "windows-1258"]:
+        assert "<p>coral" == decode(b"<p>coral", label), label
