@@ -15,6 +15,7 @@ from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect_language
 
 from lycosa.core.errors import InputError
+from lycosa.core.files import read_whole
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
 from lycosa.web.decoding import decode
@@ -31,6 +32,9 @@ WINDOW = 20
 
 MOST_LINKS = 10_000
 """Links taken from one page; a page with more is a machine's, not a reader's."""
+
+MOST_FILE = 10_000_000
+"""Bytes of a page in a file."""
 
 MOST_TEXT = 9
 """Characters of all that is read of a page, for each of its bytes: text, main part, anchors, contexts."""
@@ -341,7 +345,7 @@ def _text_of(value: str | list[str] | None) -> str:
 def page_in(file: str, *, whole_text: bool = False) -> Page:
     """A page in a file, HTML or plain text."""
     try:
-        body = Path(file).read_bytes()
+        body = read_whole(Path(file), MOST_FILE)
     except OSError as error:
         raise InputError(f"cannot read the example {file}: {error.strerror}") from error
     is_text = file.endswith((".txt", ".text", ".md"))

@@ -335,7 +335,7 @@ class _Fragments:
                     self.ranges.append((found, start, len(self.texts)))
             if len(piece) > 1:
                 row = self._lines(piece[1:], row)
-        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
+        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack) if start < len(self.texts)]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:

@@ -48,6 +48,7 @@ def read_source(body: bytes, url: str, content_type: str = "") -> Source | None:
     text = decode(body, content_type)
     source = _read(text, url, content_type)
     if source is not None:
+        source.bound(5 * len(body) + 100_000)
         source.note = note or source.note or ("too long: the rest of it is not read" if source.full else "")
     return source
 
