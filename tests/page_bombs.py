@@ -147,7 +147,9 @@ BOMBS: dict[str, Bomb] = {
     "entities": _all("&nvlt;&NotEqualTilde;&fjlig;"),
     "numbers of characters": _all("&#x1F600;"),
     "no entities": _all("&aaaaaaaa"),
-    **{f"nothing but {text!r}": _all(text) for text in ("&", "<", "<!", "<?", "</", "\0", " ", "\n", "w", "w ", "<br>")},
+    **{
+        f"nothing but {text!r}": _all(text) for text in ("&", "<", "<!", "<?", "</", "\0", " ", "\n", "w", "w ", "<br>")
+    },
     "comments": _all("<!---->"),
     "an open comment": _all("<!--"),
     "open sections": _all("<![CDATA[", b"<svg>"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.decoding import DISPROVED, HEADS, decode, encoding_named
+from lycosa.web.decoding import DISPROVED, HEADS, decode
 from lycosa.web.html import extract, plain
 from lycosa.web.tree import decode as decode_for_trees
 

@@ -1,6 +1,5 @@
 """HTML to text and links: tables of cases, charsets, and markup made to hurt."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -290,6 +289,7 @@ def test_no_text_has_no_language() -> None:
 
 
 # -- markup made to hurt -------------------------------------------------------------------------------------
+
 
 def test_so_many_links_are_taken_and_no_more() -> None:
     """Of 50,000 links the first MOST_LINKS are taken, with their contexts."""

@@ -14,7 +14,9 @@ from lycosa.web.reading import LARGE, Readers, Unreadable, read_again, read_else
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
-PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=nofollow href=/b>coral \xff</a> today</main>"
+PAGE = (
+    b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=nofollow href=/b>coral \xff</a> today</main>"
+)
 
 
 @pytest.fixture
@@ -39,7 +41,9 @@ def test_the_same_here_and_apart(readers: Readers) -> None:
 
 def test_a_source_travels_whole(readers: Readers) -> None:
     """A sitemap that is read apart is the same, and so is what is none."""
-    body = b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
+    body = (
+        b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
+    )
     here, apart = JOBS["source"].read(body, URL), readers.run("source", body, URL)
     assert (here.links.urls, here.modified, here.left_out) == (apart.links.urls, apart.modified, apart.left_out)
     assert readers.run("source", PAGE, URL) is None

@@ -37,7 +37,7 @@ STYLE = "/static/reader.css"
 SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
 """Characters of a page's source that are read; letters and elements of it that are shown; how deep these are nested."""
 
-TOKENS = 80_000
+TOKENS = 50_000
 """Tags and texts of a page that are looked at: a third of a second, whatever they are."""
 
 MAIN = 300_000
@@ -250,7 +250,7 @@ def of_html(source: str, url: str) -> Shown:
     """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
-    long = len(tree) + sum(map(len, tree.texts)) > MAIN
+    long = len(tree) >= TOKENS or len(tree) + sum(map(len, tree.texts)) > MAIN
     inside = bytearray(b"\1") * len(tree) if long else _inside(tree, source[:SOURCE], url)
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
