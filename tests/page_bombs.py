@@ -45,9 +45,9 @@ def _encoded(charset: str, unit: bytes) -> Bomb:
 
 
 NESTED = (
-    "a applet article aside b blockquote body button caption center code dd details dir div dl dt em fieldset font form "
-    "frameset h1 html i iframe label li main marquee math menu nobr noscript object ol optgroup option p plaintext pre "
-    "q ruby rt select small span strong sub svg table tbody td template textarea th title tr tt u ul xmp x-y"
+    "a applet article aside b blockquote body button caption center code dd details dir div dl dt em fieldset font "
+    "form frameset h1 html i iframe label li main marquee math menu nobr noscript object ol optgroup option p plaintext "
+    "pre q ruby rt select small span strong sub svg table tbody td template textarea th title tr tt u ul xmp x-y"
 ).split()
 
 BOMBS: dict[str, Bomb] = {
@@ -113,7 +113,7 @@ BOMBS: dict[str, Bomb] = {
     # deep, and then something that looks upwards
     **{
         f"deep, then {end.decode()}": _halves(b"<span>", end)
-        for end in b"<p></p> </x> <li></li> <dd></dd> </h1> <button></button> <table></table> <rt> <svg></svg> <a>".split()
+        for end in b"<p></p> </x> <li></li> <dd></dd> </h1> <button></button> <table></table> <rt> <svg></svg>".split()
     },
     "deep in a drawing": _halves(b"<g>", b"</x>", b"<svg>"),
     "titles in a drawing": _halves(b"<g>", b"<title>x</title>", b"<svg>"),

@@ -158,7 +158,6 @@ def test_what_a_person_is_told(tmp_path: Path) -> None:
         await crawl._close()
         return crawl.notes
 
-    assert [f"the last run died while it read or judged {POISON}: it is read apart from now on"] == run_virtual(
-        resumed()
-    )
+    told = f"the last run died while it read or judged {POISON}: it is read apart from now on"
+    assert [told] == run_virtual(resumed())
     assert [] == run_virtual(resumed()), "it is counted once"

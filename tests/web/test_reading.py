@@ -14,9 +14,7 @@ from lycosa.web.reading import LARGE, Readers, Unreadable, read_again, read_else
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
-PAGE = (
-    b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=nofollow href=/b>coral \xff</a> today</main>"
-)
+PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
 
 
 @pytest.fixture

@@ -250,7 +250,7 @@ def of_html(source: str, url: str) -> Shown:
     """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
-    long = len(tree) >= TOKENS or len(tree) + sum(map(len, tree.texts)) > MAIN
+    long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
     inside = bytearray(b"\1") * len(tree) if long else _inside(tree, source[:SOURCE], url)
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
@@ -260,7 +260,7 @@ def of_html(source: str, url: str) -> Shown:
         if others[node]:
             others[tree.parents[node]] = 1
     rest, cut_too = content(tree, url, others)
-    return Shown(main, rest, cut or cut_too or len(source) > SOURCE or len(tree) >= TOKENS)
+    return Shown(main, rest, cut or cut_too or len(source) > SOURCE or tree.cut)
 
 
 def of_text(text: str) -> Shown:

@@ -81,6 +81,8 @@ class Tree:
     parents: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
+    cut: bool = False
+    """Whether the page goes on."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -223,7 +225,8 @@ def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
     ['html', 'body', 'p', '', 'b', '']
     """
     growing = _Growing()
-    for token in islice(tokenize(source[:MOST_SOURCE]), most):
+    tokens = iter(tokenize(source[:MOST_SOURCE]))
+    for token in islice(tokens, most):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             growing.start(token.tag or "", attributes, token.self_closing)
@@ -231,6 +234,7 @@ def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
             growing.text(token.data or "")
         elif token.type is TokenType.END_TAG:
             growing.end(token.tag or "")
+    growing.tree.cut = len(source) > MOST_SOURCE or next(tokens, None) is not None
     return growing.tree
 
 
