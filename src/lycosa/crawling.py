@@ -16,6 +16,7 @@ from lycosa.core.budget import Budget, requests_for
 from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
+from lycosa.core.mark import Mark
 from lycosa.core.options import Options
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import Archive, Clock, Estimator, Log, Space, Strategy, Topic
@@ -256,6 +257,7 @@ class Crawl:
         self._strategy()
         self._log: Log | None = None
         self._archive: Archive | None = None
+        self._mark = Mark()
 
     # -- running -----------------------------------------------------------------------------------------------
 
@@ -372,6 +374,7 @@ class Crawl:
             warden=Warden(topic.threshold, options.trust) if options.traps and isinstance(space, WebSpace) else None,
             scope=self._scope if isinstance(space, WebSpace) else lambda node, depth: True,
             judge_name=judge_name,
+            mark=self._mark,
         )
         if self.resuming:
             await self._replay(engine, self._remembered(log, archive))
@@ -388,6 +391,7 @@ class Crawl:
             news.append(Setting("watched", True, now))
         if probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", probability, now))
+        news += self._suspects(engine, now)
         with log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 log.append(event)
@@ -396,7 +400,23 @@ class Crawl:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
             engine.catch_up()
         self._sources.clear()
+        self._mark.clear()
         return engine
+
+    def _suspects(self, engine: Engine, now: float) -> list[Event]:
+        """The pages that earlier runs died in, the last run among them: told to whoever reads and judges."""
+        deaths: dict[str, int] = dict(engine.tally.settings.get("deaths", {}))  # type: ignore[call-overload]
+        self._mark.deaths = deaths
+        for space in (self._space, getattr(self._space, "web", None)):
+            if isinstance(space, WebSpace):
+                space.mark = self._mark
+        node = self._mark.left
+        if not node:
+            return []
+        deaths[node] = deaths.get(node, 0) + 1
+        then = "left alone" if self._mark.is_poison(node) else "it is read apart from now on"
+        self.notes.append(f"the last run died while it read or judged {node}: {then}")
+        return [Setting("deaths", dict(deaths), now)]
 
     async def _replay(self, engine: Engine, events: Iterator[Event]) -> None:
         """A few at a time: others that run in the same loop want turns. Each is folded before the next is read."""
@@ -526,6 +546,7 @@ class Crawl:
             return self._log, None
         opened = Directory.open(self.path) if self.resuming else Directory.create(self.path, self.options)
         self._directory = opened
+        self._mark = Mark(self.path)
         if not self.resuming:
             self.options = self.options.with_files(opened.options.files())  # the directory's own copies
         kept = replace(self.options, max_time=opened.options.max_time)  # a run's own time is not the crawl's
@@ -628,7 +649,7 @@ class Crawl:
         if self._space is not None:
             self.notes += getattr(self._space, "notes", [])
             await self._space.close()
-        for part in (self._archive, self._log, self._directory):
+        for part in (self._mark, self._archive, self._log, self._directory):
             if part is not None:
                 part.close()
         self._archive = self._log = self._directory = None

@@ -179,7 +179,7 @@ def test_images_are_their_descriptions() -> None:
 @pytest.mark.parametrize("source", ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<blockquote>", "<a href=x>"])
 def test_depth_has_an_end(source: str) -> None:
     """Elements nested without end are shown to a depth that every browser can stand."""
-    shown = of_html(source * 20_000 + "coral", URL)
+    shown = of_html(source * 15_000 + "coral", URL)
     assert "coral" in shown.main + shown.rest
     assert (shown.main + shown.rest).count("</") <= 2 * reader.DEPTH + 2
 
@@ -193,6 +193,16 @@ def test_size_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "The page goes on" in document(shown, "", URL, 0.0)
     assert of_text("x" * 2_000).cut
     assert len(of_html("x" * 5_000, URL).main) < 1_100
+
+
+def test_what_is_looked_at_has_an_end() -> None:
+    """Of tags and texts so many are looked at, nested or not, and it is said that the page goes on."""
+    for markup in ("<b>x", "<table><tr><td>x", "<p>x</p>"):
+        shown = of_html(f"<p>first</p>{markup * reader.TOKENS}<p>last</p>", URL)
+        assert shown.cut
+        assert "first" in shown.main
+        assert "last" not in shown.main + shown.rest
+    assert not of_html("<p>x</p>" * 1_000, URL).cut
 
 
 def test_plain_text_stays_as_it_is() -> None:

@@ -1,13 +1,11 @@
 """HTML to text and links: tables of cases, charsets, and markup made to hurt."""
 
-import time
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, _defused, extract, language_of, plain
+from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, extract, language_of, plain
+from lycosa.web.taming import tame
 
 URL = "http://a.test/dir/page"
 
@@ -259,7 +257,8 @@ def test_charsets(body: bytes, charset: str, expected: str) -> None:
     [
         ("grün".encode(), "", "grün"),
         ("grün".encode("latin-1"), "latin-1", "grün"),
-        ("grün".encode("latin-1"), "", "gr\ufffdn"),
+        ("grün".encode("latin-1"), "", "grün"),
+        ("grün".encode("latin-1"), "utf-8", "gr\ufffdn"),
         ("grün".encode(), "nonsense", "grün"),
         (b"a \x01b\x02", "", "a b"),
     ],
@@ -268,13 +267,6 @@ def test_plain_text(body: bytes, charset: str, expected: str) -> None:
     """A text file is what it is, in its charset or as UTF-8, without marks and links."""
     document = plain(body, charset)
     assert (expected, 0) == (document.marked, len(document.links))
-
-
-def test_plain_text_in_linear_time() -> None:
-    """No charset makes a text file slow to read."""
-    begun = time.process_time()
-    plain(b"a" * 60_000 + b"-" + b"b" * 60_000, "punycode")
-    assert time.process_time() - begun < 0.2
 
 
 @pytest.mark.parametrize(
@@ -297,43 +289,6 @@ def test_no_text_has_no_language() -> None:
 
 
 # -- markup made to hurt -------------------------------------------------------------------------------------
-
-HOSTILE: dict[str, Callable[[int], str]] = {
-    "nested divs": lambda n: "<div>" * n + "x",
-    "unclosed tags": lambda n: "<b><p>" * (n // 2) + "x",
-    "unclosed anchors": lambda n: "<a href=b>" * (n // 4) + "x",
-    "anchors in blocks": lambda n: "<a href=b><div>" * (n // 40) + "x",
-    "a huge attribute": lambda n: f"<a href=b title='{'x' * n * 5}'>x</a>",
-    "a huge href": lambda n: f"<a href='{'x/' * n}'>x</a>",
-    "a huge anchor": lambda n: f"<a href=b>{'word ' * n}</a>",
-    "many attributes": lambda n: "<a " + " ".join(f"a{i}=1" for i in range(n // 4)) + " href=b>x</a>",
-    "many links": lambda n: "<a href=b>x</a> " * (n // 4),
-    "many entities": lambda n: "&amp;&#x61;&notanentity;" * (n // 4),
-    "unclosed comment": lambda n: "<!--" * n,
-    "angle brackets": lambda n: "<" * n,
-    "formatting soup": lambda n: "<b><i><u><s>" * (n // 40) + "</b></i></u></s>" * (n // 40),
-    "tables": lambda n: "<table><tr><td>" * (n // 40) + "x",
-    "select and option": lambda n: "<select><option>" * (n // 8) + "x",
-    "marks": lambda n: "\x01\x02" * n,
-    "nested templates": lambda n: "<template>" * (n // 40) + "x",
-    "metas": lambda n: "<meta name=robots content=a>" * (n // 8),
-    "frames": lambda n: "<iframe src=b></iframe>" * (n // 8),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_markup_takes_linear_time(name: str) -> None:
-    """Four times the markup takes about four times as long: far from sixteen times, and never long."""
-    seconds = []
-    for size in (50_000, 200_000):
-        body = HOSTILE[name](size).encode()
-        begun = time.process_time()
-        document = extract(body, URL)
-        seconds.append(time.process_time() - begun)
-        links = document.links
-        assert {len(links)} == {len(column) for column in (links.urls, links.anchors, links.contexts, links.rels)}
-    assert seconds[1] < 10 * seconds[0] + 0.2, seconds
-    assert seconds[1] < 3.0, seconds
 
 
 def test_so_many_links_are_taken_and_no_more() -> None:
@@ -377,5 +332,5 @@ def test_elements_that_are_opened_again_and_again_stay_few(tag: str) -> None:
 
 def test_ordinary_formatting_is_left_alone() -> None:
     """A long page whose formatting is closed is parsed as it is."""
-    body = b"<p><b class=x>bold</b> and <i>italic</i>" * 3_000
-    assert body == _defused(body)
+    page = "<p><b class=x>bold</b> and <i>italic</i>" * 50 + "<p>More of it. " * 1_000
+    assert page == tame(page)

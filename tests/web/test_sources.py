@@ -94,7 +94,8 @@ def test_a_page_that_looks_like_a_list_is_a_page() -> None:
         ("珊瑚礁".encode("shift_jis"), 'text/xml; charset="Shift_JIS"', "珊瑚礁"),
         ("珊瑚礁".encode("iso-2022-jp"), "text/xml; charset=iso-2022-jp", "珊瑚礁"),
         ("Кораллы".encode("koi8-r"), "text/xml; charset=koi8-r", "Кораллы"),
-        ("Riffe für".encode("latin-1"), "text/xml; charset=nonsense", "Riffe f\ufffdr"),
+        ("Riffe für".encode("latin-1"), "text/xml; charset=nonsense", "Riffe für"),
+        (b"Fr\xc3\xbchling, gr\xc3\xbcn \xff", "text/xml; charset=utf-8", "Frühling, grün \ufffd"),
         (b"Riffe", "text/xml; charset=hex", "Riffe"),
     ],
 )
@@ -339,3 +340,18 @@ def test_records_survive_what_is_not_closed() -> None:
     text = "<r><i><t>one<i><t>two</t><x><t>not mine</t></x></i><i><b><t>three</t></i>"
     found = [record.text("t") for record in records(text, {"i"}, {"t"})]
     assert ["one", "two", ""] == found
+
+
+def test_what_is_repeated_in_each_entry_is_bounded() -> None:
+    """A long base, or folders with long names, make no more of a source than a few times its bytes."""
+    base = "http://reefs.example.org/" + "d/" * 900
+    entries = "".join(f"<entry><link href='{n}'/></entry>" for n in range(5_000))
+    folder = "<outline text='" + "folder " * 30 + "'>"
+    outlines = "".join(f"<outline htmlUrl='http://a.test/{n}'/>" for n in range(5_000))
+    for text in (f"<feed xml:base='{base}'>{entries}</feed>", f"<opml>{folder * 3}{outlines}</opml>"):
+        source = read(text.encode())
+        links = source.links
+        assert 0 < len(links) < 5_000
+        assert sum(map(len, (*links.urls, *links.anchors, *links.contexts))) <= 5 * len(text) + 100_000
+        assert len(links) == len(source.modified)
+        assert 5_000 == len(links) + source.skipped

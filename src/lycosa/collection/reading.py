@@ -18,8 +18,9 @@ from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, WORTH, SqliteLog
 from lycosa.store.versions import Versions
-from lycosa.web.html import Document, read_body
+from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.reading import read_again
 from lycosa.web.urls import canonical
 
 INFLATED = 10_000_000
@@ -115,5 +116,5 @@ class Collection:
         kind = exchange.header("content-type")
         if "json" in kind and place(visit.node)[0]:
             return read_document(body, visit.node)
-        document = read_body(body, visit.node, kind)
+        document = read_again(body, visit.node, kind, apart="apart" in visit.data)
         return document.whole() if self.whole_text else document

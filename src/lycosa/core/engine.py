@@ -38,6 +38,7 @@ from lycosa.core.budget import (
     spent_on,
 )
 from lycosa.core.errors import InputError
+from lycosa.core.mark import Mark
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Learner, Log, Reader, Space, Strategy, Topic, Warden
 from lycosa.core.table import MAX_HOPS, OPEN, Table
@@ -113,6 +114,7 @@ class Engine:
         choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
         judge_name: str = "",
+        mark: Mark | None = None,
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.warden = log, archive, reader, warden
@@ -120,6 +122,7 @@ class Engine:
         self.clock, self.budget, self.patience = clock, budget or Budget(), patience
         self.concurrency = concurrency
         self.judge_name = judge_name
+        self.mark = mark or Mark()
         self.learner = topic if isinstance(topic, Learner) else None
         self.table = Table(space.lane, scope)
         self.frontier = strategy.frontier(
@@ -436,7 +439,13 @@ class Engine:
         return Page("crashed", started=now, ended=now, note=f"{type(bug).__name__}: {bug}"[:500])
 
     def absorb(self, task: Task, page: Page) -> Visit:
-        """Steps 3 to 6 for one page."""
+        """Steps 3 to 6 for one page. Should we die of it, the next run finds its mark."""
+        with self.mark.on(task.node):
+            return self._absorb(task, page)
+
+    def _absorb(self, task: Task, page: Page) -> Visit:
+        if page.outcome == "ok" and self.mark.is_poison(task.node):
+            page.outcome, page.note, page.links = "unreadable", "the crawl died twice in it: left alone", Links()
         self._under_way -= task.row >= 0
         if page.kind == "redirect" and (task.hops >= MAX_HOPS or (task.follows and page.links.urls == [task.node])):
             itself = task.hops < MAX_HOPS

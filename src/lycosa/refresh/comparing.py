@@ -10,8 +10,9 @@ from lycosa.refresh.judging import judge_change
 from lycosa.refresh.mainpart import difference
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.store.versions import Versions
-from lycosa.web.html import charset_of, read_body
+from lycosa.web.html import charset_of
 from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.reading import read_again
 from lycosa.web.tree import decode
 
 INFLATED = 10_000_000
@@ -67,7 +68,7 @@ class Comparison:
         exchange = self.versions.exchange(before)
         body = inflated(exchange) if exchange is not None else b""
         kind = _kind(exchange) if exchange is not None else ""
-        document = read_body(body, before.node, kind) if body else None
+        document = read_again(body, before.node, kind, apart="apart" in before.data) if body else None
         return Snapshot(
             before.node,
             body,

@@ -11,7 +11,8 @@ import numpy as np
 from lycosa.refresh.mainpart import MainPart, main_part
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
-from lycosa.web.html import HTML, charset_of, extract, read_body
+from lycosa.web.html import HTML, charset_of
+from lycosa.web.reading import read_again
 from lycosa.web.tree import Tree, base_of, decode, images, tree_of
 from lycosa.web.urls import resolve
 
@@ -62,7 +63,7 @@ class Snapshot:
         >>> page.title, page.main_text, page.links
         ('Reefs', 'Reefs\\nOn coral', ['http://a.test/b'])
         """
-        document = read_body(body, url, content_type)
+        document = read_again(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
         return cls(url, body, content_type, title, text, links, simhash, beta, threshold, pictures or {})
 
@@ -91,7 +92,7 @@ class Snapshot:
     def main(self) -> MainPart:
         """What a reader came for; of a text without markup every line, and nothing is furniture."""
         if self.is_html:
-            return main_part(self.tree, extract(self.body, self.url, charset_of(self.content_type)).main)
+            return main_part(self.tree, read_again(self.body, self.url, self.content_type).main)
         lines = (" ".join(line.split()) for line in self.text.splitlines())
         return MainPart([line for line in lines if line])
 

@@ -37,6 +37,9 @@ STYLE = "/static/reader.css"
 SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
 """Characters of a page's source that are read; letters and elements of it that are shown; how deep these are nested."""
 
+TOKENS = 50_000
+"""Tags and texts of a page that are looked at: a third of a second, whatever they are."""
+
 MAIN = 300_000
 """Letters and elements of a page up to which its main part is told from the rest."""
 
@@ -245,9 +248,9 @@ def _inside(tree: Tree, source: str, url: str) -> bytearray:
 
 def of_html(source: str, url: str) -> Shown:
     """From the source of an HTML page."""
-    tree = tree_of(source[:SOURCE])
+    tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
-    long = len(tree) + sum(map(len, tree.texts)) > MAIN
+    long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
     inside = bytearray(b"\1") * len(tree) if long else _inside(tree, source[:SOURCE], url)
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
@@ -257,7 +260,7 @@ def of_html(source: str, url: str) -> Shown:
         if others[node]:
             others[tree.parents[node]] = 1
     rest, cut_too = content(tree, url, others)
-    return Shown(main, rest, cut or cut_too or len(source) > SOURCE)
+    return Shown(main, rest, cut or cut_too or len(source) > SOURCE or tree.cut)
 
 
 def of_text(text: str) -> Shown:

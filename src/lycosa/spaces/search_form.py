@@ -22,8 +22,9 @@ from lycosa.core.protocols import NEVER
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web import WebSpace
-from lycosa.web.html import CLOSE, OPEN, read_body
+from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.reading import read_again
 from lycosa.web.urls import canonical
 
 Words: TypeAlias = Callable[[str, str], list[str]]
@@ -239,7 +240,7 @@ class SearchFormSpace(OverWeb):
                 body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), self.web.inflated)
             except BadEncoding:
                 body = b""
-            document = read_body(body, task.node, page.exchange.header("content-type"))
+            document = read_again(body, task.node, page.exchange.header("content-type"))
             marked, urls = document.marked, document.links.urls
         if page.kind != "redirect":
             page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MOST_LINES]

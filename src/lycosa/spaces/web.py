@@ -12,19 +12,22 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
+from lycosa.core.mark import Mark
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import HTML, language_of, read_body
+from lycosa.web.html import HTML, language_of
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
+from lycosa.web.reading import JOBS, LARGE, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
-from lycosa.web.sources import MOST_BYTES, read_source
+from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import canonical, is_http, origin, resolve
 from lycosa.web.urls import lane as lane_of
@@ -55,6 +58,8 @@ ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 
 _TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
@@ -97,6 +102,8 @@ class WebSpace(Space):
         self.politeness = politeness
         self.clock = clock
         self.names = names
+        self.mark = Mark()
+        """Which page is being read, for the next run to know if this one dies of it."""
         self.agent = product(user_agent)
         self.wanted = HTML | TEXT | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
@@ -193,7 +200,7 @@ class WebSpace(Space):
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
             response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
-            page = self._page(task, response)
+            page = await self._page(task, response)
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
@@ -219,7 +226,7 @@ class WebSpace(Space):
         self._rule(page, body)
         return page
 
-    def _page(self, task: Task, response: Response) -> Page:
+    async def _page(self, task: Task, response: Response) -> Page:
         """An answer as a page; every branch keeps the exchange for the archive."""
         fields = response.fields
         page = Page(
@@ -254,9 +261,9 @@ class WebSpace(Space):
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]
         elif task.kind in ("page", "probe", "example", "revisit"):
-            self._read(task, response, page)
+            await self._read(task, response, page)
         elif task.kind == "sitemap":
-            self._read_source(task, response, page)
+            await self._read_source(task, response, page)
         return page
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
@@ -280,17 +287,12 @@ class WebSpace(Space):
         else:
             page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)
 
-    def _read(self, task: Task, response: Response, page: Page) -> None:
+    async def _read(self, task: Task, response: Response, page: Page) -> None:
         """Inflate and parse the body, and do as its robots directives say."""
         fields = response.fields
-        try:
-            body, whole = inflate(response.body, fields.get("content-encoding", ""), self.inflated)
-        except BadEncoding as error:
-            page.outcome, page.note = "invalid", str(error)
+        document = await self._open(task, response, page, "page", self.inflated, self.agent)
+        if document is None:
             return
-        if not whole and "truncated" not in " ".join(page.flags):
-            page.flags.append("truncated:inflated")
-        document = read_body(body, task.node, fields.get("content-type", ""), self.agent)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         (document.whole() if self.whole_text else document).fill(page)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
@@ -311,20 +313,42 @@ class WebSpace(Space):
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
 
-    def _read_source(self, task: Task, response: Response, page: Page) -> None:
+    async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
+        """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
+        node, fields = task.node, response.fields
+        if self.mark.is_poison(node):
+            page.outcome, page.note = "unreadable", POISON
+            return None
+        suspect = self.mark.is_suspect(node)
+        try:
+            with self.mark.on(node):
+                body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
+                given = (body, node, fields.get("content-type", ""), *more)
+                here = not suspect and len(body) <= LARGE
+                result = JOBS[job].read(*given) if here else None
+            if not here:
+                result = await read_elsewhere(job, *given, apart=suspect)
+        except (BadEncoding, Unreadable) as error:
+            page.outcome = "invalid" if isinstance(error, BadEncoding) else "unreadable"
+            page.note = str(error)
+            return None
+        if suspect:
+            page.data["apart"] = True
+        if not whole and job == "page" and "truncated" not in " ".join(page.flags):
+            page.flags.append("truncated:inflated")
+        return result
+
+    async def _read_source(self, task: Task, response: Response, page: Page) -> None:
         """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""
         kind = response.fields.get("content-type", "")
-        try:
-            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_BYTES + 1)
-        except BadEncoding as error:
-            page.outcome, page.note = "invalid", str(error)
+        source = await self._open(task, response, page, "source", MOST_BYTES + 1)
+        if page.outcome != "ok":
             return
-        source = read_source(body, task.node, kind)
         if source is not None:
             page.kind = "sitemap"
             _fill(page, source)
         elif kind.partition(";")[0].strip().lower() in self.wanted | {""}:
-            self._read(task, response, page)
+            await self._read(task, response, page)
         else:
             page.outcome, page.note = "unwanted", kind[:100]
 
@@ -352,6 +376,8 @@ class WebSpace(Space):
         if page.status in REDIRECTS:
             status = 404  # led nowhere, or too far: the same as having none
         body = b""
+        if self.mark.is_poison(task.node):
+            status = None
         if verdict(status) == "parse" and page.exchange is not None:
             try:
                 body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), MAX_BYTES + 1)

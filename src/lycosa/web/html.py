@@ -7,20 +7,22 @@ and anchors and contexts are cut out of it. Linear in the size of the page whate
 from __future__ import annotations
 
 import re
-from codecs import lookup
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
-from turbohtml.detect import detect, detect_language
+from turbohtml.detect import detect_language
 
 from lycosa.core.errors import InputError
+from lycosa.core.files import read_whole
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
+from lycosa.web.decoding import decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
+from lycosa.web.taming import MOST_SOURCE, tame
 from lycosa.web.urls import resolve
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -31,15 +33,19 @@ WINDOW = 20
 MOST_LINKS = 10_000
 """Links taken from one page; a page with more is a machine's, not a reader's."""
 
-MOST_FALLBACK = 1_000_000
-"""Characters of anchors that are read element by element."""
+MOST_FILE = 10_000_000
+"""Bytes of a page in a file."""
 
-MOST_REOPENED = 1_000
-"""Tags of a page beyond which it is looked at whether it leaves formatting elements open."""
+MOST_TEXT = 9
+"""Characters of all that is read of a page, for each of its bytes: text, main part, anchors, contexts."""
+
+MOST_ANCHORS = 2
+"""The same of the anchors of links within links, which repeat each other's words."""
+
+MOST_ADDRESSES = 10
+"""The same of the addresses of its links, beyond the first 100,000 characters."""
 
 _RENDER = PlainText(images=True, bullet="")
-_CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
-_FORMATTING = re.compile(rb"<(/?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>])", re.IGNORECASE)
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
     "script[type='application/ld+json'],template"
@@ -115,7 +121,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     >>> page.title, page.links.urls, page.links.anchors, page.links.contexts
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
-    tree = _tree(body, charset)
+    tree = parse(tame(decode(body, charset)), positions=False)
     document = Document()
     base, refresh = _head(tree, url, document, agent)
 
@@ -141,12 +147,13 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     part = main_part(rendered)
     document.main, document.headings, document.lead = part.text, part.headings, part.lead
     marked = unmarked(rendered)
+    left = MOST_TEXT * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
-        anchors, contexts = _cut(marked, spans)
+        anchors, contexts = _cut(marked, spans, left)
     else:  # the page writes our markers itself, or does not show some of its links: anchors without context
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
-        anchors = _texts(elements)
+        anchors = _texts(elements, min(left, MOST_ANCHORS * len(body)))
         contexts = [""] * len(elements)
     if refresh:
         hrefs.append(refresh)
@@ -154,7 +161,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         anchors.append("")
         contexts.append("")
     document.marked = marked
-    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts)
+    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts, MOST_ADDRESSES * len(body) + 100_000)
     return document
 
 
@@ -182,13 +189,7 @@ def charset_of(parameters: str) -> str:
 
 def plain(body: bytes, charset: str = "") -> Document:
     """Read a text file: no links, the text as it is."""
-    try:
-        codec = lookup(charset or "utf-8")
-        if not _CHARSETS.match(codec.name):  # Python knows codecs that are slow or no charsets at all
-            raise LookupError(charset)
-        text = codec.decode(body)[0]
-    except (LookupError, UnicodeError):
-        text = body.decode("utf-8", "replace")
+    text = decode(body, charset, markup=False)[:MOST_SOURCE]
     return Document(marked=text.replace(OPEN, "").replace(CLOSE, ""))
 
 
@@ -198,39 +199,6 @@ def language_of(text: str) -> str:
     if match is None or match.confidence < CONFIDENT:
         return ""
     return _TWO_LETTERS.get(match.language or "", match.language or "")
-
-
-def _defused(body: bytes) -> bytes:
-    """The same page without elements that the parser would open again in every paragraph.
-
-    By the standard, a formatting element that is never closed is there again in each block that follows: 60,000 of them
-    in 1 MB, each with an attribute of its own, become 30 million elements and gigabytes.
-    """
-    if body.count(b"<") < MOST_REOPENED:
-        return body
-    found = [match[1] for match in _FORMATTING.finditer(body)]
-    unclosed = len(found) - 2 * found.count(b"/")
-    return _FORMATTING.sub(rb"<\1span", body) if unclosed > MOST_REOPENED // 10 else body
-
-
-def _tree(body: bytes, charset: str) -> Tree:
-    """Parse: header's charset, BOM, meta, then a look at the bytes. A declaration that is plainly wrong is dropped."""
-    body = _defused(body)
-    try:
-        tree = parse(body, encoding=charset or None, detect_encoding=True, positions=False)
-    except (LookupError, ValueError):
-        tree = parse(body, detect_encoding=True, positions=False)
-    if (tree.encoding or "").lower() == "utf-8" and not body.isascii():
-        try:
-            body.decode("utf-8")
-        except UnicodeDecodeError as wrong:
-            # Cut in the middle of a character is not a wrong declaration; anything else is.
-            if wrong.start < len(body) - 4:
-                guess = detect(body).encoding or "windows-1252"
-                if guess.lower() in ("utf-8", "ascii"):
-                    guess = "windows-1252"
-                tree = parse(body, encoding=guess, positions=False)
-    return tree
 
 
 def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, str]:
@@ -282,10 +250,9 @@ def _strings(tree: Tree, root: Element) -> str:
     return " ".join(root.strings)
 
 
-def _texts(elements: list[Element]) -> list[str]:
+def _texts(elements: list[Element], left: int) -> list[str]:
     """The text of each element, as long as they don't go on for ever: nested ones repeat what is inside them."""
     texts: list[str] = []
-    left = MOST_FALLBACK
     for element in elements:
         text = element.text if left > 0 else ""
         left -= len(text)
@@ -307,8 +274,8 @@ def _spans(marked: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str]]:
-    """Anchor and context of each link, out of the marked text."""
+def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str], list[str]]:
+    """Anchor and context of each link, out of the marked text: together no more letters than are left."""
     anchors: list[str] = []
     contexts: list[str] = []
     clean = marked.replace(OPEN, " ").replace(CLOSE, " ")  # same places, other links in the window unmarked
@@ -321,24 +288,35 @@ def _cut(marked: str, spans: list[tuple[int, int]]) -> tuple[list[str], list[str
             contexts.append(anchor)
             continue
         # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
-        left, right = around // 2, around - around // 2
-        reach = 10 * right + 30
+        earlier, later = around // 2, around - around // 2
+        reach = 10 * later + 30
         before = clean[max(0, start - reach) : start].split()
-        if len(before) <= left and start > reach:
+        if len(before) <= earlier and start > reach:
             before = before[1:]  # its first word is cut
         after = clean[end : end + reach].split()
-        if len(after) <= right and end + reach < len(clean):
+        if len(after) <= later and end + reach < len(clean):
             after = after[:-1]
-        contexts.append(" ".join([*before[-left:], anchor, *after[:right]]))
+        contexts.append(" ".join([*before[-earlier:], anchor, *after[:later]]))
+    left -= sum(map(len, anchors))
+    if sum(map(len, contexts)) > left:
+        for at, context in enumerate(contexts):
+            left -= len(context)
+            if left < 0:
+                contexts[at] = ""
     return anchors, contexts
 
 
-def _keep(links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str]) -> None:
-    """Keep what can be followed; a link repeated with the same words says nothing new."""
+def _keep(
+    links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str], left: int
+) -> None:
+    """Keep what can be followed, `left` characters of addresses; a link repeated with the same words is not new."""
     seen: set[tuple[str, str]] = set()
     for position, url in enumerate(urls):
         if url is None or (url, anchors[position]) in seen:
             continue
+        left -= len(url)
+        if left < 0:
+            break
         seen.add((url, anchors[position]))
         links.urls.append(url)
         links.anchors.append(anchors[position])
@@ -367,7 +345,7 @@ def _text_of(value: str | list[str] | None) -> str:
 def page_in(file: str, *, whole_text: bool = False) -> Page:
     """A page in a file, HTML or plain text."""
     try:
-        body = Path(file).read_bytes()
+        body = read_whole(Path(file), MOST_FILE)
     except OSError as error:
         raise InputError(f"cannot read the example {file}: {error.strerror}") from error
     is_text = file.endswith((".txt", ".text", ".md"))

@@ -25,7 +25,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from turbohtml import Document as Tree
-from turbohtml import Text
+from turbohtml import Element, Text
 
 OPEN, CLOSE = "\x01", "\x02"
 """Around each link in a rendered text."""
@@ -53,6 +53,12 @@ MOST_LINES = 20_000
 
 MOST_CELLS = 20_000
 """Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
+
+MOST_NUMBERED = 3
+"""Numbered lists within each other."""
+
+MOST_DIGITS = 4
+"""Digits of the number that a list may begin with."""
 
 LEAD = 600
 """Characters of the main part's first paragraphs."""
@@ -195,7 +201,8 @@ def _named(names: str) -> str:
 def mark(tree: Tree, size: int) -> bool:
     """Put marks around what may matter, and make lines of the rows of tables, for `main_part` to read.
 
-    The renderer would lay out columns, as wide as the longest cell. False if there are too many to be made lines.
+    The renderer would lay out columns, as wide as the longest cell, and indent what is quoted: more than was written.
+    False if there are too many of them to be made lines.
     """
     dense = tree.main_content() if size < MOST_WEIGHED else None
     if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
@@ -219,7 +226,7 @@ def mark(tree: Tree, size: int) -> bool:
         if element.attr("alt"):
             element.insert_before(Text(MARK + IMAGE))
             element.insert_after(Text(MARK + END))
-    cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption")
+    cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > MOST_CELLS:
         return False
     for element in cells:
@@ -227,9 +234,23 @@ def mark(tree: Tree, size: int) -> bool:
         if tag in ("td", "th"):
             element.tag = "span"
             element.append(Text(" \t"))
+        elif tag == "ol":
+            _unindent(element)
         else:
             element.tag = "li" if tag == "tr" else "div"
     return True
+
+
+def _unindent(numbered: Element) -> None:
+    """A numbered list deep within others is not numbered, as that would indent it; and numbers are short."""
+    around: Element | None = numbered
+    for _ in range(MOST_NUMBERED):
+        parent = around.parent if around is not None else None
+        around = parent.closest("ol") if isinstance(parent, Element) else None
+    if around is not None:
+        numbered.tag = "ul"
+    elif len(numbered.attr("start") or "") > MOST_DIGITS:
+        del numbered.attrs["start"]
 
 
 def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, found: str) -> str:
@@ -314,7 +335,7 @@ class _Fragments:
                     self.ranges.append((found, start, len(self.texts)))
             if len(piece) > 1:
                 row = self._lines(piece[1:], row)
-        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack)]
+        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack) if start < len(self.texts)]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:

@@ -13,15 +13,19 @@ second step, level by level comparison"; pages "are transformed into XML files",
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from turbohtml import TokenType, tokenize
-from turbohtml.detect import detect
 
+from lycosa.web.decoding import decode as decode
+from lycosa.web.taming import MOST_SOURCE
 from lycosa.web.urls import resolve
+
+MOST_TOKENS = 200_000
+"""Tags and texts of a page that are taken: what is beyond them is in no version."""
 
 MOST_IMAGES = 64
 """Images of one page that are looked at."""
@@ -53,9 +57,6 @@ _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """A start tag -> the elements that it ends, and those inside which they must be."""
 
-_CHARSETS = re.compile(r"ascii|big5|cp\d|euc|gb|iso|koi8|mac|shift|tis|utf", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_CUT = "unexpected end of data"
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -80,6 +81,8 @@ class Tree:
     parents: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
+    cut: bool = False
+    """Whether the page goes on."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -168,7 +171,12 @@ class _Growing:
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
         if name in ("html", "body") and (name == "html" or self.body >= 0):
             node = 0 if name == "html" else self.body
-            self.tree.attributes[node] = {**attributes, **self.tree.attributes[node]}
+            own = self.tree.attributes[node]
+            if own is _NONE:
+                self.tree.attributes[node] = attributes
+            else:
+                for key, value in attributes.items():
+                    own.setdefault(key, value)
             return
         if name == "head":
             if self.head < 0 and self.body < 0:
@@ -210,14 +218,15 @@ class _Growing:
         self.tree.add("", self.open[-1], text)
 
 
-def tree_of(source: str) -> Tree:
-    """The tree of a page, from its source.
+def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
+    """The tree of a page, from its source: of so many tags and texts.
 
     >>> tree_of("<p>On <b>coral").names
     ['html', 'body', 'p', '', 'b', '']
     """
     growing = _Growing()
-    for token in tokenize(source):
+    tokens = iter(tokenize(source[:MOST_SOURCE]))
+    for token in islice(tokens, most):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             growing.start(token.tag or "", attributes, token.self_closing)
@@ -225,45 +234,8 @@ def tree_of(source: str) -> Tree:
             growing.text(token.data or "")
         elif token.type is TokenType.END_TAG:
             growing.end(token.tag or "")
+    growing.tree.cut = len(source) > MOST_SOURCE or next(tokens, None) is not None
     return growing.tree
-
-
-def decode(body: bytes, charset: str = "") -> str:
-    """The source of a page: a byte order mark rules, then the header's charset, then meta, then a look at the bytes.
-
-    >>> decode("na\u00efve".encode()), decode("na\u00efve".encode("latin-1"), "latin-1")
-    ('na\u00efve', 'na\u00efve')
-    """
-    for mark, name in ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be")):
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
-    declared = _META.search(body[:4096])
-    for label in (charset, declared[1].decode("ascii", "replace") if declared else ""):
-        if (codec := _codec(label)) is not None:
-            try:
-                return body.decode(codec)
-            except UnicodeDecodeError as wrong:
-                # Cut in the middle of a character is not a wrong declaration, nor are the holes of windows-1252.
-                if codec != "utf-8" or wrong.reason == _CUT:
-                    return body.decode(codec, "replace")
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        if wrong.reason == _CUT:
-            return body.decode("utf-8", "replace")
-    guess = _codec(detect(body).encoding or "")
-    return body.decode(guess if guess and guess != "utf-8" else "cp1252", "replace")
-
-
-def _codec(label: str) -> str | None:
-    """The codec of a charset's name; None for what is none."""
-    try:
-        name = lookup(label.strip()).name if label else ""
-    except (LookupError, ValueError):
-        return None
-    if name in ("ascii", "iso8859-1"):
-        return "cp1252"  # as browsers do
-    return name if _CHARSETS.match(name) else None
 
 
 def base_of(tree: Tree, url: str) -> str:

@@ -53,6 +53,10 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "The answer made no sense",
         "Not HTTP, a broken encoding, or a redirect to nowhere. The host's to mend.",
     ),
+    "unreadable": (
+        "Could not be read within its limits",
+        "Reading it took too much time or memory, or ended the process. It is archived as it came, and left alone.",
+    ),
     "crashed": (
         "Lycosa itself failed",
         "This is a bug, and the crawl went on without the page. Please report it, with the example.",

@@ -58,7 +58,7 @@ export function words(name) {
 const OUTCOMES = {
   redirect: "leads elsewhere", gone: "not there", broken: "its server failed", busy: "host too busy", denied: "not allowed", refused: "not public",
   "unknown-host": "no such host", unreachable: "no connection", timeout: "no answer", slow: "too slow", loop: "goes in circles",
-  unwanted: "no text", invalid: "made no sense", crashed: "our mistake", unchanged: "as before",
+  unwanted: "no text", invalid: "made no sense", unreadable: "could not be read", crashed: "our mistake", unchanged: "as before",
 };
 
 // How far a crawl is. Looking again may find pages beyond what was asked for.

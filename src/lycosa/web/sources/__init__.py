@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable
 
-from lycosa.web.html import plain
+from lycosa.web.decoding import decode as decode_as_browsers
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
 from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml
@@ -48,6 +48,7 @@ def read_source(body: bytes, url: str, content_type: str = "") -> Source | None:
     text = decode(body, content_type)
     source = _read(text, url, content_type)
     if source is not None:
+        source.bound(5 * len(body) + 100_000)
         source.note = note or source.note or ("too long: the rest of it is not read" if source.full else "")
     return source
 
@@ -123,7 +124,6 @@ def decode(body: bytes, content_type: str = "") -> str:
     if not charset.lower().startswith("iso-2022"):  # which is all ASCII to look at
         try:
             return body.decode("utf-8")
-        except UnicodeDecodeError as error:
-            if error.start >= len(body) - 3:  # only the last character is cut
-                return body.decode("utf-8", "replace")
-    return plain(body, charset if charset.lower() not in ("", "utf-8", "utf8") else "windows-1252").marked
+        except UnicodeDecodeError:
+            charset = "" if charset.lower() in ("utf-8", "utf8") else charset
+    return decode_as_browsers(body, charset, markup=False)

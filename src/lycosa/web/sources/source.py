@@ -23,6 +23,7 @@ WINDOW = 40
 """Words of a description that are kept as a link's context."""
 
 NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
+TOO_LONG = "too long together"
 
 _READ = 100 * WINDOW  # characters of a description that are looked at
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
@@ -73,6 +74,17 @@ class Source:
     def full(self) -> bool:
         """Whether so many entries were looked at that there is no point in reading on."""
         return self.entries >= 2 * MOST_LINKS
+
+    def bound(self, most: int) -> None:
+        """Leave out what is beyond so many letters: a base or a folder that is long counts in each of its entries."""
+        links = self.links
+        for at, told in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
+            most -= sum(map(len, told))
+            if most < 0:
+                self.left_out[TOO_LONG] += len(links) - at
+                links.keep(at)
+                del self.modified[at:]
+                return
 
     def add(
         self,

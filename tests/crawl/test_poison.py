@@ -1,0 +1,163 @@
+"""A page that ends the process: known at resume, tried once more in a process of its own, then left alone."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from crawl.helpers import sim_space
+from lycosa.collection.reading import Collection
+from lycosa.core.engine import Engine
+from lycosa.core.mark import Mark
+from lycosa.core.types import Visit
+from lycosa.spaces import web as web_space
+from lycosa.store.log import SqliteLog
+from lycosa.testing import Response
+from lycosa.testing.simulation import clock, run_virtual
+from lycosa.web.apart import JOBS
+
+BASE = "http://reef.localhost/"
+POISON = f"{BASE}poison"
+
+
+class Site:
+    """Twenty pages on coral; nothing is wrong with any of them but what the tests do."""
+
+    def response(self, url: str, *, headers: object = None, version: int = 0) -> Response:
+        """A page with links to all others."""
+        if url.endswith("robots.txt"):
+            return Response(200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /")
+        links = "".join(f"<p><a href=/{name}>coral reef {name}</a>" for name in ["poison", *range(20)])
+        page = f"<title>Coral {url[-6:]}</title><p>Coral reefs of {url[-6:]} are bleached.{links}"
+        return Response(200, [("Content-Type", "text/html")], page.encode())
+
+    def counts(self, url: str) -> bool:
+        """No page changes."""
+        return False
+
+
+def die(*_: object) -> None:
+    """As by `kill -9`, or by the kernel where memory is short."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dies_reading() -> None:
+    """Reading the poison here ends the process."""
+    read = JOBS["page"].read
+
+    def deadly(body: bytes, url: str, *more: str) -> Any:
+        return die() if url == POISON else read(body, url, *more)
+
+    web_space.JOBS = {**JOBS, "page": JOBS["page"]._replace(read=deadly)}
+
+
+def dies_judging() -> None:
+    """Judging it does."""
+    judged = Engine._judged
+
+    def deadly(self: Engine, task: Any, page: Any) -> Any:
+        return die() if task.node == POISON and page.outcome == "ok" else judged(self, task, page)
+
+    Engine._judged = deadly  # type: ignore[method-assign]
+
+
+def dies_unpacking() -> None:
+    """Inflating it does, before anything is read."""
+    inflate = web_space.inflate
+
+    def deadly(body: bytes, *more: Any) -> Any:
+        return die() if b"Coral poison" in body else inflate(body, *more)
+
+    web_space.inflate = deadly
+
+
+def run(directory: Path, sabotage: Callable[[], None]) -> int:
+    """Begin or go on in a process of its own; the signal that ended it."""
+    child = os.fork()
+    if not child:
+        try:
+            sabotage()
+
+            async def crawl() -> None:
+                given = {"space": sim_space(Site(), delay=0.01), "clock": clock}
+                if (directory / "crawl.toml").exists():
+                    running = lycosa.resume(directory, **given)
+                else:
+                    light = {"judge": "vector", "strategy": "breadth-first", "traps": False}
+                    running = lycosa.crawl("coral reefs", [BASE], out=directory, **light, **given)
+                async for _ in running:
+                    pass
+
+            run_virtual(crawl())
+            os._exit(0)
+        except BaseException as error:
+            os.write(2, repr(error).encode())
+            os._exit(1)
+    status = os.waitpid(child, 0)[1]
+    assert not os.WIFEXITED(status) or not os.WEXITSTATUS(status)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def visits(directory: Path) -> dict[str, list[Visit]]:
+    """All visits of pages, by node."""
+    log = SqliteLog(directory / "log.sqlite", readonly=True)
+    found: dict[str, list[Visit]] = {}
+    for event in log:
+        if isinstance(event, Visit) and event.kind == "page":
+            found.setdefault(event.node, []).append(event)
+    log.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sabotage", "deaths", "outcome"),
+    [(dies_reading, 1, "ok"), (dies_judging, 2, "unreadable"), (dies_unpacking, 2, "unreadable")],
+)
+def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int, outcome: str) -> None:
+    """The process dies in the page, and dies again at most once; then the crawl goes on to its end without it."""
+    directory = tmp_path / "crawl"
+    ends = [run(directory, sabotage) for _ in range(4)]
+    assert [signal.SIGKILL] * deaths + [0] * (4 - deaths) == ends
+    found = visits(directory)
+    assert 22 == len(found)
+    assert {1} == {len(each) for each in found.values()}, "a page was recorded twice"
+    assert {outcome} == {visit.outcome for visit in found[POISON]}
+    assert {"ok"} == {visit.outcome for node, each in found.items() for visit in each if node != POISON}
+    with Collection(directory) as collection:
+        exchange = collection.exchange(found[POISON][0])
+        assert exchange is not None
+        assert b"Coral poison" in exchange.body
+        assert ("Coral poison" if outcome == "ok" else "") == found[POISON][0].title
+    assert "" == Mark(directory).left
+
+
+def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
+    """Someone kills a crawl while it judges a page that is as good as any other: it is recorded as such."""
+    directory = tmp_path / "crawl"
+    assert signal.SIGKILL == run(directory, dies_judging)
+    assert POISON == Mark(directory).left
+    assert 0 == run(directory, lambda: None)
+    poison = visits(directory)[POISON][0]
+    assert ("ok", True, True) == (poison.outcome, poison.beta > 0.0, poison.data["apart"])
+    with Collection(directory) as collection:  # and it is read apart whenever it is read again
+        assert "Coral poison" == collection.document(poison).title
+
+
+def test_what_a_person_is_told(tmp_path: Path) -> None:
+    """The note names the page, and what is done about it."""
+    directory = tmp_path / "crawl"
+    run(directory, dies_judging)
+
+    async def resumed() -> list[str]:
+        crawl = lycosa.resume(directory, space=sim_space(Site()), clock=clock)
+        await crawl.open()
+        await crawl._close()
+        return crawl.notes
+
+    told = f"the last run died while it read or judged {POISON}: it is read apart from now on"
+    assert [told] == run_virtual(resumed())
+    assert [] == run_virtual(resumed()), "it is counted once"

@@ -1,0 +1,108 @@
+"""Pages that are made to hurt: what is read of them is bounded, and so is what reading takes."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from crawl.helpers import plant, sim_engine
+from lycosa.core.types import Visit
+from lycosa.testing import Response
+from lycosa.testing.simulation import run_virtual
+from lycosa.web.html import Document, extract
+from lycosa.web.reading import Readers
+from lycosa.web.taming import MOST_SOURCE, MOST_TAGS, tame
+from page_bombs import BOMBS
+
+URL = "http://h.test/"
+MEMORY = 300_000_000
+SIZES = (10_000, 60_000)
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    """A process with limits that no bomb may exceed: 300 MB, and seconds of CPU time."""
+    readers = Readers(1, MEMORY)
+    yield readers
+    readers.close()
+
+
+def said(document: Document) -> int:
+    """Letters of all that is read of a page."""
+    texts = (document.marked, document.main, document.title, document.headings, document.lead)
+    links = document.links
+    return sum(map(len, (*texts, *links.anchors, *links.contexts, *document.about.values())))
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_stays_small(readers: Readers, name: str) -> None:
+    """Within the limits, no more than ten letters a byte, and columns of one length."""
+    for size in SIZES:
+        body = BOMBS[name](size)
+        document = readers.run("page", body, URL, "text/html", "")
+        assert said(document) <= 10 * len(body)
+        links = document.links
+        assert {len(links)} == {len(column) for column in (links.anchors, links.contexts, links.rels, links.positions)}
+        assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
+
+
+def test_what_the_issue_names(readers: Readers) -> None:
+    """The table that became a gigabyte."""
+    body = b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000
+    assert said(readers.run("page", body, URL, "text/html", "")) < len(body)
+
+
+def test_so_much_is_read_and_no_more() -> None:
+    """Characters and tags are counted; the text before the last of them is all there."""
+    assert MOST_SOURCE == len(tame("w" * (MOST_SOURCE + 1)))
+    assert MOST_TAGS == tame("<i>" * (MOST_TAGS + 10)).count("<")
+    page = extract(b"<p>first " + b"<br>" * MOST_TAGS + b"<p>last", URL)
+    assert ("first", []) == (page.text.strip(), page.links.urls)
+
+
+def test_of_bodies_the_first_counts() -> None:
+    """A long page with two bodies is parsed with one; a short one as it is."""
+    page = "<html lang=en><body id=a><BODY id=b>" + "words " * 20_000
+    assert "<html lang=en><body id=a><span id=b>" == tame(page)[:36]
+    assert page[:100] == tame(page[:100])
+
+
+def test_long_links_of_a_long_page_stay_links() -> None:
+    """What has a long title has few attributes; what has many of them is no link."""
+    title = "a long title, it's true " * 20
+    page = "".join(f'<p><a href="/{n}" title="{title}">x</a>' for n in range(4_000))
+    assert 4_000 == len(extract(page.encode(), URL).links)
+    wild = " ".join(f"a{n}" for n in range(3_000))
+    assert 1 == len(extract((f"<a href=/wild {wild}>x</a><a href=/good>y</a>" + "<p>z" * 4_000).encode(), URL).links)
+
+
+class Minefield:
+    """A site whose front page links to every bomb."""
+
+    def __init__(self, size: int) -> None:
+        self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate(BOMBS.values())}
+        self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # goes to the pool
+
+    def response(self, url: str, *, headers: object = None, version: int = 0) -> Response:
+        """A bomb, or the page that leads to them."""
+        if url.endswith("robots.txt"):
+            return Response(404, [], b"")
+        front = "".join(f"<p><a href='{to}'>coral {n}</a>" for n, to in enumerate(self.bodies)).encode()
+        return Response(200, [("Content-Type", "text/html")], self.bodies.get(url, front))
+
+    def counts(self, url: str) -> bool:
+        """No page changes."""
+        return False
+
+
+def test_a_crawl_over_all_of_them_records_every_page() -> None:
+    """Each is read, judged and recorded: none stops the crawl, none is fetched twice."""
+    field = Minefield(2_000)
+
+    async def crawl() -> list[Visit]:
+        engine = sim_engine(field, "coral reefs", strategy="breadth-first")
+        plant(engine, ["http://h.localhost/"])
+        return [visit async for visit in engine.run()]
+
+    visits = [visit for visit in run_virtual(crawl()) if visit.kind == "page" and visit.node in field.bodies]
+    assert sorted(field.bodies) == sorted(visit.node for visit in visits)
+    assert {"ok"} == {visit.outcome for visit in visits}

@@ -1,0 +1,105 @@
+"""Bytes to text: marks, headers, declarations and guesses, as browsers take them."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.web.decoding import DISPROVED, HEADS, decode
+from lycosa.web.html import extract, plain
+from lycosa.web.tree import decode as decode_for_trees
+
+FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"
+
+
+def test_the_same_decoder_everywhere() -> None:
+    """Pages, trees and text files are decoded by one function."""
+    assert decode is decode_for_trees
+
+
+def test_one_bad_byte_is_one_bad_character() -> None:
+    """A declaration holds: what is broken is replaced, the rest is what it says."""
+    body = "<meta charset=utf-8><title>Frühling</title>".encode() + b" \xff and so on"
+    for charset in ("", "utf-8"):
+        page = extract(body, "http://a/", charset)
+        assert ("Frühling", "\ufffd and so on") == (page.title, page.text.strip())
+    assert "Frühling \ufffd" == plain("Frühling ".encode() + b"\xff").text
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "expected"),
+    [
+        # a mark rules whatever is declared
+        ("\ufeffgrün".encode(), "iso-8859-1", "grün"),
+        ("\ufeffgrün".encode("utf-16-le"), "utf-8", "grün"),
+        ("\ufeffgrün".encode("utf-16-be"), "", "grün"),
+        # then the header
+        (b"<meta charset=koi8-r>gr\xfcn", "iso-8859-1", "<meta charset=koi8-r>grün"),
+        ("grün".encode("utf-16-le"), "utf-16le", "grün"),
+        # then a meta element, in any spelling, wherever in the head
+        (b"<META CHARSET='windows-1251'>\xf0\xe8\xf4", "", "<META CHARSET='windows-1251'>риф"),
+        (b"<meta content='a>b' charset=koi8-r>\xd2\xc9\xc6", "", "<meta content='a>b' charset=koi8-r>риф"),
+        (b"<meta charset=nonsense><meta charset=koi8-r>\xd2", "", "<meta charset=nonsense><meta charset=koi8-r>р"),
+        (b"<!-- <meta charset=koi8-r> -->gr\xc3\xbcn", "", "<!-- <meta charset=koi8-r> -->grün"),
+        (b"<script>'<meta charset=koi8-r>'</script>gr\xc3\xbcn", "", "<script>'<meta charset=koi8-r>'</script>grün"),
+        (b" " * HEADS[0] + b"<meta charset=koi8-r>\xd2\xc9", "", " " * HEADS[0] + "<meta charset=koi8-r>ри"),
+        # names mean what the standard says
+        (b"\x93x\x94 \x81", "iso-8859-1", "“x” \x81"),
+        (b"\x93x\x94", "ascii", "“x”"),
+        (b"\x80", "gb2312", "€"),
+        (b"\x81\x30\x81\x30", "gb18030", "\x80"),
+        (b"\x87\x40", "shift_jis", "①"),
+        (b"\x81\x41", "euc-kr", "갂"),
+        (b"\x88\x62", "big5", "\u00ca\u0304"),
+        (b"a\xe0\xe1", "iso-8859-8-i", "aאב"),
+        (b"a\xe0", "x-user-defined", "a\uf7e0"),
+        (b"\xa1", "tis-620", "ก"),
+        (b"~{!!", "hz-gb-2312", "\ufffd"),
+        (b"\x0e!!", "iso-2022-kr", "\ufffd"),
+        # what a meta element can't mean
+        (b"<meta charset=utf-16>\xc3\xbc", "", "<meta charset=utf-16>ü"),
+        (b"<meta charset=x-user-defined>\xfc", "", "<meta charset=x-user-defined>ü"),
+        # names of no encoding declare nothing
+        ("grün".encode(), "utf-7", "grün"),
+        ("grün".encode(), "hex", "grün"),
+        (b"+AGE-", "utf-7", "+AGE-"),
+        # broken bytes of other encodings
+        (b"\xbb\xb9\xff\xb8\xea", "euc-jp", "珊\ufffd瑚"),
+        ("grün".encode()[:3], "utf-8", "gr\ufffd"),
+        ("grün".encode()[:3], "", "gr\ufffd"),
+        # disproved as a whole
+        (FRENCH.encode("cp1252"), "utf-8", FRENCH),
+        (b"<meta charset=utf-8>" + FRENCH.encode("cp1252"), "", "<meta charset=utf-8>" + FRENCH),
+        ("Коралловый риф умирает от жары".encode("cp1251"), "utf-8", "Коралловый риф умирает от жары"),
+        # not disproved: one accident, few in a long page, or some that are right
+        (b"caf\xe9", "utf-8", "caf\ufffd"),
+        (b"caf\xe9 \xe9 \xe9" + b" coral" * 5_000, "utf-8", "caf\ufffd \ufffd \ufffd" + " coral" * 5_000),
+        (b"\xc3\xa9" + b" \xe9" * DISPROVED, "utf-8", "é" + " \ufffd" * DISPROVED),
+        (b"\xc3\xa9" + b" \xe9" * (DISPROVED + 1), "utf-8", "Ã©" + " é" * (DISPROVED + 1)),
+        # nothing declared
+        (FRENCH.encode(), "", FRENCH),
+        (FRENCH.encode("cp1252"), "", FRENCH),
+        (FRENCH.encode() + b"\xe9", "", FRENCH + "\ufffd"),
+        ("珊瑚礁は海の中にあります".encode("shift_jis"), "", "珊瑚礁は海の中にあります"),
+    ],
+)
+def test_decoding(body: bytes, charset: str, expected: str) -> None:
+    """Each case as a browser would, but for UTF-8 that is disproved as a whole."""
+    assert expected == decode(body, charset)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.binary(max_size=100),
+    st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "replacement", "x", "\ud800", "é"]),
+    st.booleans(),
+)
+def test_any_bytes_are_text(body: bytes, charset: str, markup: bool) -> None:
+    """No bytes and no name make it fail, and no text has halves of characters."""
+    assert decode(b"<meta charset=" + body, charset, markup=markup).encode() is not None
+
+
+def test_every_encoding_of_the_standard_can_be_decoded() -> None:
+    """A label leads to a name for which there is a decoder."""
+    labels = "utf-8 ibm866 latin2 greek hebrew koi8-u macintosh windows-874 cp1250 x-mac-cyrillic gbk big5 euc-jp sjis"
+    for label in [*labels.split(), "iso-2022-jp", "euc-kr", "x-user-defined", "gb18030", "windows-1258"]:
+        assert "<p>coral" == decode(b"<p>coral", label), label

@@ -1,0 +1,124 @@
+"""Where pages are read: here or in a process that can be ended, with the same result."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from lycosa.web.apart import JOBS
+from lycosa.web.html import Document
+from lycosa.web.reading import LARGE, Readers, Unreadable, read_again, read_elsewhere, read_page
+from page_bombs import BOMBS
+
+URL = "http://h.test/a"
+PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    """Processes of our own."""
+    readers = Readers(1)
+    yield readers
+    readers.close()
+
+
+def _packed(document: Document) -> object:
+    return JOBS["page"].packed(document)
+
+
+def test_the_same_here_and_apart(readers: Readers) -> None:
+    """Reading is a pure function: every field is the same wherever it happens."""
+    for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
+        for kind in ("text/html", "text/plain; charset=latin1", ""):
+            given = (body, URL, kind, "lycosa")
+            assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
+
+
+def test_a_source_travels_whole(readers: Readers) -> None:
+    """A sitemap that is read apart is the same, and so is what is none."""
+    body = (
+        b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
+    )
+    here, apart = JOBS["source"].read(body, URL), readers.run("source", body, URL)
+    assert (here.links.urls, here.modified, here.left_out) == (apart.links.urls, apart.modified, apart.left_out)
+    assert readers.run("source", PAGE, URL) is None
+
+
+def test_processes_are_kept(readers: Readers) -> None:
+    """Two pages, one process."""
+    for _ in range(2):
+        readers.run("page", PAGE, URL, "", "")
+    assert 1 == len(readers._idle)
+
+
+@pytest.mark.parametrize(
+    ("deadly", "told"),
+    [(signal.SIGSEGV, "ended the process (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
+)
+def test_a_process_that_dies_is_an_outcome(readers: Readers, deadly: signal.Signals, told: str) -> None:
+    """Whoever asked is told why; the next page is read by another process."""
+    readers.run("page", PAGE, URL, "", "")
+    child = readers._idle[0].child
+    child.send_signal(signal.SIGSTOP)
+    child.send_signal(deadly)
+    child.send_signal(signal.SIGCONT)
+    with pytest.raises(Unreadable) as error:
+        readers.run("page", PAGE, URL, "", "")
+    assert told in str(error.value)
+    assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
+    assert child.returncode is not None
+
+
+def test_memory_is_limited() -> None:
+    """A page that takes more than there may be is told as such, and another can be read."""
+    readers = Readers(1, 20_000_000)
+    with pytest.raises(Unreadable, match="takes more than 20 MB"):
+        readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
+    assert "Reefs" == readers.run("page", PAGE, URL, "text/html", "").title
+    readers.close()
+
+
+def test_time_is_limited() -> None:
+    """A process that has used up its CPU time is ended by the system."""
+    code = "from lycosa.web.apart import limit_time\nlimit_time(0)\nwhile True: pass"
+    assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
+
+
+def test_a_bug_is_told_as_what_it_is(readers: Readers) -> None:
+    """An exception there is an exception here, so that it is recorded as our mistake and not as the page's."""
+    with pytest.raises(RuntimeError, match="AttributeError"):
+        readers.run("page", 7, URL, "", "")
+
+
+def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is large, or suspect, goes to another process."""
+    asked: list[int] = []
+
+    def run(self: Readers, job: str, *given: bytes) -> Document:
+        asked.append(len(given[0]))
+        raise Unreadable("too bad")
+
+    monkeypatch.setattr(Readers, "run", run)
+    assert "" == read_page(b"x" * LARGE, URL, "text/html").title
+    assert not asked
+    with pytest.raises(Unreadable):
+        read_page(b"x" * (LARGE + 1), URL, "text/html")
+    with pytest.raises(Unreadable):
+        asyncio.run(read_elsewhere("page", PAGE, URL, "", "", apart=True))
+    assert "" == read_again(PAGE, URL, "", apart=True).title
+    assert [LARGE + 1, len(PAGE), len(PAGE)] == asked
+
+
+def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none can be started, what is only large is read here; what is suspect is not."""
+
+    def run(self: Readers, job: str, *given: bytes) -> Document:
+        raise OSError(11, "no more processes")
+
+    monkeypatch.setattr(Readers, "run", run)
+    assert "Reefs" == read_page(PAGE + b" " * LARGE, URL, "text/html").title
+    with pytest.raises(Unreadable, match="no more processes"):
+        read_page(PAGE, URL, "text/html", apart=True)
