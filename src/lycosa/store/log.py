@@ -171,27 +171,19 @@ class SqliteLog:
 
     def append(self, event: Event) -> None:
         """Add one event and commit it: when this returns it survives kill -9."""
-        if isinstance(event, Visit):
-            place = event.place
-            row: tuple[object, ...] = (
-                event.kind,
-                event.node,
-                event.outcome,
-                event.beta,
-                event.same_as,
-                place.file,
-                place.offset,
-                place.length,
-                codec.encode_visit(event),
-            )
-        else:
-            row = (type(event).__name__.lower(), _name_of(event), "", 0.0, "", "", 0, 0, codec.encode_other(event))
         with self._explaining():
-            seq = self._insert(row)
+            seq = self._insert(_row_of(event))
         if self._versions is not None and isinstance(event, Visit) and event.is_version:
             self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
+
+    def put(self, seq: int, event: Event, worth: float | None = None) -> None:
+        """Add one under a number: for a log that is made from another."""
+        with self._explaining():
+            self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", (seq, *_row_of(event)))
+            if worth is not None:
+                self._db.execute("INSERT INTO worth VALUES (?, ?)", (seq, worth))
 
     def _insert(self, row: tuple[object, ...]) -> int:
         done = self._db.execute(
@@ -249,12 +241,12 @@ class SqliteLog:
         try:
             if kind in OTHERS:
                 event = codec.decode_other(kind, body)
-                said = [_name_of(event), "", 0.0, ""]
+                said = [name_of(event), "", 0.0, ""]
             else:
                 event = visit = codec.decode_visit(body, place)
                 visit.rated = worth
                 said = [visit.node, visit.outcome, visit.beta, visit.same_as]
-                if kind != visit.kind or not _is_place(place):
+                if kind != visit.kind or not is_place(place):
                     raise ValueError("its kind, or where its bytes are kept, is another")
             if said != told:
                 raise ValueError("its columns are not what was recorded")
@@ -338,7 +330,7 @@ class SqliteLog:
         """For each file of the archive, the byte after the last one that the log knows of."""
         found = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
         for file, end in found.items():
-            if not _is_place(Place(file, 0, end)):
+            if not is_place(Place(file, 0, end)):
                 raise self._damaged(f"{str(file)[:60]!a} is no file of the archive")
         return found
 
@@ -365,7 +357,8 @@ class SqliteLog:
                 f"cannot write {self.path}: {text}. Nothing recorded is lost: free some space, then go on with: "
                 f"lycosa {self.command} {self.path.parent}"
             )
-        if "malformed" in text or "not a database" in text or "Could not decode" in text:
+        damage = ("malformed", "not a database", "Could not decode", "no such table", "no such column")
+        if any(words in text for words in damage):
             return self._damaged(_brief(error))
         return StoreError(f"cannot use {self.path}: {text}")
 
@@ -393,18 +386,29 @@ def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *
         return f"there is no outcome {came[:40]!a}"
     if not isinstance(beta, float | int) or not math.isfinite(beta):
         return "its score is no number"
-    if type(start) is not int or type(length) is not int or not _is_place(Place(name, start, length)):
+    if type(start) is not int or type(length) is not int or not is_place(Place(name, start, length)):
         return f"{name[:60]!a} is no place in the archive"
     return "" if body == "blob" else "it has no body"
 
 
-def _is_place(place: Place) -> bool:
+def is_place(place: Place) -> bool:
     """Whether the archive can have such a place."""
     fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
 
 
-def _name_of(event: Event) -> str:
+def _row_of(event: Event) -> tuple[object, ...]:
+    """The columns of an event, but for its number."""
+    if not isinstance(event, Visit):
+        return type(event).__name__.lower(), name_of(event), "", 0.0, "", "", 0, 0, codec.encode_other(event)
+    place = event.place
+    return (
+        event.kind, event.node, event.outcome, event.beta, event.same_as, place.file, place.offset, place.length,
+        codec.encode_visit(event),
+    )  # fmt: skip
+
+
+def name_of(event: Event) -> str:
     """What an event is found by."""
     match event:
         case Setting():
