@@ -24,12 +24,12 @@ from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue
 from lycosa.people.database import Database
 from lycosa.people.wishes import AUTOMATIC, STRATEGY, Wishes, options
-from lycosa.spaces.web import check_seed
 from lycosa.store.directory import Directory
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
 from lycosa.web.scope import Scope
+from lycosa.web.urls import check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS)}
