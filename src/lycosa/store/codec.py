@@ -106,8 +106,10 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
         raise ValueError("its words and their counts differ in number")
-    columns = (anchors, contexts, rels, positions, links.alphas, *facets.values())
-    if any(len(column) != len(urls) for column in columns):
+    numbers = (links.alphas, *facets.values())  # where nobody judged, there are none
+    if any(len(column) != len(urls) for column in (anchors, contexts, rels, positions)) or any(
+        len(column) not in (0, len(urls)) for column in numbers
+    ):
         raise ValueError("the columns of its links differ in length")
     parts: list[Any] = [*fields[:27], terms, links, place]
     return Visit(*parts)
