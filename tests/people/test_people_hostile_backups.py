@@ -135,6 +135,16 @@ def test_rubbish_of_a_stranger_removes_nothing(tmp_path: Path) -> None:
             settings.crawl_directory(name)
 
 
+def test_rubbish_in_a_backup_is_refused(whole: bytes, tmp_path: Path) -> None:
+    """No backup has a table of the moment: it would say what is to be removed."""
+    archive = Archive.read(whole)
+    archive.put("database/rubbish.jsonl", b'{"crawl": "../../victim", "at": 1.0}\n')
+    (tmp_path / "b.tar").write_bytes(archive.write())
+    with pytest.raises(InputError, match="rubbish is of the moment"):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert ["b.tar"] == [path.name for path in tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("table", "column", "value", "why"),
     [
