@@ -46,6 +46,27 @@ def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
         codec.decode_other("lesson", bomb)
 
 
+def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that says to be large but is not takes no more memory than it has bytes; one that is, is read to a bound."""
+    large = codec.encode_other(Lesson("a", {"x": bytes(10_000_000)}))
+    assert len(large) < 5_000
+    assert Lesson("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
+    lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"  # 128 MB, and an empty last block
+    with pytest.raises((ValueError, zstandard.ZstdError)):
+        codec.decode_other("lesson", lying)
+    monkeypatch.setattr(codec, "_LARGEST", 5_000_000)
+    with pytest.raises(ValueError, match="more than"):
+        codec.decode_other("lesson", large)
+
+
+@pytest.mark.parametrize("dtype", [",f8", "O", "f8,f8", "__import__('os')", "<f99999", 3])
+def test_arrays_of_no_kind_are_refused(dtype: object) -> None:
+    """Only plain types of numbers: numpy reads others with Python's parser."""
+    array = msgpack.ExtType(1, msgpack.packb((dtype, (1,), bytes(8))))
+    with pytest.raises(codec.ERRORS):
+        codec.decode_other("lesson", packed(["a", {"x": array}, 1.0]))
+
+
 def test_a_flipped_byte_is_noticed() -> None:
     """A visit carries a checksum: wherever a bit is flipped, it is an error or makes no difference."""
     whole = codec.encode_visit(VISIT)

@@ -4,6 +4,7 @@ from decoded events and a running one from the originals. Columnar msgpack, zstd
 
 from __future__ import annotations
 
+import re
 import threading
 from itertools import chain
 from typing import Any, get_args
@@ -40,6 +41,8 @@ class _Zstd(threading.local):
 _zstd = _Zstd()
 _LARGEST = 256 * 2**20
 """Bytes of an event. A page has at most some megabytes of links and words."""
+_PIECE, _USUAL = 1 << 20, 64
+"""Bytes that are always believed, and how many times smaller than its content an event usually is."""
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
@@ -137,10 +140,22 @@ def _check(fields: Any) -> None:
 
 
 def _inflated(blob: bytes) -> bytes:
-    """The bytes of a frame that says how many it has: what it says is looked at before anything is made of it."""
-    if zstandard.frame_content_size(blob) > _LARGEST:
+    """The bytes of a frame. It says how many it has, and memory is taken for so many: who says too much is not
+    believed, but read piece by piece.
+    """
+    size = zstandard.frame_content_size(blob)
+    if 0 <= size <= max(_PIECE, _USUAL * len(blob)) and size <= _LARGEST:
+        return _zstd.decompress(blob)
+    parts, had = [], 0
+    with zstandard.ZstdDecompressor().stream_reader(blob) as reader:
+        while size <= _LARGEST and had <= _LARGEST and (part := reader.read(_PIECE)):
+            parts.append(part)
+            had += len(part)
+    if max(size, had) > _LARGEST:
         raise ValueError(f"it has more than {_LARGEST:,} bytes")
-    return _zstd.decompress(blob, max_output_size=_LARGEST)
+    if had < size:
+        raise ValueError("it is cut short")
+    return b"".join(parts)
 
 
 def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
@@ -181,6 +196,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
 
 
 _ARRAY = 1
+_DTYPE = re.compile(r"[<>|=][?bBiufcSUV]\d{0,4}", re.ASCII)
 
 
 def _packed(value: Any) -> Any:
@@ -196,6 +212,8 @@ def _unpacked(code: int, blob: bytes) -> Any:
     if code != _ARRAY:
         raise ValueError(f"no value has the code {code}")
     dtype, shape, values = msgpack.unpackb(blob)
+    if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):  # numpy would run others through Python's parser
+        raise ValueError(f"there is no array of {str(dtype)[:40]!a}")
     return np.frombuffer(values, dtype).reshape(shape)
 
 

@@ -346,7 +346,7 @@ class SqliteLog:
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:
-        text = str(error)
+        text = " ".join(str(error).split())
         if "locked" in text or "busy" in text:
             return LockedError(
                 f"{self.path} has been locked by another program for {self._busy:.0f} s: close that program "
