@@ -195,7 +195,7 @@ def test_a_refused_backup_leaves_the_database_empty(database_address: str, whole
 
 
 def test_what_a_server_writes_is_restored(database_address: str, tmp_path: Path) -> None:
-    """Whatever the API and the crawl process have put into tables and directories fits: nobody's own backup is refused."""
+    """Whatever the API and the crawl process have put into tables and directories fits."""
     world = make_world(database_address, tmp_path / "data")
     site = world.site
     before = everything(site.database)
