@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
+
 from lycosa.people.database import Database
 from lycosa.people.migrating import scripts, statements
 
 FIRST = ("person", "interest", "crawl")
 """What others refer to, in this order."""
+
+
+SAID = {
+    "role": "member",
+    "password": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g",
+    "scopes": "feedback read",
+    "wishes": json.dumps({"words": "coral reefs", "seeds": ["https://a.example/"], "format": 2}),
+    "look_again": "1d",
+    "mode": "read",
+    "task": "crawl",
+    "wanted": "run",
+    "answer": "accepted",
+    "strategies": '["best-first"]',
+    "judging": "labels",
+    ("crawl", "state"): "finished",
+    ("comparison", "state"): "queued",
+    ("suggestion", "kind"): "seed",
+    ("notice", "kind"): "changes",
+    ("comparison", "result"): "{}",
+}
+"""Values of columns that may not hold just anything."""
 
 
 def fill(database: Database, rows: int = 2) -> None:
@@ -24,9 +48,17 @@ def _value(table: str, column: str, kind: str, number: int) -> str | int | float
         return f"{kind.split('REFERENCES')[1].split()[0]}-{number}"
     if column == "id" or (table, column) == ("rubbish", "crawl"):
         return f"{table}-{number}"
+    if column in ("digest", "feed"):
+        return sha256(f"{table} {number}".encode()).hexdigest()
+    said = SAID.get((table, column)) or SAID.get(column)
+    if said is not None:
+        return said
     if kind.startswith("TEXT"):
-        return '{"a": 1}' if "'{}'" in kind or column in ("wishes", "strategies") else f"{column} ä {number}"
-    return number + 0.25 if kind.startswith("DOUBLE") else number
+        if (table, column) == ("audit", "person"):
+            return f"person-{number}"
+        name = "name" if column == "folded" else column
+        return '{"a": 1}' if "'{}'" in kind else f"{name} ä {number}"
+    return number + 0.25 if kind.startswith("DOUBLE") else number + (column in ("budget", "number"))
 
 
 def _kinds(database: Database) -> dict[str, dict[str, str]]:

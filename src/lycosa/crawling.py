@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
@@ -35,7 +36,7 @@ from lycosa.refresh.telling.herald import Herald, wanted_by
 from lycosa.refresh.telling.making import targets_of
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
-from lycosa.spaces.web import WebSpace, check_seed, source_page
+from lycosa.spaces.web import WebSpace, source_page
 from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NullLog, SqliteLog
@@ -55,7 +56,7 @@ from lycosa.web.html import page_in
 from lycosa.web.scope import Scope
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import is_http
+from lycosa.web.urls import check_seed, is_http
 
 AT_ONCE = 10
 """Events of a log that are folded before others get a turn."""
@@ -515,7 +516,8 @@ class Crawl:
     def _nodes(self, space: Space, files: bool = True) -> dict[str, Kind]:
         """The seeds of a space that is not the web, as its nodes; a file has one a line."""
         nodes: dict[str, Kind] = {}
-        read = [line for name in self.options.seed_files if files for line in read_lines(Path(name))]
+        check = partial(_node, space)
+        read = [line for name in self.options.seed_files if files for line in read_lines(Path(name), check, self.notes)]
         for text in (*self.options.seeds, *read):
             node = _node(space, text)
             if node is None:

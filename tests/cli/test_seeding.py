@@ -47,7 +47,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
         ("ftp://a.example/", "is neither a file nor a web address"),
         ("x" * 5_000, "is neither a file nor a web address"),
         (".", "cannot read the seeds in .: Is a directory"),
-        ("typo.txt", "typo.txt: 'not an address' is not a web address"),
+        ("typo.txt", "typo.txt names no seeds, line 2 ('not an address') can't be read"),
         ("empty.txt", "empty.txt names no seeds"),
         ("--delay=-1", "--delay is -1.0: it has to be 0 or more"),
         ("--limit=-1", "--limit has to be 0 or more"),
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_one_line(
     """Bad sources are named, with what to do."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(seeding, "fetching", nowhere)
-    Path("typo.txt").write_text("https://a.example/\nnot an address\n")
+    Path("typo.txt").write_text("\nnot an address\n")
     Path("empty.txt").write_text("\n")
     assert 2 == run(monkeypatch, word, *(["empty.txt"] if word.startswith("--") else []))
     printed = capsys.readouterr().err

@@ -9,10 +9,11 @@ import pytest
 
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
-from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace, check_seed
+from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness
+from lycosa.web.urls import check_seed
 
 URL = "http://a.test/page"
 ROBOTS = "http://a.test/robots.txt"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.web.sources.files import read_seed_file
+from lycosa.web.sources.files import read_lines, read_seed_file
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from lycosa.web.sources.files import read_seed_file
         (b"a.example # a reef\nhttps://b.example/#top\n", ["a.example", "https://b.example/#top"]),
         (b"\xef\xbb\xbfhttps://a.example/", ["https://a.example/"]),
         ("https://a.example/ä".encode("utf-16"), ["https://a.example/ä"]),
-        (b"localhost:8123\nnot an address\n", ["localhost:8123", "not an address"]),
+        (b"localhost:8123\nnot an address\n", ["localhost:8123"]),
         (gzip.compress(b"a.example\n", mtime=0), ["a.example"]),
     ],
 )
@@ -68,7 +68,7 @@ def test_a_file_of_feeds_names_seeds(tmp_path: Path) -> None:
         (b"<title>A page</title><a href=/b>B</a>", "names no seeds (1 entries are no web address)"),
         (b"\x1f\x8b\x08 broken", "broken: nothing of it could be inflated"),
         (b"\xff\xd8\xff\xe0 a picture", "are not text: expected one URL a line"),
-        (b"a.example\n\xe4\n", "are not text: expected one URL a line"),
+        (b"\n# mine\nnot an address\n\xe4\n", "names no seeds, line 3 ('not an address'), line 4 ("),
         (b'{"seeds": []}', "is nothing that lists seeds"),
     ],
 )
@@ -87,3 +87,37 @@ def test_a_file_that_cannot_be_opened(name: str, tmp_path: Path) -> None:
     """A missing file and a directory are named as the system names them."""
     with pytest.raises(InputError, match=r"cannot read the seeds in .*: (No such file|Is a directory)"):
         read_seed_file(tmp_path / name)
+
+
+def test_bad_lines_are_named_and_skipped(tmp_path: Path) -> None:
+    """One bad line, or one byte that is no text, takes nothing from the others; the list of them is bounded."""
+    path = tmp_path / "seeds"
+    path.write_bytes(b"a.example\n\nnot an address\nb.example/\xe4\nmailto:x@a.example\nhttps://c.example/ # C\n")
+    source = read_seed_file(path)
+    assert ["a.example", "https://c.example/"] == source.lines
+    assert (
+        r"line 3 ('not an address'), line 4 ('b.example/\ufffd'), line 5 ('mailto:x@a.example') can't be read"
+        == source.note
+    )
+    assert {"no web address": 3} == dict(source.left_out)
+    path.write_text("a.example\n" + "no address\n" * 10_000 + "x" * 20_000 + "\n")
+    source = read_seed_file(path)
+    assert ["a.example"] == source.lines
+    assert source.note.endswith("line 6 ('no address') and 9,996 more can't be read")
+
+
+def test_nodes_of_another_space_too(tmp_path: Path) -> None:
+    """Whatever the space says of a line, None or an error: it is named, the others are taken."""
+    path = tmp_path / "seeds"
+    path.write_text("ada\n# mine\nnobody\nbob\nworse\n")
+
+    def check(line: str) -> str | None:
+        if line == "worse":
+            raise InputError("no")
+        return None if line == "nobody" else line
+
+    notes: list[str] = []
+    assert ["ada", "bob"] == read_lines(path, check, notes)
+    assert [f"{path}: line 3 ('nobody'), line 5 ('worse') can't be read, left out"] == notes
+    with pytest.raises(InputError, match="names no seeds, line 1"):
+        read_lines(path, lambda line: None, notes)

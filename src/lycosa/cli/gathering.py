@@ -15,10 +15,11 @@ from typing import TypeAlias
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.spaces.web import WebSpace, check_seed
+from lycosa.spaces.web import WebSpace
 from lycosa.web.inflate import inflate
 from lycosa.web.sources import MOST_BYTES, Source, read_source
 from lycosa.web.sources.files import read_seed_file
+from lycosa.web.urls import check_seed
 
 MOST_ADDRESSES = 50_000
 """Addresses in all; how many sources there may be is the crawl's to say."""
@@ -108,10 +109,8 @@ def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
 def _addresses(name: str, source: Source) -> Iterator[Found]:
     """What one source names."""
     for line in source.lines:
-        url = check_seed(line)
-        if url is None:
-            raise InputError(f"{name}: {line!r} is not a web address: write it like https://example.org/page")
-        yield Found(url, source=name)
+        if url := check_seed(line):
+            yield Found(url, source=name)
     links, where = source.links, "" if source.form == "page" else name
     for url, title, context, modified in zip(links.urls, links.anchors, links.contexts, source.modified, strict=True):
         yield Found(url, title, context, modified, where)

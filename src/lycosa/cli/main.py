@@ -295,6 +295,14 @@ def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
 
 
 @app.command()
+def mend(directory: Dir) -> None:
+    """Make a damaged log readable again, with all of it that can be saved; the damaged one is kept beside it."""
+    from lycosa.cli.mending import run
+
+    run(directory)
+
+
+@app.command()
 def report(
     directory: Dir,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,

@@ -117,6 +117,8 @@ def put_back(file: Path, data: Path, database: str) -> None:
     told = restore(file, data, database)
     where = " with the same --database" if database else ""
     print(f"{data}: {_counted(told)}. Start it{where}: lycosa serve {data}")
+    for crawl in told.damaged:
+        print(f"Mind: {crawl}", file=sys.stderr)
 
 
 def _counted(told: Any) -> str:

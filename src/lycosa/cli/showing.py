@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from lycosa.collection.summary import Again, Summary, summarise
 from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
 from lycosa.core.errors import InputError
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME
+from lycosa.store.log import NAME, SqliteLog
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -32,6 +33,8 @@ def show(directory: Path, *, json: bool, threshold: float | None = None) -> None
     options = Directory.read_options(directory)
     if not (directory / NAME).exists():
         raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        log.check()  # what is damaged would be counted as something else
     summary = summarise(directory, threshold=threshold)
     if json:
         print(

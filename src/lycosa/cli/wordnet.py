@@ -338,8 +338,8 @@ def _download(url: str, options: Options) -> bytes:
 
     from lycosa.core.errands import fetch
     from lycosa.spaces.making import wall_clock, web_space
-    from lycosa.spaces.web import check_seed
     from lycosa.web.inflate import BadEncoding, inflate
+    from lycosa.web.urls import check_seed
 
     node = check_seed(url)
     if node is None:

@@ -10,8 +10,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.spaces.web import check_seed
-from lycosa.web.urls import canonical, origin
+from lycosa.web.urls import canonical, check_seed, origin
 
 NEAREST = 3
 """Addresses that are suggested for one that is unknown."""

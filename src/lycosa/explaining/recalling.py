@@ -20,10 +20,10 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator, Log, Space, Strategy, Topic
 from lycosa.core.types import Event
 from lycosa.crawling import Crawl, _node
-from lycosa.spaces.web import check_seed
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.warc import WarcArchive
+from lycosa.web.urls import check_seed
 
 Watch = Callable[[int, Event], None]
 """Hears of each event and its number before it is folded."""

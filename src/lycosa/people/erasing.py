@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import held
-from lycosa.people.database import Database
+from lycosa.people.database import Database, is_id
 from lycosa.people.limits import forget
 from lycosa.store.log import Lock
 
@@ -59,8 +59,11 @@ def erase_crawl(database: Database, crawl: str) -> None:
 
 
 def rubbish(database: Database) -> list[str]:
-    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first."""
-    return [row["crawl"] for row in database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")]
+    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first. What is no id is no
+    crawl, whoever wrote it there.
+    """
+    rows = database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")
+    return [row["crawl"] for row in rows if is_id(row["crawl"])]
 
 
 def removed(database: Database, crawl: str) -> None:
@@ -71,10 +74,13 @@ def removed(database: Database, crawl: str) -> None:
 def sweep(directories: list[Path]) -> list[Path]:
     """Remove directories that nobody writes in; returns those that are gone now.
 
-    What a running crawl holds is left for the crawl process, which ends it first.
+    What a running crawl holds is left for the crawl process, which ends it first. Only a directory that is called as a
+    crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads anywhere.
     """
     gone = []
     for directory in directories:
+        if not is_id(directory.name) or ".." in directory.parts or directory.is_symlink():
+            continue
         if directory.is_dir():
             try:
                 lock = Lock(directory)

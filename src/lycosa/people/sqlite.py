@@ -40,6 +40,7 @@ class Sqlite(Database):
                 raise
             made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
             made.execute("PRAGMA foreign_keys = ON")
+            made.execute("PRAGMA trusted_schema = OFF")
             made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
             made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
         self._keep(made)

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -116,7 +117,7 @@ def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | N
         content = path.read_bytes()
         key = serialization.load_pem_private_key(content, None)
         certificate = x509.load_pem_x509_certificate(content)
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):  # none, or none of ours
         return None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         return None

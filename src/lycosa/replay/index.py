@@ -69,8 +69,11 @@ class Index:
         """The captures with this payload that hold its bytes."""
         digests, order = self.columns["digest"], self.columns["by_digest"]
         wanted = np.uint64(digest)
-        first, last = (int(np.searchsorted(digests, wanted, side, order)) for side in ("left", "right"))
-        return [int(row) for row in order[first:last] if not self.flags[row] & REVISIT]
+        try:
+            first, last = (int(np.searchsorted(digests, wanted, side, order)) for side in ("left", "right"))
+            return [int(row) for row in order[first:last] if not self.flags[row] & REVISIT]
+        except (ValueError, IndexError):  # of an index that does not fit together
+            return []
 
     def hosts(self) -> list[tuple[str, str]]:
         """Name and start page of each host, by number."""
@@ -79,7 +82,10 @@ class Index:
             with open(packed[0], "rb") as file:
                 file.seek(packed[1])
                 packed = file.read()
-        return [(str(name), str(start)) for name, start in msgpack.unpackb(packed)]
+        try:
+            return [(str(name), str(start)) for name, start in msgpack.unpackb(packed)]
+        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it, it is made anew") from error
 
     def pages(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """The key and the host of each page, however often it was captured."""
@@ -121,9 +127,20 @@ def load(path: Path) -> Index | None:
             else:
                 columns[name] = np.zeros(0, dtype)
             place = _aligned(place + rows * dtype.itemsize)
-        return Index(columns, facts, (path, place)) if size == place + facts["hosts_size"] else None
+        found = Index(columns, facts, (path, place))
+        return found if size == place + facts["hosts_size"] and _fits(facts) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, struct.error):
         return None
+
+
+def _fits(facts: dict[str, Any]) -> bool:
+    """Whether an index says all that it has to: it may have come with its file, from anywhere. Its columns are not
+    looked through; what is wrong in them is noticed where it is looked up.
+    """
+    whole = all(type(facts[name]) is int and facts[name] >= 0 for name in ("size", "time", "end", "rows", "hosts"))
+    parts = facts["segments"]
+    fits = all(len(part) == 2 and 0 <= part[0] <= part[1] for part in parts)
+    return whole and fits and isinstance(facts["start"], str) and type(facts["seal"]) is int
 
 
 def _aligned(place: int) -> int:

@@ -27,7 +27,7 @@ GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a
 BLOCK = 1 << 20
 
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d+)[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
 
 Tell = Callable[[int, int], None]
 """Told now and then: the byte that was reached, and how many captures there are."""
@@ -153,9 +153,9 @@ class _Walk:
         if self.magic == PLAIN:
             return _end_of_plain(self.part, start)
         if self.magic == GZIP:
-            return _end_of_packed(self.part, start, zlib.decompressobj(31))
+            return _end_of_packed(self.part, start, zlib.decompressobj(31), 65_536)
         words = zstandard.ZstdCompressionDict(self.dictionary[8:]) if self.dictionary else None
-        return _end_of_packed(self.part, start, zstandard.ZstdDecompressor(dict_data=words).decompressobj())
+        return _end_of_packed(self.part, start, zstandard.ZstdDecompressor(dict_data=words).decompressobj(), 4_096)
 
 
 def _end_of_plain(part: _Part, start: int) -> int:
@@ -170,11 +170,11 @@ def _end_of_plain(part: _Part, start: int) -> int:
     return place + len(after) - len(after.lstrip(b"\r\n"))
 
 
-def _end_of_packed(part: _Part, start: int, unpacker: Any) -> int:
-    """The same for one that is compressed."""
+def _end_of_packed(part: _Part, start: int, unpacker: Any, step: int) -> int:
+    """The same for one that is compressed. Some bytes at a `step`: few may become many."""
     place = start
     try:
-        while not unpacker.eof and (data := part.read(place, 65_536)):
+        while not unpacker.eof and (data := part.read(place, step)):
             place += len(data)
             unpacker.decompress(data)
     except (zlib.error, zstandard.ZstdError):

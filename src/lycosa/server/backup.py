@@ -19,14 +19,15 @@ import tarfile
 import tempfile
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
-from lycosa.people.database import Database
+from lycosa.people.database import Database, Row
 from lycosa.people.migrating import scripts, tables_of, version
+from lycosa.people.tables import PASSING, Checker
 from lycosa.server.settings import Settings
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
@@ -35,11 +36,13 @@ from lycosa.version import __version__
 
 FORM = 1
 MANIFEST = "manifest.json"
-PASSING = frozenset({"session", "attempt", "process", "rubbish"})
-"""Tables that are of the moment."""
+PASSING_FILES = frozenset({SEARCH, "lock", "live.json"})
+"""Files of a crawl that are of the moment, or made again."""
 
-REBUILT = frozenset({LOG, SEARCH, "lock", "live.json"})
-"""Files of a crawl that are copied in another way, or made again."""
+
+def is_passing(name: str) -> bool:
+    """Whether no backup has a file of a crawl that is called so."""
+    return name in PASSING_FILES or name.endswith((".new", "-wal", "-shm", "-journal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Told:
     people: int
     crawls: int
     size: int = 0
+    damaged: list[str] = field(default_factory=list)
+    """Crawls that have something which can't be read any more: what it is, and what to do."""
 
 
 class Backup:
@@ -91,11 +96,13 @@ class Backup:
             present = self.database.tables()
             people = self.database.rows("SELECT id FROM person")
             crawls = self.database.rows("SELECT id FROM crawl ORDER BY created, id")
+            checker = Checker(scripts())
             for table in tables_of(scripts()):
                 if table in PASSING or table not in present:
                     continue
                 with tempfile.TemporaryFile(dir=self._beside) as rows:
                     for row in self.database.rows(f"SELECT * FROM {table}"):
+                        _check(checker, table, row)
                         rows.write(json.dumps(row).encode() + b"\n")
                     size = rows.tell()
                     rows.seek(0)
@@ -114,10 +121,10 @@ class Backup:
                         raise _spoilt(directory, f"{archive.name} has lost its end")
                     self._add(tar, f"crawls/{crawl}/archive/{name}", archive, end)
             for path in sorted(directory.iterdir()):
-                passing = path.name in REBUILT or path.name.endswith((".new", "-wal", "-shm", "-journal"))
-                if path.is_file() and not path.is_symlink() and not passing:
-                    with open(path, "rb") as other:
-                        self._add(tar, f"crawls/{crawl}/{path.name}", other, path.stat().st_size)
+                other = path.name not in (LOG, "search.lock") and not is_passing(path.name)
+                if other and path.is_file() and not path.is_symlink():
+                    with open(path, "rb") as content:
+                        self._add(tar, f"crawls/{crawl}/{path.name}", content, path.stat().st_size)
         except FileNotFoundError as error:
             if directory.is_dir() and self.database.row("SELECT id FROM crawl WHERE id = ?", crawl):
                 raise _spoilt(directory, f"{error.filename} is missing") from error  # it isn't being deleted
@@ -139,11 +146,12 @@ class Backup:
             try:
                 self._copied(directory / LOG, copy)
                 with closing(SqliteLog(copy, readonly=True)) as log:
+                    log.check()
                     ends = log.archived()
             except (sqlite3.Error, StoreError) as error:
                 if (directory / LOG).exists():
                     why = str(error).replace(str(copy), str(directory / LOG))
-                    raise _spoilt(directory, why.partition(": ")[0]) from error
+                    raise _spoilt(directory, why.partition(". Restore")[0]) from error
                 raise FileNotFoundError(2, "No such file or directory", str(directory / LOG)) from error
             with open(copy, "rb") as whole:
                 self._add(tar, f"{into}/{LOG}", whole, copy.stat().st_size)
@@ -161,6 +169,14 @@ def _spoilt(directory: Path, why: str) -> InputError:
     return InputError(
         f"cannot back up the crawl in {directory}: {why}; mend it from an older backup, or have its owner delete it"
     )
+
+
+def _check(checker: Checker, table: str, row: Row) -> None:
+    """What no restore would take is told now, as long as it can be mended."""
+    try:
+        checker.row(table, row)
+    except InputError as error:
+        raise InputError(f"cannot back up: {error}; mend that row in the database first") from error
 
 
 class _Counted:

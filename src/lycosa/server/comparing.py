@@ -25,6 +25,7 @@ from lycosa.people import comparisons
 from lycosa.people.database import Database, Row
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
+from lycosa.server.wishing import check_strategy
 
 PLACE = "comparing"
 """In the server's directory, where the child writes. It may be killed: who started it sees that nothing stays there."""
@@ -55,7 +56,7 @@ async def run_queued(settings: Settings, database: Database) -> None:
             if row is not None:
                 try:
                     await _do(settings, database, row)
-                except (OSError, ValueError) as error:  # no process could be started, say: the next may do better
+                except (OSError, ValueError, InputError) as error:  # the next may do better
                     await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], None, str(error))
                 continue
         except LycosaError as error:
@@ -70,9 +71,12 @@ def _clear(settings: Settings) -> None:
 
 async def _do(settings: Settings, database: Database, row: Row) -> None:
     log("comparison started", comparison=row["id"])
+    strategies = json.loads(row["strategies"])
+    for text in strategies:  # a row may have come from elsewhere, with a backup say
+        check_strategy(text)
     told = {
         "crawl": str(settings.crawl_directory(row["crawl"])),
-        "strategies": json.loads(row["strategies"]),
+        "strategies": strategies,
         "words": str(json.loads(row["wishes"]).get("words", "")),
         "random_seed": settings.random_seed,
         "place": str(settings.data / PLACE),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from lycosa.collection.shelf import Shelf
+from lycosa.core.jsontext import read_json
 from lycosa.server import wording
 from lycosa.server.api.crawls import Crawl
 
@@ -88,7 +88,7 @@ class Live:
         """Read it, whatever state it is in."""
         try:
             with open(directory / NAME, "rb") as file:
-                data = json.loads(file.read(LARGEST))
+                data = read_json(file.read(LARGEST), LARGEST)
             if not isinstance(data, dict) or not now - FRESH <= float(data["at"]) <= now + FRESH:
                 return cls()
             flights = [Flight(url=str(one["url"]), since=float(one["since"])) for one in data["in_flight"][:IN_FLIGHT]]

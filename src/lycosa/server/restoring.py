@@ -1,30 +1,44 @@
-"""`lycosa restore`: a backup becomes a server's data again. First all of the file is checked, then all is written
-beside the place it is for, then it is put there in one step.
+"""`lycosa restore`: a backup becomes a server's data again. A backup may come from anywhere, so nothing of it is
+believed. First all of the file is checked: names, kinds and sizes of its members, digests, every row of every table.
+Then all is written beside the place that it is for, and crawls are checked there: their options, their logs. Then it is
+put in its place in one step.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
+import stat
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from lycosa.core.errors import InputError
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate, scripts, tables_of, version
-from lycosa.server.backup import FORM, MANIFEST, Told
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.jsontext import read_json
+from lycosa.people.database import Database, is_id
+from lycosa.people.migrating import migrate, scripts, version
+from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, rows_of, tables
+from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
 from lycosa.server.settings import Settings
+from lycosa.server.wishing import check_strategy, harmless, harmless_wishes
+from lycosa.store.directory import CONFIG, Directory
+from lycosa.store.log import NAME as LOG
+from lycosa.store.log import SqliteLog
 
 PART = 1 << 20
 LARGEST_MANIFEST = 256 << 20
-ALLOWED = re.compile(r"database/[a-z_]+\.jsonl|crawls/[\w-]+/(archive/)?\w[\w.-]*", re.ASCII)
+LARGEST_CONFIG = 1 << 20
+MOST_MEMBERS = 1_000_000
+LARGEST_HEADER = 64 << 10
+"""Bytes of what tells of a member, beside the 512 that every one has."""
+
+TABLE = re.compile(r"database/([a-z_]+)\.jsonl", re.ASCII)
+FILE = re.compile(r"crawls/([\w-]{1,64})/(?:archive/)?(\w[\w.-]{0,150})", re.ASCII)
 """The only names that a backup has: no way leads out of the directory."""
 
 
@@ -39,81 +53,177 @@ class Manifest:
     members: dict[str, dict[str, Any]]
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What is in a backup."""
+
+    members: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+    crawls: set[str] = field(default_factory=set)
+
+
 def restore(file: Path, data: Path, database: str = "") -> Told:
     """Check the file, then make the directory and the database from it. Nothing is left behind if it fails."""
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise InputError(f"{data} is not empty: a backup is restored into a directory that is new or empty")
     try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise InputError(f"{file} is no file: name one that 'lycosa backup' made")
         with open(file, "rb") as opened:
             manifest = verify(opened, file)
             opened.seek(0)
-            _put(opened, manifest, data, database)
-    except (tarfile.TarError, EOFError) as error:
-        raise _broken(file, str(error) or "it ends too early") from error
+            damaged = _put(opened, file, manifest, data, database)
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
+        raise _broken(file, _told(error)) from error
+    except MemoryError as error:
+        raise _broken(file, "it takes more memory than there is") from error
     except OSError as error:
         raise InputError(f"cannot restore {file} to {data}: {error.strerror or error}") from error
-    return Told(manifest.people, manifest.crawls)
+    return Told(manifest.people, manifest.crawls, damaged=damaged)
 
 
 def verify(opened: IO[bytes], file: Path) -> Manifest:
-    """Read all of a backup and compare it with what it says of itself."""
-    seen: dict[str, dict[str, Any]] = {}
+    """Read all of a backup, compare it with what it says of itself, and look at every row."""
+    seen = _Seen()
     told: Any = None
-    with tarfile.open(fileobj=opened, mode="r:") as tar:
-        for member in tar:
-            if told is not None or member.name in seen:
-                raise _broken(file, f"{member.name!r} should not be there")
-            plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
-            if not plain or not (member.name == MANIFEST or ALLOWED.fullmatch(member.name)):
-                raise _broken(file, f"no backup has a member {member.name!r} of this kind")
-            content = tar.extractfile(member)
-            assert content is not None
-            if member.name == MANIFEST:
-                told = _parsed(content.read(LARGEST_MANIFEST), file)
-                continue
-            digest = hashlib.sha256()
-            while part := content.read(PART):
-                digest.update(part)
-            seen[member.name] = {"size": member.size, "sha256": digest.hexdigest()}
+    size = file.stat().st_size
+    for tar, member in _members(opened, file):
+        if told is not None or member.name in seen.members:
+            raise _broken(file, f"{_short(member.name)} should not be there")
+        if member.offset_data + member.size > size:
+            raise _broken(file, "it ends too early")
+        if len(seen.members) >= MOST_MEMBERS:
+            raise _broken(file, f"it has more than {MOST_MEMBERS:,} files")
+        if member.name == MANIFEST:
+            if member.size > LARGEST_MANIFEST:
+                raise _broken(file, "its manifest is too large")
+            told = _parsed(_content(tar, member).read(), file)
+            continue
+        _check_name(member.name, seen, file)
+        digest, content = hashlib.sha256(), _content(tar, member)
+        while part := content.read(PART):
+            digest.update(part)
+        seen.members[member.name] = {"size": member.size, "sha256": digest.hexdigest()}
     if told is None:
         raise _broken(file, "it has no end: the copy is not complete")
     manifest = _checked(told, file)
-    for name in sorted(seen.keys() | manifest.members.keys()):
-        if seen.get(name) != manifest.members.get(name):
-            raise _broken(file, f"{name} is not what was written")
+    for name in sorted(seen.members.keys() | manifest.members.keys()):
+        if seen.members.get(name) != manifest.members.get(name):
+            raise _broken(file, f"{_short(name)} is not what was written")
     if manifest.schema > len(scripts()):
         raise InputError(
             f"{file} has schema {manifest.schema}, but this Lycosa knows {len(scripts())}: install the newer version"
         )
+    _check_rows(opened, file, manifest, seen)
     return manifest
+
+
+class _Member(tarfile.TarInfo):
+    """Of a tar file, if it is one that a backup has: a plain file. Links, devices, sparse files and whatever else there
+    is are refused before they are looked into.
+    """
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        header = self.type == tarfile.XHDTYPE and self.size <= LARGEST_HEADER
+        if not header and self.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+            raise tarfile.ReadError(f"no backup has a member {_short(self.name)} of this kind")
+        found: tarfile.TarInfo = super()._proc_member(tar)  # type: ignore[misc]
+        if found.issparse():
+            raise tarfile.ReadError(f"no backup has a member {_short(self.name)} of this kind")
+        return found
+
+
+def _members(opened: IO[bytes], file: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    opened.seek(0)
+    with tarfile.open(fileobj=opened, mode="r:", tarinfo=_Member) as tar:
+        while (member := tar.next()) is not None:
+            tar.members = []  # type: ignore[attr-defined]  # it would keep all of them
+            yield tar, member
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    content = tar.extractfile(member)
+    assert content is not None
+    return content
+
+
+def _check_name(name: str, seen: _Seen, file: Path) -> None:
+    if table := TABLE.fullmatch(name):
+        if table[1] in PASSING:
+            raise _broken(file, f"{table[1]} is of the moment, no backup has it")
+        seen.tables.add(table[1])
+    elif (found := FILE.fullmatch(name)) and not is_passing(found[2]):
+        seen.crawls.add(found[1])
+    else:
+        raise _broken(file, f"no backup has a member {_short(name)}")
 
 
 def _parsed(text: bytes, file: Path) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text, LARGEST_MANIFEST)
     except ValueError as error:
-        raise _broken(file, "its manifest can't be read") from error
+        raise _broken(file, f"its manifest can't be read: {error}") from error
 
 
 def _checked(told: Any, file: Path) -> Manifest:
     try:
         if told["form"] != FORM:
-            raise InputError(f"{file} is a backup of form {told['form']!r}: this Lycosa reads form {FORM}")
+            raise InputError(f"{file} is a backup of form {_short(told['form'])}: this Lycosa reads form {FORM}")
         schema, people, crawls = (told[name] for name in ("schema", "people", "crawls"))
-        if not all(type(number) is int and number >= 0 for number in (schema, people, crawls)) or not schema:
+        if not all(type(count) is int and count >= 0 for count in (schema, people, crawls)) or not schema:
             raise TypeError
-        return Manifest(schema, people, crawls, frozenset(map(str, told["gone"])), dict(told["members"]))
-    except (KeyError, TypeError, ValueError) as error:
+        gone, members = told["gone"], told["members"]
+        if not isinstance(gone, list) or not all(map(is_id, gone)) or not isinstance(members, dict):
+            raise TypeError
+        return Manifest(schema, people, crawls, frozenset(gone), members)
+    except (KeyError, TypeError) as error:
         raise _broken(file, "its manifest can't be read") from error
 
 
-def _put(opened: IO[bytes], manifest: Manifest, data: Path, address: str) -> None:
+def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, seen: _Seen) -> None:
+    """Every table is there, every row of it fits, and so do the rows together; files belong to crawls."""
+    checker = Checker(scripts()[: manifest.schema])
+    for table in sorted(checker.tables.keys() ^ seen.tables):
+        raise _broken(file, f"{table} is {'no table' if table in seen.tables else 'missing'}")
+    for tar, member in _members(opened, file):
+        if not (found := TABLE.fullmatch(member.name)):
+            continue
+        table = found[1]
+        try:
+            for row in rows_of(_lines(_content(tar, member))):
+                checker.row(table, row)
+                if table == "interest":
+                    harmless_wishes(row["wishes"])
+                elif table == "comparison":
+                    for text in read_json(row["strategies"], LONGEST_ROW):
+                        check_strategy(text)
+        except InputError as error:
+            raise _broken(file, f"{member.name}: {error}") from error
+    try:
+        checker.finish()
+    except InputError as error:
+        raise _broken(file, str(error)) from error
+    crawls = checker.ids["crawl"]
+    if manifest.people != len(checker.ids["person"]) or manifest.crawls != len(crawls - manifest.gone):
+        raise _broken(file, "it has other people or crawls than its manifest says")
+    for crawl in sorted(seen.crawls - crawls):
+        raise _broken(file, f"it has files of {crawl}, which is no crawl")
+
+
+def _lines(content: IO[bytes]) -> Iterator[bytes]:
+    """Of a bounded length: one that is longer is cut, and refused by whoever reads it."""
+    while line := content.readline(LONGEST_ROW + 2):
+        yield line
+
+
+def _put(opened: IO[bytes], file: Path, manifest: Manifest, data: Path, address: str) -> list[str]:
     data.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{data.name}-", dir=data.parent))
     moved = False
     database: Database | None = None
     try:
-        rows = _extract(opened, manifest, beside)
+        rows = _extract(opened, file, manifest, beside)
+        damaged = _check_crawls(beside, data, file)
         database = Database.open(Settings(beside, address).database_address)
         if version(database):
             raise InputError("the database is not empty: a backup is restored into a new one")
@@ -135,6 +245,7 @@ def _put(opened: IO[bytes], manifest: Manifest, data: Path, address: str) -> Non
         if database is not None:
             database.close()
         shutil.rmtree(beside, ignore_errors=True)
+    return damaged
 
 
 def _move(beside: Path, data: Path) -> None:
@@ -143,50 +254,62 @@ def _move(beside: Path, data: Path) -> None:
     beside.rename(data)
 
 
-def _extract(opened: IO[bytes], manifest: Manifest, into: Path) -> Path:
+def _extract(opened: IO[bytes], file: Path, manifest: Manifest, into: Path) -> Path:
     """Write the files; where the tables' rows lie."""
-    with tarfile.open(fileobj=opened, mode="r:") as tar:
-        for member in tar:
-            crawl = member.name.split("/")[1] if member.name.startswith("crawls/") else ""
-            if member.name == MANIFEST or crawl in manifest.gone:
-                continue
-            target = into / member.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            content = tar.extractfile(member)
-            assert content is not None
-            with open(target, "xb") as copy:
-                shutil.copyfileobj(content, copy, PART)
+    for tar, member in _members(opened, file):
+        crawl = member.name.split("/")[1] if member.name.startswith("crawls/") else ""
+        if member.name not in manifest.members or crawl in manifest.gone:  # the manifest itself, or changed meanwhile
+            continue
+        target = into / member.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "xb") as copy:
+            shutil.copyfileobj(_content(tar, member), copy, PART)
     return into / "database"
+
+
+def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
+    """Whether each crawl is one that a server may have; of those with events that can't be read, what to do."""
+    damaged: list[str] = []
+    crawls = beside / "crawls"
+    for directory in sorted(crawls.iterdir()) if crawls.is_dir() else ():
+        try:
+            if (directory / CONFIG).exists():
+                if (directory / CONFIG).stat().st_size > LARGEST_CONFIG:
+                    raise InputError(f"{CONFIG} is too large")
+                harmless(Directory.read_options(directory))
+            if (directory / LOG).exists():
+                with closing(SqliteLog(directory / LOG, readonly=True)) as log:
+                    log.check()
+                    damaged += [told.replace(str(beside), str(data)) for told in log.unreadable(1)]
+        except (InputError, StoreError) as error:
+            why = str(error).replace(f"{directory}/", "").replace(str(directory), directory.name)
+            raise _broken(file, f"the crawl {directory.name}: {why.partition('. Restore')[0][:300]}") from error
+    return damaged
 
 
 def _fill(database: Database, manifest: Manifest, rows: Path) -> None:
     """The schema that the backup is of, its rows, and then what has become of the schema since."""
     migrate(database, manifest.schema)
-    columns = database.tables()
-    for table in tables_of(scripts()[: manifest.schema]):
-        for row in _rows(rows / f"{table}.jsonl"):
-            if not row.keys() <= set(columns[table]) or not all(
-                value is None or isinstance(value, str | int | float) for value in row.values()
-            ):
-                raise InputError(f"the backup's table {table} has a row that doesn't fit: it was not written by Lycosa")
-            if manifest.gone.isdisjoint({row["id"] if table == "crawl" else row.get("crawl")}):
-                database.insert(table, row)
+    for table in tables(scripts()[: manifest.schema]):
+        if table in PASSING:
+            continue
+        with open(rows / f"{table}.jsonl", "rb") as lines:
+            for row in rows_of(_lines(lines)):
+                if manifest.gone.isdisjoint({row["id"] if table == "crawl" else row.get("crawl")}):
+                    database.insert(table, row)
     migrate(database)
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    with open(path, "rb") as lines:
-        for line in lines:
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"the backup's {path.name} can't be read: {error}") from error
-            if not isinstance(row, dict):
-                raise InputError(f"the backup's {path.name} has something else than rows")
-            yield row
 
 
 def _broken(file: Path, why: str) -> InputError:
     return InputError(f"{file} is no whole backup ({why}): nothing was restored; take another one")
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return (str(error).splitlines() or ["it ends too early"])[0][:200]
+
+
+def _short(value: Any) -> str:
+    told = ascii(value)
+    return told if len(told) <= 100 else f"{told[:97]}..."

@@ -7,6 +7,9 @@ import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from lycosa.core.errors import InputError
+from lycosa.people.database import is_id
+
 VARIABLE = "LYCOSA_SETTINGS"
 """How the processes of a server are told: by their environment, as the database's address may hold a password, and
 anyone may read the command lines of a machine.
@@ -60,7 +63,9 @@ class Settings:
         return self.database or str(self.data / "lycosa.sqlite")
 
     def crawl_directory(self, crawl: str) -> Path:
-        """Where a crawl lies."""
+        """Where a crawl lies: in the crawls' directory, and nowhere else."""
+        if not is_id(crawl):
+            raise InputError(f"{crawl[:60]!a} is no crawl")
         return self.data / "crawls" / crawl
 
     def environment(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ from lycosa.core.errors import LycosaError
 from lycosa.server.app import create_app
 from lycosa.server.children import SOCKET, end_with_supervisor
 from lycosa.server.logs import log, take_over
+from lycosa.server.patience import Patient
 from lycosa.server.settings import Settings
 from lycosa.server.site import Site
 
@@ -47,6 +48,7 @@ def main() -> None:
         sys.exit(1)
     config = uvicorn.Config(
         app,
+        http=Patient,
         access_log=False,
         log_config=None,
         server_header=False,

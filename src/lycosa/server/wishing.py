@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import fields
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
+from lycosa.core.options import Options, default_of
 from lycosa.core.spec import describe_type, parse
 from lycosa.core.strategies import steer
 from lycosa.estimators import MODEL, STEERING, STRATEGIES, TOPIC, WORDS
@@ -22,14 +24,18 @@ from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue
 from lycosa.people.database import Database
 from lycosa.people.wishes import AUTOMATIC, STRATEGY, Wishes, options
-from lycosa.spaces.web import check_seed
+from lycosa.store.directory import Directory
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
 from lycosa.web.scope import Scope
+from lycosa.web.urls import check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS)}
+
+OPERATORS = ("delay", "concurrency", "allow_network", "contact", "random_seed")
+"""Options that the operator sets, for everyone: each time that a crawl is opened."""
 
 LARGEST = 10_000
 """A number that may be told: more means nothing more, and takes time or memory of everyone."""
@@ -56,16 +62,62 @@ def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wis
     if wishes.strategy != AUTOMATIC:
         check_strategy(wishes.strategy)
     if wishes.judge != AUTOMATIC:
-        _check_judge(wishes)
+        check_judge(wishes.judge, bool(wishes.examples))
     _try(wishes)
     return wishes
 
 
+def harmless(chosen: Options) -> None:
+    """Whether a crawl of these options is one that a member could have wished for: no file, class, network, proxy or
+    expression of anybody's. A directory may have come from elsewhere, with a backup say; so who opens one asks here.
+    """
+    for item in fields(Options):
+        if item.name not in _wished() and getattr(chosen, item.name) != default_of(item):
+            told = ascii(getattr(chosen, item.name))[:100]
+            raise InputError(f"its option {item.name} is nothing that a member may wish for: {told}")
+    for name in ("seeds", "examples"):
+        for text in getattr(chosen, name):
+            if check_seed(text) is None or "://" not in text:
+                raise InputError(f"one of its {name} is no web address: {text[:100]!a}")
+    for pattern in chosen.exclude:
+        if re.escape(re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)) != pattern:
+            raise InputError(f"its option exclude is an expression, where plain text is allowed: {pattern[:100]!a}")
+    if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
+        check_strategy(chosen.strategy)
+    if chosen.judge and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
+        check_judge(chosen.judge)
+    chosen.check()
+
+
+def harmless_directory(directory: Path) -> None:
+    """The same for the crawl in a directory."""
+    try:
+        harmless(Directory.read_options(directory))
+    except InputError as error:
+        raise InputError(f"the crawl in {directory} is none of this server's: {error}") from error
+
+
+def harmless_wishes(text: str) -> None:
+    """The same for wishes as the database keeps them."""
+    harmless(Options.from_mapping(options(Wishes.of_json(text), ["https://example.org/"]), "the wishes"))
+
+
+@cache
+def _wished() -> frozenset[str]:
+    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS))
+
+
+def _is_name(text: str) -> bool:
+    """Whether it can be nothing but a name, perhaps one of another version: it leads to no file and no class."""
+    return re.fullmatch("[a-z0-9_-]{1,40}", text, re.ASCII) is not None
+
+
+@lru_cache(1_000)
 def check_strategy(text: str) -> None:
     """Whether a member may choose this strategy, as it is told."""
     name, given = parse(text)
     if name not in GUIDES:
-        raise InputError(f"there is no strategy {name!r} to choose: see the list of strategies, or take automatic")
+        raise InputError(f"there is no strategy {name[:60]!r} to choose: see the list of strategies, or take automatic")
     takes = strategy_parameters(name)
     steering = {} if "arms" in takes else _steering()
     for key, value in given.items():
@@ -82,11 +134,12 @@ def _check_arm(bandit: str, arm: str) -> None:
         raise InputError(f"{bandit} can't play {arm.strip()!r}: its arms are names of strategies, with + in between")
 
 
-def _check_judge(wishes: Wishes) -> None:
-    name, given = parse(wishes.judge)
+def check_judge(text: str, examples: bool = False) -> None:
+    """Whether a member may choose this judge, as it is told; `examples`: whether it has to learn from some."""
+    name, given = parse(text)
     if name not in JUDGES:
-        raise InputError(f"there is no judge {name!r} to choose: take {', '.join(JUDGES)}, or automatic")
-    if wishes.examples and "examples" not in JUDGES[name].needs:
+        raise InputError(f"there is no judge {name[:60]!r} to choose: take {', '.join(JUDGES)}, or automatic")
+    if examples and "examples" not in JUDGES[name].needs:
         raise InputError(f"the judge {name} goes by words alone: leave the examples out, or choose another judge")
     takes = judge_parameters(name)
     for key, value in given.items():
@@ -162,4 +215,7 @@ def choices(kinds: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
     return {key: describe_type(kind) for key, (kind, _) in kinds.items() if _is_safe(kind) or key == "arms"}
 
 
-__all__ = ["AUTOMATIC", "GUIDES", "JUDGES", "STRATEGY", "check_strategy", "checked", "choices"]
+__all__ = [
+    "AUTOMATIC", "GUIDES", "JUDGES", "OPERATORS", "STRATEGY", "check_judge", "check_strategy", "checked", "choices",
+    "harmless", "harmless_directory", "harmless_wishes",
+]  # fmt: skip

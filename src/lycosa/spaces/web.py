@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from lycosa.web.reading import JOBS, LARGE, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, is_http, origin, resolve
+from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve
 from lycosa.web.urls import lane as lane_of
 
 TEXT = frozenset({"text/plain"})
@@ -56,7 +55,6 @@ FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow"})
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
 
-_TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
@@ -472,19 +470,6 @@ def _fill(page: Page, source: Source) -> None:
     page.data["form"] = source.form
     if any(source.modified):
         page.data["modified"] = source.modified
-
-
-def check_seed(url: str) -> str | None:
-    """The canonical form of what a person typed as a seed; a bare host name gets https, one with a port http.
-
-    >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
-    ('https://example.org/reefs', 'http://localhost:8123/')
-    """
-    url = url.strip()
-    if "://" not in url and (typed := _TYPED.match(url)):
-        near = typed["port"] or typed["name"].rstrip(".").endswith("localhost") or typed["name"].isdigit()
-        url = ("http://" if near else "https://") + url
-    return canonical(url)
 
 
 def _without_nofollow(page: Page) -> Links:

@@ -4,14 +4,16 @@ from decoded events and a running one from the originals. Columnar msgpack, zstd
 
 from __future__ import annotations
 
+import re
 import threading
-from typing import Any
+from itertools import chain
+from typing import Any, get_args
 
 import msgpack
 import numpy as np
 import zstandard
 
-from lycosa.core.types import Event, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, Kind, Label, Lesson, Links, Outcome, Place, Seed, Setting, Terms, Visit
 
 VERSION = 3
 """Of the format; a log of a version that can't be read is refused with a clear error, not misread."""
@@ -19,20 +21,28 @@ VERSION = 3
 READS = (2, 3)
 """Versions that can be read. In 2, bags of words had no marks, there were no lessons and no table of worths."""
 
-ERRORS = (ValueError, TypeError, KeyError, msgpack.UnpackException, zstandard.ZstdError)
+ERRORS = (
+    ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
+    msgpack.UnpackException, zstandard.ZstdError,
+)  # fmt: skip
 """What decoding raises for bytes that are no event."""
+
+KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
 
 class _Zstd(threading.local):
     """One of each for every thread: they let others run while they work, and must not be shared."""
 
     def __init__(self) -> None:
-        self.compress = zstandard.ZstdCompressor(level=1).compress
+        self.compress = zstandard.ZstdCompressor(level=1, write_checksum=True).compress
         self.decompress = zstandard.ZstdDecompressor().decompress
 
 
 _zstd = _Zstd()
 _LARGEST = 256 * 2**20
+"""Bytes of an event. A page has at most some megabytes of links and words."""
+_PIECE, _USUAL = 1 << 20, 64
+"""Bytes that are always believed, and how many times smaller than its content an event usually is."""
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
@@ -87,18 +97,65 @@ def encode_visit(visit: Visit) -> bytes:
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    fields: list[Any] = msgpack.unpackb(_zstd.decompress(blob, max_output_size=_LARGEST), **_STRICT)
+    fields: list[Any] = msgpack.unpackb(_inflated(blob), **_STRICT)
+    _check(fields)
     ids, counts, new = fields[27:30]
     urls, anchors, contexts, rels, positions, alphas = fields[30:36]
     facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:37] or [{}])[0].items()}
     marks = np.frombuffer(fields[37] if len(fields) > 37 else b"", np.uint8)
-    parts: list[Any] = [
-        *fields[:27],
-        Terms(np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks),
-        Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets),
-        place,
-    ]
+    terms = Terms(
+        np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
+    )
+    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets)
+    if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
+        raise ValueError("its words and their counts differ in number")
+    numbers = (links.alphas, *facets.values())  # where nobody judged, there are none
+    if any(len(column) != len(urls) for column in (anchors, contexts, rels, positions)) or any(
+        len(column) not in (0, len(urls)) for column in numbers
+    ):
+        raise ValueError("the columns of its links differ in length")
+    parts: list[Any] = [*fields[:27], terms, links, place]
     return Visit(*parts)
+
+
+_REAL = (float, int)
+_FIELDS: tuple[Any, ...] = (
+    str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
+    bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
+)  # fmt: skip
+"""Of a visit; earlier versions had fewer."""
+
+
+def _check(fields: Any) -> None:
+    """Whether these are the fields of a visit. Whoever folds it relies on that."""
+    if not isinstance(fields, list) or not 36 <= len(fields) <= len(_FIELDS):
+        raise ValueError("it is no visit")
+    for at, (value, kind) in enumerate(zip(fields, _FIELDS, strict=False)):
+        if not isinstance(value, kind):
+            raise ValueError(f"its field {at} is {type(value).__name__}")
+    if fields[1] not in KINDS or fields[2] not in OUTCOMES:
+        raise ValueError(f"there is no visit of kind {fields[1][:40]!a} and outcome {fields[2][:40]!a}")
+    if not set(map(type, chain(fields[19], *fields[29:34]))) <= {str} or not set(map(type, fields[34])) <= {int}:
+        raise ValueError("its words, links or flags are no lists of texts")
+
+
+def _inflated(blob: bytes) -> bytes:
+    """The bytes of a frame. It says how many it has, and memory is taken for so many: who says too much is not
+    believed, but read piece by piece.
+    """
+    size = zstandard.frame_content_size(blob)
+    if 0 <= size <= max(_PIECE, _USUAL * len(blob)) and size <= _LARGEST:
+        return _zstd.decompress(blob)
+    parts, had = [], 0
+    with zstandard.ZstdDecompressor().stream_reader(blob) as reader:
+        while size <= _LARGEST and had <= _LARGEST and (part := reader.read(_PIECE)):
+            parts.append(part)
+            had += len(part)
+    if max(size, had) > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST:,} bytes")
+    if had < size:
+        raise ValueError("it is cut short")
+    return b"".join(parts)
 
 
 def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
@@ -119,14 +176,27 @@ def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
     if kind == "lesson":
-        blob = _zstd.decompress(blob, max_output_size=_LARGEST)
-        return Lesson(*msgpack.unpackb(blob, ext_hook=_unpacked, **_STRICT))
-    fields = msgpack.unpackb(blob, **_STRICT)
-    event: Event = {"seed": Seed, "label": Label, "setting": Setting}[kind](*fields)
+        fields = msgpack.unpackb(_inflated(blob), ext_hook=_unpacked, **_STRICT)
+    else:
+        fields = msgpack.unpackb(blob, **_STRICT)
+    kinds = _OTHERS[kind]
+    if not isinstance(fields, list) or not all(map(isinstance, fields, kinds)):
+        raise ValueError(f"it is no {kind}")
+    event: Event = {"seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson}[kind](*fields)
     return event
 
 
+_OTHERS: dict[str, tuple[Any, ...]] = {
+    "seed": (str, _REAL, str),
+    "label": (str, bool | None, _REAL, str),
+    "setting": (str, object, _REAL),
+    "lesson": (str, dict, _REAL),
+}
+"""The fields of small events."""
+
+
 _ARRAY = 1
+_DTYPE = re.compile(r"[<>|=][?bBiufcSUV]\d{0,4}", re.ASCII)
 
 
 def _packed(value: Any) -> Any:
@@ -142,6 +212,8 @@ def _unpacked(code: int, blob: bytes) -> Any:
     if code != _ARRAY:
         raise ValueError(f"no value has the code {code}")
     dtype, shape, values = msgpack.unpackb(blob)
+    if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):  # numpy would run others through Python's parser
+        raise ValueError(f"there is no array of {str(dtype)[:40]!a}")
     return np.frombuffer(values, dtype).reshape(shape)
 
 

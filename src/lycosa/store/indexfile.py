@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
+from lycosa.store.log import harden
 
 _OURS = 0x4C796353
 
@@ -67,6 +68,7 @@ class IndexFile:
             db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
         try:
             with self._explaining():
+                harden(db)
                 found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
                 new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
                 if found != [_OURS, self.format] and not new:

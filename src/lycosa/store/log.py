@@ -8,7 +8,9 @@ a lock on the directory, so that two crawls can't share one log.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -41,6 +43,9 @@ OTHERS = ("seed", "label", "setting", "lesson")
 
 VISITS = f"kind NOT IN {OTHERS}"
 """Which events are visits, in SQL."""
+
+PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)
+"""How files of the archive are called. A log may come from anywhere: no name leads out of the archive's directory."""
 
 _WORTH_TABLE = "CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);"
 """Of its own, as an update of `event` would write the bodies again. It can be made anew from the events."""
@@ -144,6 +149,7 @@ class SqliteLog:
 
     def _set_up(self, readonly: bool) -> None:
         with self._explaining():
+            harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
             if version not in codec.READS and not new:  # nothing has been changed so far: it may be someone else's
@@ -165,35 +171,19 @@ class SqliteLog:
 
     def append(self, event: Event) -> None:
         """Add one event and commit it: when this returns it survives kill -9."""
-        if isinstance(event, Visit):
-            place = event.place
-            row: tuple[object, ...] = (
-                event.kind,
-                event.node,
-                event.outcome,
-                event.beta,
-                event.same_as,
-                place.file,
-                place.offset,
-                place.length,
-                codec.encode_visit(event),
-            )
-        else:
-            kind = type(event).__name__.lower()
-            match event:
-                case Setting():
-                    name = event.key
-                case Lesson():
-                    name = event.judge
-                case _:
-                    name = event.node
-            row = (kind, name, "", 0.0, "", "", 0, 0, codec.encode_other(event))
         with self._explaining():
-            seq = self._insert(row)
+            seq = self._insert(_row_of(event))
         if self._versions is not None and isinstance(event, Visit) and event.is_version:
             self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
+
+    def put(self, seq: int, event: Event, worth: float | None = None) -> None:
+        """Add one under a number: for a log that is made from another."""
+        with self._explaining():
+            self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", (seq, *_row_of(event)))
+            if worth is not None:
+                self._db.execute("INSERT INTO worth VALUES (?, ?)", (seq, worth))
 
     def _insert(self, row: tuple[object, ...]) -> int:
         done = self._db.execute(
@@ -241,20 +231,79 @@ class SqliteLog:
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
         """The same, each with its number in the log."""
-        for seq, kind, file, start, length, body, worth in self.rows(
-            "seq, kind, file, start, length, body, worth.worth", where, order, given
+        for seq, kind, file, start, length, body, worth, *told in self.rows(
+            "seq, kind, file, start, length, body, worth.worth, node, outcome, beta, same", where, order, given
         ):
+            yield seq, self._event(seq, kind, Place(file, start, length), body, worth, told)
+
+    def _event(self, seq: int, kind: str, place: Place, body: bytes, worth: float | None, told: list[Any]) -> Event:
+        """An event from its row, if both say the same."""
+        try:
+            if kind in OTHERS:
+                event = codec.decode_other(kind, body)
+                said = [name_of(event), "", 0.0, ""]
+            else:
+                event = visit = codec.decode_visit(body, place)
+                visit.rated = worth
+                said = [visit.node, visit.outcome, visit.beta, visit.same_as]
+                if kind != visit.kind or not is_place(place):
+                    raise ValueError("its kind, or where its bytes are kept, is another")
+            if said != told:
+                raise ValueError("its columns are not what was recorded")
+        except codec.ERRORS as error:
+            raise self._damaged(f"event {seq}, a {kind[:40]!a}, can't be read: {_brief(error)}") from error
+        return event
+
+    def check(self) -> None:
+        """Whether this is a log, and all of it: what can be seen without reading what events say. Quick, and to be
+        asked of one that may have come from anywhere: `DamagedError` says what is wrong first.
+        """
+        with self._explaining():
+            made = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
+            for kind, name, of in made:
+                if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
+                    raise DamagedError(f"{self.path} is no log of Lycosa: it has a {kind} {str(name)[:60]!a}")
+            columns = [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")]
+            if columns != _COLUMNS and made:
+                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
+            if not made:
+                return
+            # As bytes: SQLite would not give what is no text.
+            texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
+            for seq, kind, node, outcome, same, file, beta, start, length, body in self._db.execute(
+                f"SELECT seq, {texts}, beta, start, length, typeof(body) FROM event ORDER BY seq"
+            ):
+                why = _wrong(kind, node, outcome, same, file, beta, start, length, body)
+                if why:
+                    raise self._damaged(f"event {seq}: {why}")
+            # A node is kept twice, in the table and in its index.
+            lost = self._db.execute(
+                "SELECT seq FROM event WHERE NOT EXISTS "
+                "(SELECT 1 FROM event AS same WHERE same.node = event.node AND same.seq = event.seq)"
+            ).fetchone()
+        if lost:
+            raise self._damaged(f"event {lost[0]}: its node is not what was recorded")
+
+    def unreadable(self, most: int) -> list[str]:
+        """What is wrong with events that can't be read, the first so many of them."""
+        found: list[str] = []
+        last = -1
+        while len(found) < most:
             try:
-                if kind in OTHERS:
-                    event = codec.decode_other(kind, body)
-                else:
-                    event = visit = codec.decode_visit(body, Place(file, start, length))
-                    visit.rated = worth
-            except codec.ERRORS as error:
-                raise DamagedError(
-                    f"{self.path}: damaged: a {kind} event can't be read ({error}). Restore it from a backup"
-                ) from error
-            yield seq, event
+                for seq, _ in self.numbered("seq > ?", given=(last,)):
+                    last = seq
+                break
+            except DamagedError as error:
+                found.append(str(error))
+                with self._explaining():
+                    last = self._db.execute("SELECT MIN(seq) FROM event WHERE seq > ?", (last,)).fetchone()[0]
+        return found
+
+    def _damaged(self, why: str) -> DamagedError:
+        return DamagedError(
+            f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then go on: "
+            f"lycosa mend {self.path.parent}"
+        )
 
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
@@ -279,7 +328,11 @@ class SqliteLog:
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""
-        return dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
+        found = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
+        for file, end in found.items():
+            if not is_place(Place(file, 0, end)):
+                raise self._damaged(f"{str(file)[:60]!a} is no file of the archive")
+        return found
 
     def close(self) -> None:
         self._db.close()
@@ -293,7 +346,7 @@ class SqliteLog:
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:
-        text = str(error)
+        text = " ".join(str(error).split())
         if "locked" in text or "busy" in text:
             return LockedError(
                 f"{self.path} has been locked by another program for {self._busy:.0f} s: close that program "
@@ -304,9 +357,70 @@ class SqliteLog:
                 f"cannot write {self.path}: {text}. Nothing recorded is lost: free some space, then go on with: "
                 f"lycosa {self.command} {self.path.parent}"
             )
-        if "malformed" in text or "not a database" in text:
-            return DamagedError(f"{self.path} is damaged ({text}): restore it from a backup")
+        damage = ("malformed", "not a database", "Could not decode", "no such table", "no such column")
+        if any(words in text for words in damage):
+            return self._damaged(_brief(error))
         return StoreError(f"cannot use {self.path}: {text}")
+
+
+def harden(db: sqlite3.Connection) -> None:
+    """For a database that may have come from anywhere: what is written in its schema can do nothing but keep rows."""
+    db.execute("PRAGMA trusted_schema=OFF")
+    db.execute("PRAGMA cell_size_check=ON")
+
+
+_OURS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "worth", "worth")}
+_COLUMNS = ["seq", "kind", "node", "outcome", "beta", "same", "file", "start", "length", "body"]
+
+
+def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
+    """What is wrong with an event's columns; empty if nothing is. Texts are given as bytes."""
+    beta, start, length, body = rest
+    try:
+        (told, _, came, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
+    except (UnicodeDecodeError, AttributeError):
+        return "a column is no text"
+    if told not in OTHERS and told not in codec.KINDS:
+        return f"there is no kind {told[:40]!a}"
+    if came not in codec.OUTCOMES and (came or told not in OTHERS):
+        return f"there is no outcome {came[:40]!a}"
+    if not isinstance(beta, float | int) or not math.isfinite(beta):
+        return "its score is no number"
+    if type(start) is not int or type(length) is not int or not is_place(Place(name, start, length)):
+        return f"{name[:60]!a} is no place in the archive"
+    return "" if body == "blob" else "it has no body"
+
+
+def is_place(place: Place) -> bool:
+    """Whether the archive can have such a place."""
+    fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
+    return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
+
+
+def _row_of(event: Event) -> tuple[object, ...]:
+    """The columns of an event, but for its number."""
+    if not isinstance(event, Visit):
+        return type(event).__name__.lower(), name_of(event), "", 0.0, "", "", 0, 0, codec.encode_other(event)
+    place = event.place
+    return (
+        event.kind, event.node, event.outcome, event.beta, event.same_as, place.file, place.offset, place.length,
+        codec.encode_visit(event),
+    )  # fmt: skip
+
+
+def name_of(event: Event) -> str:
+    """What an event is found by."""
+    match event:
+        case Setting():
+            return event.key
+        case Lesson():
+            return event.judge
+        case _:
+            return str(event.node)
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 class NullLog:

@@ -23,6 +23,9 @@ from zlib_ng import zlib_ng as zlib
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.types import Exchange, Place, Visit
 
+LARGEST = 1 << 30
+"""Bytes of a record, inflated: no page is so large, and what says so is a bomb."""
+
 _STORED_BLOCK = 65535
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
@@ -224,8 +227,11 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
     try:
         with open(path, "rb") as file:
             file.seek(place.offset)
-            packed = file.read(place.length)
-        record = zlib.decompressobj(31).decompress(packed)
+            packed = file.read(min(place.length, LARGEST))
+        unpacking = zlib.decompressobj(31)
+        record = unpacking.decompress(packed, LARGEST)
+        if unpacking.unconsumed_tail:
+            raise DamagedError(f"{path}: the record at byte {place.offset} has more than {LARGEST:,} bytes")
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
     except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.errors import DamagedError
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.fingerprint import Signs
@@ -141,6 +142,8 @@ class Vocabulary:
         if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
             self._append(visit.terms.new)
         if len(visit.terms.ids) and visit.kind != "revisit":  # another version of a page that was counted
+            if int(visit.terms.ids.max()) >= len(self.terms):
+                raise DamagedError(f"the log is damaged, {visit.node} has words that no visit brought: lycosa mend DIR")
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1

@@ -9,6 +9,7 @@ from typing import Any
 import xxhash
 
 from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.files import read_whole
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import build, check_parts, parse
@@ -20,6 +21,9 @@ EXAMPLES_THRESHOLD = 0.2
 """What counts as found for a topic of forty words or more, as example pages give: in an encyclopaedia 77 % of the pages
 with .2 or more are of the class of the ten examples, and 23 % of those that are have it (.16 would be best); in the
 embedded web 41 % and all (.3 would be best)."""
+
+LARGEST_TERMS = 10_000_000
+"""Bytes of a file of terms."""
 
 SOURCES = ("topic", "terms", "examples", "regex", "model")
 """Options that a topic is made from."""
@@ -180,11 +184,13 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
 def read_terms(path: Path) -> dict[str, float]:
     """A file of terms: one a line, a weight after a tab; # starts a comment."""
     try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+        content = read_whole(path, LARGEST_TERMS)
+        lines = content.decode("utf-8-sig").split("\n")
     except OSError as error:
         raise InputError(f"cannot read the terms in {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the terms in {path} are not UTF-8 text: save the file as UTF-8") from error
+        number = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8") from error
     terms: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         text, _, weight = line.partition("\t")

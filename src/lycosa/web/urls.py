@@ -30,6 +30,8 @@ MAX_LENGTH = 2_000
 
 _MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
 
+_TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
+
 _MOST_FOLDERS, _MOST_HREFS, _MEMORABLE = 500, 1_000, 200
 _folders: dict[str, dict[str, str | None]] = {}
 _BLANK = "".join(map(chr, range(33)))  # what the standard strips from both ends
@@ -116,6 +118,19 @@ def _by_folder(href: str) -> bool:
     if colon and scheme.lower() in ("http", "https") and rest[:2] != "//":
         return False  # `http:page` is relative
     return href[:1] not in ("", "?", "#")
+
+
+def check_seed(url: str) -> str | None:
+    """The canonical form of what a person typed as a seed; a bare host name gets https, one with a port http.
+
+    >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
+    ('https://example.org/reefs', 'http://localhost:8123/')
+    """
+    url = url.strip()
+    if "://" not in url and (typed := _TYPED.match(url)):
+        near = typed["port"] or typed["name"].rstrip(".").endswith("localhost") or typed["name"].isdigit()
+        url = ("http://" if near else "https://") + url
+    return canonical(url)
 
 
 def is_http(url: str) -> bool:

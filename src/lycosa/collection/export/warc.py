@@ -25,6 +25,7 @@ from lycosa.collection.export.cleaning import count, line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.types import Place, Visit
+from lycosa.store.warc import LARGEST
 from lycosa.version import SOFTWARE
 
 _REVISIT_FIELDS = re.compile(rb"(?:WARC-Profile|WARC-Refers-To[\w-]*): [^\r\n]*\r\n")
@@ -133,7 +134,7 @@ class _Source:
     def _inflate(self, packed: bytes, offset: int) -> tuple[bytes, bytes]:
         member = zlib.decompressobj(31)
         try:
-            record = member.decompress(packed)
+            record = member.decompress(packed, LARGEST)
         except zlib.error:  # type: ignore[misc]  # its stubs don't say that it is an exception
             record = b""
         if not member.eof:

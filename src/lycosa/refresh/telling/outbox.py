@@ -27,7 +27,7 @@ from lycosa.core.protocols import Clock
 from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
 from lycosa.refresh.telling.target import Answer, Delivery, Target, roll
 from lycosa.refresh.telling.words import Excerpt, counts, nothing, plain, tally
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import SqliteLog, harden
 
 NAME = "told.sqlite"
 
@@ -118,6 +118,7 @@ class Outbox:
         self._at_work = False
         with self._explaining():
             self._db = sqlite3.connect(path, timeout=10, isolation_level=None)
+            harden(self._db)
         try:
             self._set_up()
             self._standing = {key: self._meet(target) for key, target in self.targets.items()}

@@ -11,7 +11,7 @@ from lycosa.people.database import Row
 from lycosa.server.address import address_of
 from lycosa.server.site import site_of
 from lycosa.server.who import Person, needs
-from lycosa.spaces.web import check_seed
+from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["catalogue"])
 

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from lycosa.people.typed import line
 from lycosa.server.who import Person, needs
-from lycosa.spaces.web import check_seed
 from lycosa.web.sources.files import read_seeds
+from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["interests"])
 

@@ -10,6 +10,7 @@ from lycosa.collection.judging import judge, learn
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
 from lycosa.server.crawler.teaching import teach
+from lycosa.server.wishing import harmless_directory, harmless_wishes
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
 from lycosa.topics import DEFAULT
@@ -39,6 +40,8 @@ def judge_again(directory: Path, asked: Asked, labels: Mapping[str, bool], now: 
     """
     if not (directory / NAME).exists():
         return None
+    harmless_directory(directory)
+    harmless_wishes(asked.wishes)
     told = teach(directory, labels, now)
     if asked.what == "labels" or told:
         found = learn_in(directory, now)

@@ -27,6 +27,7 @@ from lycosa.server.crawler.teaching import teach
 from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
+from lycosa.server.wishing import OPERATORS, harmless_directory, harmless_wishes
 from lycosa.store.directory import CONFIG
 from lycosa.web.authority import Authority
 
@@ -123,6 +124,7 @@ class Running:
     async def _open(self) -> Crawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
+        harmless_wishes(self.row["wishes"])
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
             self._was_judged()
             crawl = self._crawl = crawling.crawl(out=self._directory, **self._common(), **self._options())
@@ -132,6 +134,7 @@ class Running:
                 if self.stopped_at:
                     return None
                 begun = around.clock()
+                harmless_directory(self._directory)
                 await self._judge(begun)
                 crawl = self._crawl = self._again()
                 await crawl.open()
@@ -186,16 +189,9 @@ class Running:
 
     def _operators(self) -> dict[str, Any]:
         """What the operator says, for everyone."""
-        settings = self._around.settings
-        told: dict[str, Any] = {
-            "delay": settings.delay,
-            "concurrency": settings.concurrency,
-            "allow_network": list(settings.allow_network),
-            "contact": settings.contact,
-            "random_seed": settings.random_seed,
-        }
         known = {item.name for item in fields(Options)}
-        return {name: value for name, value in told.items() if name in known}
+        told = {name: getattr(self._around.settings, name) for name in OPERATORS if name in known}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
 
     # -- while it runs -----------------------------------------------------------------------------------------
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from lycosa.core.errors import InputError
 from lycosa.web.html import extract
 from lycosa.web.sources import MOST_BYTES, decode, read_source, unpack
-from lycosa.web.sources.lists import read_list, seed_lines, starts_with_link
+from lycosa.web.sources.lists import LONGEST_LINE, read_list, seed_lines, starts_with_link
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import host
+from lycosa.web.urls import check_seed, host
+
+NAMED = 5
+"""Lines that are named if they are left out."""
 
 _NOWHERE = "http://nowhere.invalid/"
 
@@ -18,7 +22,7 @@ def read_seed_file(path: Path) -> Source:
     """Read a file of seeds in any form that `read_source` knows, a saved web page, or a plain list.
 
     A plain list (one URL a line, `#` for comments) is given back as written, in `lines`: a person may have typed bare
-    host names, and a line that is no address is worth an error.
+    host names. Lines that are no addresses are left out, and named in the note; it is an error if no other is there.
     """
     return read_seeds(_body(path), path)
 
@@ -33,9 +37,13 @@ def read_seeds(body: bytes, path: Path | str) -> Source:
     return source
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a file of seeds that are no addresses but nodes of another space; `#` for comments."""
-    lines = _plain(path, _body(path))
+def read_lines(path: Path, check: Callable[[str], object | None], notes: list[str]) -> list[str]:
+    """The lines of a file of seeds that are no addresses but nodes of another space; `#` for comments. Those for which
+    the check gives None are left out, and named in the notes.
+    """
+    lines, _, told = _plain(path, _body(path), check)
+    if told:
+        notes.append(f"{path}: {told}, left out")
     if not lines:
         raise InputError(f"{path} names no seeds: write one a line")
     return lines
@@ -61,17 +69,43 @@ def _read(path: Path | str, body: bytes) -> Source:
         source = Source("list")
         read_list(text, source, markdown=True)
     else:
-        source = Source("list", lines=_plain(path, body))
-    source.note = source.note or note
+        lines, bad, told = _plain(path, body, check_seed)
+        source = Source("list", lines=lines, note=told)
+        source.left_out.update({"no web address": bad} if bad else {})
+    source.note = "; ".join(filter(None, (source.note, note)))
     return source
 
 
-def _plain(path: Path | str, body: bytes) -> list[str]:
+def _plain(path: Path | str, body: bytes, check: Callable[[str], object | None]) -> tuple[list[str], int, str]:
+    """The lines of a list that are good, how many are not, and which. If there are others only, that is an error."""
+    encoding = "utf-16" if body[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    good: list[str] = []
+    bad: list[tuple[int, str]] = []
+    for number, line in seed_lines(body.decode(encoding, "replace")):
+        if "\ufffd" not in line and len(line) <= LONGEST_LINE and _passes(line, check):
+            good.append(line)
+        else:
+            bad.append((number, line))
+    if not bad:
+        return good, 0, ""
+    if not good and all("\ufffd" in line for _, line in bad):
+        raise InputError(f"the seeds in {path} are not text: expected one URL a line")
+    more = f" and {len(bad) - NAMED:,} more" if len(bad) > NAMED else ""
+    told = f"{', '.join(f'line {number} ({_brief(line)})' for number, line in bad[:NAMED])}{more}"
+    if not good:
+        raise InputError(f"{path} names no seeds, {told} can't be read: write one a line, as https://example.org/page")
+    return good, len(bad), f"{told} can't be read"
+
+
+def _passes(line: str, check: Callable[[str], object | None]) -> bool:
     try:
-        text = body.decode("utf-16" if body[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"the seeds in {path} are not text: expected one URL a line") from error
-    return seed_lines(text)
+        return check(line) is not None
+    except InputError:
+        return False
+
+
+def _brief(line: str) -> str:
+    return ascii(line if len(line) <= 60 else f"{line[:57]}...")
 
 
 def _saved_page(body: bytes) -> Source:

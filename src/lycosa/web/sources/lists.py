@@ -72,13 +72,12 @@ def _start(line: str) -> int:
     return found.end() if found else 0
 
 
-def seed_lines(text: str) -> list[str]:
-    """The lines of a seed file that say something; `#` begins a comment, in a line only after a space.
-
-    Of a table the first column counts: what stands before a tab.
+def seed_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a seed file that say something, with their numbers; `#` begins a comment, in a line only after a
+    space. Of a table the first column counts: what stands before a tab.
 
     >>> seed_lines("# reefs\\n\\nexample.org/reefs # mine\\nhttps://example.org/#top\\tReefs\\n")
-    ['example.org/reefs', 'https://example.org/#top']
+    [(3, 'example.org/reefs'), (4, 'https://example.org/#top')]
     """
-    lines = [line.split(" #")[0].strip().split("\t")[0].strip() for line in text.split("\n")]
-    return [line for line in lines if line and not line.startswith("#")]
+    lines = (line.split(" #")[0].strip().split("\t")[0].strip() for line in text.split("\n"))
+    return [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]

@@ -1,0 +1,167 @@
+"""Logs and archives of strangers: what a row or a record says of itself is looked at before anything is made of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import msgpack
+import numpy as np
+import pytest
+import zstandard
+from zlib_ng import zlib_ng as zlib
+
+from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.types import Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.store import codec, warc
+from lycosa.store.log import SqliteLog
+from lycosa.text.vocabulary import Vocabulary
+
+VISIT = Visit(
+    "https://a.example/", "page", "ok", 1, title="Reefs", links=Links.to("https://b.example/", anchors=["B"]),
+    terms=Terms(np.array([0, 1], np.uint32), np.array([1, 2], np.uint16), ["reef", "coral"]),
+)  # fmt: skip
+NASTY = [None, True, -1, 2**63, 1.5, "x", b"x", [], {}, [1], ["a", None], {"a": 1}, [[[]]]]
+
+
+def packed(fields: object) -> bytes:
+    return zstandard.ZstdCompressor().compress(msgpack.packb(fields))
+
+
+def fields_of(visit: Visit) -> list[object]:
+    found: list[object] = msgpack.unpackb(zstandard.decompress(codec.encode_visit(visit)), strict_map_key=False)
+    return found
+
+
+def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
+    """A row of some bytes that would become gigabytes: nothing is made room for."""
+    bomb = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**40)  # a frame of a tebibyte, by its header
+    assert 2**40 == zstandard.frame_content_size(bomb)
+    with pytest.raises(ValueError, match="more than"):
+        codec.decode_visit(bomb, Place())
+    with pytest.raises(ValueError, match="more than"):
+        codec.decode_other("lesson", bomb)
+
+
+def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that says to be large but is not takes no more memory than it has bytes; one that is, is read to a bound."""
+    large = codec.encode_other(Lesson("a", {"x": bytes(10_000_000)}))
+    assert len(large) < 5_000
+    assert Lesson("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
+    lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"  # 128 MB, and an empty last block
+    with pytest.raises((ValueError, zstandard.ZstdError)):
+        codec.decode_other("lesson", lying)
+    monkeypatch.setattr(codec, "_LARGEST", 5_000_000)
+    with pytest.raises(ValueError, match="more than"):
+        codec.decode_other("lesson", large)
+
+
+@pytest.mark.parametrize("dtype", [",f8", "O", "f8,f8", "__import__('os')", "<f99999", 3])
+def test_arrays_of_no_kind_are_refused(dtype: object) -> None:
+    """Only plain types of numbers: numpy reads others with Python's parser."""
+    array = msgpack.ExtType(1, msgpack.packb((dtype, (1,), bytes(8))))
+    with pytest.raises(codec.ERRORS):
+        codec.decode_other("lesson", packed(["a", {"x": array}, 1.0]))
+
+
+def test_a_flipped_byte_is_noticed() -> None:
+    """A visit carries a checksum: wherever a bit is flipped, it is an error or makes no difference."""
+    whole = codec.encode_visit(VISIT)
+    noticed = 0
+    for at in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1
+        try:
+            assert whole == codec.encode_visit(codec.decode_visit(bytes(damaged), Place()))
+        except codec.ERRORS:
+            noticed += 1
+    assert noticed > len(whole) * 0.9
+
+
+def test_fields_of_other_types_are_refused() -> None:
+    """Whatever stands in the place of a field: it is of its type, or the row is damaged."""
+    told = fields_of(VISIT)
+    assert codec.decode_visit(packed(told), Place()).links.urls == VISIT.links.urls
+    chance = Random(19)
+    for _ in range(600):
+        changed = list(told)
+        at = chance.randrange(len(changed))
+        changed[at] = chance.choice(NASTY)
+        try:
+            visit = codec.decode_visit(packed(changed[: chance.choice([len(changed), chance.randrange(40)])]), Place())
+        except codec.ERRORS:
+            continue
+        assert type(visit.node) is type(visit.title) is type(visit.same_as) is str
+        assert isinstance(visit.beta, float | int)
+        assert len(visit.links.urls) == len(visit.links.anchors) == len(visit.links.positions)
+        assert len(visit.links.alphas) in (0, len(visit.links.urls))
+        assert len(visit.terms.ids) == len(visit.terms.counts)
+        assert {str} >= set(map(type, [*visit.links.urls, *visit.links.contexts, *visit.terms.new, *visit.flags]))
+
+
+@pytest.mark.parametrize("kind", ["seed", "label", "setting", "lesson"])
+def test_small_events_of_other_types_are_refused(kind: str) -> None:
+    """The same for those that are no visits."""
+    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "lesson": Lesson("a", {})}[kind]
+    assert good == codec.decode_other(kind, codec.encode_other(good))
+    for nasty in NASTY:
+        for fields in ([nasty], [nasty, nasty, nasty], ["a", 1, 2, 3, 4, 5], nasty):
+            blob = packed(fields) if kind == "lesson" else msgpack.packb(fields)
+            try:
+                event = codec.decode_other(kind, blob)
+            except codec.ERRORS:
+                continue
+            assert isinstance(getattr(event, {"setting": "key", "lesson": "judge"}.get(kind, "node")), str)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a/b", "..", ".hidden", "a\nb", "x" * 300])
+def test_no_place_leads_out_of_the_archive(tmp_path: Path, name: str) -> None:
+    """Wherever the name of an archive's file is read, it is a name in the archive."""
+    log = SqliteLog(tmp_path / "log.sqlite")
+    log.append(Visit("https://a.example/", "page", "ok", 1, place=Place(name, 0, 9)))
+    for read in (log.archived, log.check, lambda: list(log)):
+        with pytest.raises(DamagedError, match=r"archive|kept"):
+            read()
+    log.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM event; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE other (x)",
+        "ALTER TABLE event ADD COLUMN god",
+    ],
+)
+def test_a_log_with_something_else_in_it_is_no_log(tmp_path: Path, statement: str) -> None:
+    """No table, view or trigger but ours."""
+    SqliteLog(tmp_path / "log.sqlite").close()
+    with closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
+        database.execute(statement)
+    with (
+        closing(SqliteLog(tmp_path / "log.sqlite", readonly=True)) as log,
+        pytest.raises(DamagedError, match="is no log of Lycosa"),
+    ):
+        log.check()
+
+
+def test_a_record_that_becomes_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bomb in the archive is no page."""
+    monkeypatch.setattr(warc, "LARGEST", 10_000)
+    squeezing = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = squeezing.compress(b"WARC/1.1\r\n\r\n" + b"x" * 1_000_000) + squeezing.flush()
+    (tmp_path / "a.warc.gz").write_bytes(bomb)
+    with pytest.raises(StoreError, match="more than 10,000 bytes"):
+        warc.read_exchange(tmp_path / "a.warc.gz", Place("a.warc.gz", 0, len(bomb)))
+
+
+def test_words_that_nobody_brought_are_damage() -> None:
+    """A number of a word is one that an earlier visit has given."""
+    with pytest.raises(DamagedError, match="words that no visit brought"):
+        Vocabulary().learn(
+            Visit("a", "page", "ok", 1, terms=Terms(np.array([2**31], np.uint32), np.ones(1, np.uint16)))
+        )
