@@ -1,8 +1,8 @@
 """Run a target over mutated inputs, steered by which lines of our code they reach; count work; make failures small.
 
 A *target* is a function of bytes that fails only by a broken promise: errors that a reader declares are caught inside
-it. Work is counted in lines of our code that run, not in seconds; what libraries do in C is seen by the size of what
-comes out, and by CPU time far above what any input needs.
+it. Work is counted in lines of our code that run and in bytes that were in use at once, not in seconds; what libraries
+do in C is seen by the memory they take, and by CPU time far above what any input needs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import sys
 import time
 import traceback
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,9 @@ CASES = Path(__file__).with_name("cases")
 SECONDS = 5.0
 """CPU time of one input, counting its lines included: far more than any needs, so that a slow machine can't matter."""
 
+SOME = 200
+"""Bytes of an input whose cost for each is compared."""
+
 KEPT = 400
 """Inputs that a run goes on from: those that reached something new."""
 
@@ -44,6 +48,10 @@ class Target:
     """Lines of our code that any input may run,"""
     lines_a_byte: float = 60.0
     """and those for each byte of it: work grows in proportion to what was sent."""
+    memory: int = 3_000_000
+    """Bytes that may be in use at once,"""
+    memory_a_byte: float = 400.0
+    """and those for each byte of it."""
     rounds: int = 100
     """Inputs in CI."""
 
@@ -63,7 +71,9 @@ class Found:
     rounds: int = 0
     lines: set[tuple[str, int]] = field(default_factory=set)
     dearest: float = 0.0
-    """Lines for each byte, of the inputs of some size."""
+    """Lines for each byte, of the inputs of some size,"""
+    largest: float = 0.0
+    """and bytes of memory for each."""
     failures: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     """The smallest input of each kind, and what it did."""
 
@@ -73,15 +83,19 @@ class Counting:
 
     def __init__(self) -> None:
         self.count = 0
+        self.memory = 0
         self.seen: set[tuple[str, int]] = set()
 
     def __enter__(self) -> Counting:
         self._before = sys.gettrace()
+        tracemalloc.start()
         sys.settrace(self._call)
         return self
 
     def __exit__(self, *exception: object) -> None:
         sys.settrace(self._before)
+        self.memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
 
     def _call(self, frame: FrameType, event: str, argument: object) -> Any:
         name = frame.f_code.co_filename
@@ -111,6 +125,9 @@ def tried(target: Target, data: bytes) -> tuple[Failure | None, Counting]:
     allowed = target.lines + target.lines_a_byte * len(data)
     if failure is None and counting.count > allowed:
         failure = Failure("work", f"{counting.count:,} lines for {len(data):,} bytes: {allowed:,.0f} are allowed")
+    room = target.memory + target.memory_a_byte * len(data)
+    if failure is None and counting.memory > room:
+        failure = Failure("memory", f"{counting.memory:,} bytes for {len(data):,}: {room:,.0f} are allowed")
     if failure is None and spent > SECONDS:
         failure = Failure("time", f"{spent:.1f} s of CPU for {len(data):,} bytes")
     return failure, counting
@@ -131,11 +148,14 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
     corpus: list[bytes] = []
+    steepest = [b"", b""]
     fresh = iter(seeds)
     while go_on(found):
         data = next(fresh, None)
         if data is None:
-            data = mutated(chance.choice(corpus or seeds), seeds, target.tokens, chance)
+            start = chance.choice(steepest) if chance.random() < 0.3 else b""
+            start = start or chance.choice(corpus or seeds)
+            data = mutated(start, seeds, target.tokens, chance)
         failure, counting = tried(target, data)
         found.rounds += 1
         if failure is not None:
@@ -143,8 +163,10 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
             if kept is None or len(data) < len(kept[0]):
                 found.failures[failure.kind] = data, failure.told
             continue
-        if len(data) >= 200:
-            found.dearest = max(found.dearest, counting.count / len(data))
+        if len(data) >= SOME and counting.count > found.dearest * len(data):
+            found.dearest, steepest[0] = counting.count / len(data), data
+        if len(data) >= SOME and counting.memory > found.largest * len(data):
+            found.largest, steepest[1] = counting.memory / len(data), data
         if counting.seen - found.lines or found.rounds <= len(seeds):
             found.lines |= counting.seen
             corpus.append(data)

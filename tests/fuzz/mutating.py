@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from random import Random
 
-LARGEST = 40_000
-"""Bytes of an input."""
+LARGEST = 12_000
+"""Bytes of an input, unless the seeds are larger."""
+
+_BORDERS = re.compile(rb"[<\n {\[&,;/]")
+"""Where something may begin: a tag, a line, a word, a value, an entity."""
 
 _NUMBERS = (b"0", b"-1", b"1", b"255", b"256", b"65536", b"2147483648", b"99999999999999999999", b"1e309", b"NaN")
 
 
 def mutated(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """The same bytes after a few changes, `LARGEST` at most."""
+    """The same bytes after a few changes: not many more than the largest of the others."""
+    most = max(LARGEST, *map(len, others)) if others else LARGEST
     for _ in range(1 + int(chance.expovariate(0.7))):
-        data = _CHANGES[chance.randrange(len(_CHANGES))](data, others, tokens, chance)[:LARGEST]
+        data = _CHANGES[chance.randrange(len(_CHANGES))](data, others, tokens, chance)[:most]
     return data
 
 
 def _span(data: bytes, chance: Random) -> tuple[int, int]:
-    """A stretch of the data, mostly a short one."""
+    """A stretch of the data, mostly a short one; every other time from where something begins to where it may end."""
+    if chance.random() < 0.5 and len(borders := [found.start() for found in _BORDERS.finditer(data[:8_000])]) > 1:
+        first = chance.randrange(len(borders) - 1)
+        return borders[first], borders[min(len(borders) - 1, first + int(chance.paretovariate(1.0)))]
     start = chance.randrange(len(data) + 1)
     return start, min(len(data), start + int(chance.paretovariate(0.6)))
 
@@ -46,6 +54,15 @@ def _repeat(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
     start, end = _span(data, chance)
     times = min(2 + int(chance.paretovariate(0.4)), 1 + LARGEST // max(1, end - start))
     return data[:start] + data[start:end] * times + data[end:]
+
+
+def _bomb(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
+    """One thing made long, another one often: what grows with both at once grows with the square."""
+    start, end = _span(data, chance)
+    often = data[slice(*_span(data, chance))] or b"x"
+    word = chance.choice((b"w ", b"w", data[start:end][:8] or b" ", chance.choice(tokens) if tokens else b"\0"))
+    long = word * (int(chance.paretovariate(0.4)) % 3_000)
+    return data[:end] + long + often * min(LARGEST // len(often), 2 + int(chance.paretovariate(0.4))) + data[end:]
 
 
 def _move(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
@@ -79,4 +96,4 @@ def _number(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
     return data[:start] + chance.choice(_NUMBERS) + data[end:]
 
 
-_CHANGES = (_flip, _remove, _cut, _repeat, _repeat, _move, _insert, _insert, _splice, _splice, _number)
+_CHANGES = (_flip, _remove, _cut, _repeat, _repeat, _bomb, _move, _insert, _insert, _splice, _splice, _number)
