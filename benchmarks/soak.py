@@ -28,11 +28,12 @@ from soaking.checking import Checks
 from soaking.journal import Journal
 from soaking.people import CHEAP, PEOPLE, sign_up
 from soaking.picture import draw
+from soaking.spoiling import spoil
 from soaking.stretch import Full, InlineLoop, Place, Plan, prepare, run_stretch
 from soaking.world import DAY, HOUR, World
 
 STRETCH = 14 * HOUR
-"""How long a process lives on average."""
+"""How long a process lives on average; less in a short run."""
 
 
 def main() -> int:
@@ -42,10 +43,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pages", type=int, default=500, help="of the web (500)")
     parser.add_argument("--hosts", type=int, default=24)
+    parser.add_argument("--load", type=float, default=1.0, help="how much crawls are to fetch (1)")
     parser.add_argument("--out", type=Path, help="a directory that is kept; else a temporary one")
+    parser.add_argument("--prove", action="store_true", help="then spoil everything: every check has to complain")
     parser.add_argument("--figure", type=Path, help="where the picture is drawn")
     asked = parser.parse_args()
     begun = time.process_time()
+    os.environ["LYCOSA_LOG"] = "quiet"
     root = asked.out or Path(tempfile.mkdtemp(prefix="lycosa-soak-"))
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
@@ -64,7 +68,7 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
     """All stretches, then all checks; how much is wrong."""
     world = World(asked.seed, asked.pages, asked.hosts)
     topic = max(world.topics, key=lambda name: sum(1 for _ in world.relevant(name)))
-    place, journal = Place(root, seed=asked.seed, topic=topic), Journal()
+    place, journal = Place(root, seed=asked.seed, topic=topic, load=asked.load), Journal()
     prepare(place, world)
     with InlineRunner() as run:
         place.tokens = run(people(place))
@@ -79,13 +83,19 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
         now[party] = plan.ended + chance.choice((0.2, 2.0, 30.0, HOUR * chance.random()))
     world.weather = False
     for party in now:  # in peace, so that all that is queued comes to its end
-        live(Plan(len(journal.plans), party, now[party], now[party] + DAY, idle=True), place, world, journal)
+        live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
     wrong = checks.run()
     tell(journal, checks, wrong, end)
     if asked.figure:
         asked.figure.parent.mkdir(parents=True, exist_ok=True)
         asked.figure.write_text(draw(journal, end), encoding="utf-8")
+    if asked.prove:
+        spoil(checks)
+        checks = Checks(place, world, journal)
+        blind = [name for name, found in checks.run(quick=True).items() if not found]
+        print(f"spoilt, and nobody noticed: {', '.join(blind)}" if blind else "spoilt, and every check complained")
+        wrong["the checks bite"] = blind
     return sum(map(len, wrong.values()))
 
 
@@ -115,7 +125,8 @@ async def people(place: Place) -> list[str]:
 
 def drawn(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
     """What is to happen in the next stretch."""
-    length = min(max(HOUR / 2, chance.expovariate(1 / STRETCH)), 4 * DAY, max(HOUR / 2, end - start))
+    average = min(STRETCH, end / 12)
+    length = min(max(HOUR / 2, chance.expovariate(1 / average)), 4 * DAY, max(HOUR / 2, end - start))
     plan = Plan(number, party, start, start + length)
     dice = chance.random()
     plan.death = "calls" if dice < 0.5 else "write" if dice < 0.65 else ""

@@ -65,8 +65,10 @@ async def sign_up(app: FastAPI, base: str, number: int) -> str:
 class Person:
     """One of them. What they do is drawn from the seed; what they were told, the journal keeps."""
 
-    def __init__(self, number: int, token: str, app: FastAPI, base: str, world: World, chance: Random, tell: Tell) -> None:
-        self.number, self.world, self.chance, self.tell = number, world, chance, tell
+    def __init__(
+        self, number: int, token: str, app: FastAPI, base: str, world: World, chance: Random, tell: Tell, load: float
+    ) -> None:
+        self.number, self.world, self.chance, self.tell, self.load = number, world, chance, tell, load
         self.me = Caller(app, base, token)
         self.others: list[str] = []
         """Interests that are not theirs, as far as the journal knows."""
@@ -114,7 +116,7 @@ class Person:
         wishes = {
             "words": self.world.query(topic),
             "seeds": self.world.seeds(topic, 2),
-            "budget": self.chance.randrange(10, 60),
+            "budget": max(5, int(self.load * self.chance.randrange(10, 60))),
         }
         again = self.chance.choice(("", "12h", "1d", "1d", "2d"))
         name = f"{topic} {self.chance.randrange(1000)}"

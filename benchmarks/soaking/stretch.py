@@ -41,7 +41,7 @@ from soaking.world import CRAWL, HOUR, Tell, Wire, World
 
 SAMPLE = 2 * HOUR
 DELAY = 1.0
-LOOK = 30.0
+LOOK = 120.0
 """Simulated seconds between two looks of the crawl process; twice a second would be 5 million in a month."""
 
 
@@ -89,8 +89,8 @@ class Place:
     """Of the people, by number, as far as the journal knows."""
     seed: int = 0
     topic: str = ""
-    budget: int = 120
-    per_hour: float = 30.0
+    load: float = 1.0
+    """How much there is to do: budgets of crawls, and requests of the watch in an hour."""
 
     @property
     def settings(self) -> Settings:
@@ -243,7 +243,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
         process.around.wall = wall
         app = create_app(settings, database, clock=wall, passwords=CHEAP)
         people = [
-            Person(number, token, app, settings.base, world, Random(f"{place.seed} {plan.number} {number}"), tell)
+            Person(number, token, app, settings.base, world, Random(f"{place.seed} {plan.number} {number}"), tell, place.load)
             for number, token in enumerate(place.tokens)
         ]
         for person in people:
@@ -290,16 +290,16 @@ def _next(plan: Plan, place: Place, world: World) -> lycosa.Crawl:
     out = place.watched
     if not (out / CONFIG).exists():
         return lycosa.crawl(
-            world.query(place.topic), world.seeds(place.topic, 3), out=out, budget=place.budget, sitemaps=True,
+            world.query(place.topic), world.seeds(place.topic, 3), out=out, budget=int(120 * place.load), sitemaps=True,
             rotate=400_000, delay=DELAY, **given,
         )  # fmt: skip
     pages = 0
     if (out / NAME).exists():
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
             pages = next(log.rows("COUNT(*)", PAGES))[0]
-    if pages < place.budget and not (place.root / "crawled").exists():
+    if pages < int(120 * place.load) and not (place.root / "crawled").exists():
         return _Crawled(lycosa.resume(out, **given), place.root / "crawled")  # type: ignore[return-value]
-    return lycosa.watch(out, per_hour=place.per_hour, explore=0.1, **given)
+    return lycosa.watch(out, per_hour=30.0 * place.load, explore=0.1, **given)
 
 
 class _Crawled:

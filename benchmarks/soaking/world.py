@@ -11,6 +11,7 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -65,26 +66,21 @@ class World(ChangingWeb):
         told = ""
         if stir(self.chance, "shy", host) % 3 == 0:
             period = int((t - EPOCH) // RULES_LAST)
-            closed = [name for name in self.directories(host) if roll(self.chance, "closed", host, name, period) < 0.3]
+            closed = [name for name in self.directories.get(host, []) if roll(self.chance, "closed", host, name, period) < 0.3]
             told += "".join(f"Disallow: /{name}/\n" for name in closed)
         if stir(self.chance, "slow", host) % 5 == 0:
             told += f"Crawl-delay: {CRAWL_DELAY}\n"
         return told
 
-    def directories(self, host: str) -> list[str]:
-        """The first parts of the paths of a host's pages."""
-        return self._directories().get(host, [])
-
-    def _directories(self) -> dict[str, list[str]]:
-        known: dict[str, list[str]] | None = getattr(self, "_known", None)
-        if known is None:
-            found: dict[str, set[str]] = {}
-            for url in self.urls():
-                parts = url.split("/")
-                if len(parts) > 4:
-                    found.setdefault(lane(url), set()).add(parts[3])
-            known = self._known = {host: sorted(names) for host, names in found.items()}
-        return known
+    @cached_property
+    def directories(self) -> dict[str, list[str]]:
+        """Of each host the first parts of its pages' paths."""
+        found: dict[str, set[str]] = {}
+        for url in self.urls():
+            parts = url.split("/")
+            if len(parts) > 4:
+                found.setdefault(lane(url), set()).add(parts[3])
+        return {host: sorted(names) for host, names in found.items()}
 
     def allowed(self, url: str, t: float, since: float) -> bool:
         """Whether robots.txt has allowed it at any time from `since` on until `t`."""

@@ -411,7 +411,7 @@ WEB = (
            lines_a_byte=200, rounds=60),
     Target("robots", check_robots, lambda: _ROBOTS, [b"*", b"$", b"Disallow: /", b"User-agent: Lycosa\n", b"%2f", b"#"],
            lines_a_byte=120),
-    Target("url", check_url, lambda: _URLS, _URL_TOKENS, rounds=300),
+    Target("url", check_url, lambda: _URLS, _URL_TOKENS, lines=6_000, lines_a_byte=200, rounds=300),
     Target("dates", check_dates, lambda: [b"Thu, 01 Jan 1970 00:01:00 GMT", b"120", b"2024-01-02T03:04:05Z"],
            [b"GMT", b"+9999", b"99999999999", b"Feb"], rounds=200),
     Target("inflate", check_inflate, _packed, lines=60_000, lines_a_byte=100),
