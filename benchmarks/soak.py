@@ -9,12 +9,14 @@ when processes are killed and where, when disks are full, how clocks are set. Se
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -22,15 +24,17 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # what tests of whole crawls check
 
+import lycosa
 from lycosa.people.database import Database
 from lycosa.server.app import create_app
+from lycosa.testing.simulation import clock
 from soaking.checking import Checks
 from soaking.journal import Journal
 from soaking.people import CHEAP, PEOPLE, sign_up
 from soaking.picture import draw
 from soaking.spoiling import spoil
 from soaking.stretch import Full, InlineLoop, Place, Plan, prepare, run_stretch
-from soaking.world import DAY, HOUR, World
+from soaking.world import DAY, HOUR, Wire, World
 
 STRETCH = 14 * HOUR
 """How long a process lives on average; less in a short run."""
@@ -70,8 +74,9 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
     topic = max(world.topics, key=lambda name: sum(1 for _ in world.relevant(name)))
     place, journal = Place(root, seed=asked.seed, topic=topic, load=asked.load), Journal()
     prepare(place, world)
-    with InlineRunner() as run:
-        place.tokens = run(people(place))
+    with asyncio.Runner(loop_factory=InlineLoop) as runner:
+        place.tokens = runner.run(people(place))
+        runner.run(warm(place, world))
     place.interests = journal.interests
     chance = Random(asked.seed)
     now = {"server": 0.0, "watch": 0.0}
@@ -85,7 +90,7 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
     for party in now:  # in peace, so that all that is queued comes to its end
         live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
-    wrong = checks.run()
+    wrong = checks.run(folded=len(checks.visits) if asked.days >= 7 else 6)
     tell(journal, checks, wrong, end)
     if asked.figure:
         asked.figure.parent.mkdir(parents=True, exist_ok=True)
@@ -93,29 +98,14 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
     if asked.prove:
         spoil(checks)
         checks = Checks(place, world, journal)
-        blind = [name for name, found in checks.run(quick=True).items() if not found]
+        blind = [name for name, found in checks.run().items() if not found]
         print(f"spoilt, and nobody noticed: {', '.join(blind)}" if blind else "spoilt, and every check complained")
         wrong["the checks bite"] = blind
     return sum(map(len, wrong.values()))
 
 
-class InlineRunner:
-    """Runs a coroutine at the beginning of time."""
-
-    def __enter__(self):  # type: ignore[no-untyped-def]
-        import asyncio
-
-        self._runner = asyncio.Runner(loop_factory=InlineLoop)
-        return self._runner.__enter__().run
-
-    def __exit__(self, *exception: object) -> None:
-        self._runner.close()
-
-
 async def people(place: Place) -> list[str]:
     """Ten people with accounts: the tokens that they act by."""
-    from lycosa.testing.simulation import clock
-
     settings = place.settings
     settings.data.mkdir(parents=True)
     with closing(Database.open(settings.database_address)) as database:
@@ -123,14 +113,24 @@ async def people(place: Place) -> list[str]:
         return [await sign_up(app, settings.base, number) for number in range(PEOPLE)]
 
 
+async def warm(place: Place, world: World) -> None:
+    """A crawl of a few pages that nobody keeps: what is loaded by the first one is there in all processes."""
+    Wire.tell = staticmethod(lambda what: None)
+    crawl = lycosa.crawl(
+        world.query(place.topic), world.seeds(place.topic, 2), budget=5, clock=clock, allow_network=["127.0.0.0/8"]
+    )
+    async for _ in crawl:
+        pass
+
+
 def drawn(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
     """What is to happen in the next stretch."""
-    average = min(STRETCH, end / 12)
+    average = min(STRETCH, end / 9)
     length = min(max(HOUR / 2, chance.expovariate(1 / average)), 4 * DAY, max(HOUR / 2, end - start))
     plan = Plan(number, party, start, start + length)
     dice = chance.random()
-    plan.death = "calls" if dice < 0.5 else "write" if dice < 0.65 else ""
-    plan.calls = int(10 ** chance.uniform(0, 5.3))
+    plan.death = "calls" if dice < 0.25 else "page" if dice < 0.6 else "write" if dice < 0.7 else ""
+    plan.calls = int(10 ** chance.uniform(0, 5.3 if plan.death == "calls" else 4.3))
     if chance.random() < 0.25:
         plan.offset = chance.choice((-6, -1, -0.01, 0.01, 1, 6)) * HOUR
     if chance.random() < 0.25:
@@ -154,8 +154,6 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
             run_stretch(plan, place, world, write)
             code = 0
         except BaseException as error:
-            import traceback
-
             told = "".join(traceback.format_exception(error))[-3_000:]
             os.write(write, json.dumps(["broken", told]).encode() + b"\n")
         finally:

@@ -18,7 +18,7 @@ PEOPLE = 10
 PASSWORD = "correct horse battery"
 CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)
 SCOPES = ["read", "feedback", "write", "run", "account"]
-PAUSE = 5 * HOUR
+PAUSE = 6 * HOUR
 """Between two things that a person does, on average."""
 
 FORESEEN = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
@@ -75,13 +75,12 @@ class Person:
 
     async def live(self) -> None:
         """Until cancelled."""
-        await asyncio.sleep(self.chance.uniform(0, PAUSE / 2))
         while True:
+            await asyncio.sleep(self.chance.expovariate(1 / PAUSE))
             try:
                 await self.act()
             except httpx.HTTPError as error:
                 self.tell(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
-            await asyncio.sleep(self.chance.expovariate(1 / PAUSE))
 
     async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
         """One request; an answer that nobody foresaw is told."""

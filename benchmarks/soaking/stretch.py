@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import sys
 import tempfile
 import threading
@@ -40,8 +41,9 @@ from soaking.people import CHEAP, Person
 from soaking.world import CRAWL, HOUR, Tell, Wire, World
 
 SAMPLE = 2 * HOUR
+GRACE = 4 * HOUR
 DELAY = 1.0
-LOOK = 120.0
+LOOK = 300.0
 """Simulated seconds between two looks of the crawl process; twice a second would be 5 million in a month."""
 
 
@@ -65,7 +67,9 @@ class Plan:
     start: float
     end: float
     death: str = ""
-    """How it dies at `end`: calls, write; empty: it is asked to stop."""
+    """How it dies from `end` on: after so many calls, in a page (the same from the next answer on), in a write; empty: it
+    is asked to stop.
+    """
     calls: int = 0
     offset: float = 0.0
     """How wrong the clock is, when the process reads it at its start,"""
@@ -77,6 +81,11 @@ class Plan:
     """Nobody does anything: crawls come to their end."""
     ended: float = 0.0
     """When it was over."""
+
+    @property
+    def until(self) -> float:
+        """When it is asked to stop: what dies at an answer may have to wait for one."""
+        return self.end + (GRACE if self.death else 0.0)
 
 
 @dataclass
@@ -169,6 +178,8 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
         os.write(pipe, json.dumps(what).encode() + b"\n")
 
     Wire.tell = staticmethod(tell)
+    ids = Random(f"{place.seed} {plan.number} ids")
+    secrets.token_hex = lambda size=16: ids.randbytes(size).hex()  # type: ignore[assignment, misc]  # same seed, same ids
     sys.stderr = _Lines(tell)  # type: ignore[assignment]
 
     def made() -> InlineLoop:
@@ -195,6 +206,8 @@ def _arrange(plan: Plan, tell: Tell) -> None:
     """Death and full disks, at their times."""
     if plan.death == "calls":
         at(plan.end, lambda: die_after(plan.calls, tell))
+    elif plan.death == "page":
+        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, tell)))
     elif plan.death == "write":
         at(plan.end, lambda: die_in_a_write(tell))
     disk = Disk()
@@ -250,7 +263,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
             person.others = [key for key, owner in place.interests.items() if owner != person.number]
         crawling = asyncio.create_task(process.run())
         living = [] if plan.idle else [asyncio.create_task(person.live()) for person in people]
-        until = asyncio.create_task(asyncio.sleep(plan.end - loop.time() + (120.0 if plan.death else 0.0)))
+        until = asyncio.create_task(asyncio.sleep(plan.until - loop.time()))
         await asyncio.wait([crawling, until], return_when=asyncio.FIRST_COMPLETED)
         if crawling.done():
             tell(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
@@ -267,7 +280,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
 async def _watch(plan: Plan, place: Place, world: World, tell: Tell) -> None:
     """A crawl that becomes a watch; it is started again an hour after a full disk has ended it, as a system would."""
     loop = asyncio.get_running_loop()
-    end = plan.end + (120.0 if plan.death else 0.0)
+    end = plan.until
     while loop.time() < end:
         try:
             going = _next(plan, place, world)

@@ -118,6 +118,8 @@ class Wire(SimTransport):
 
     world: World
     tell: Tell
+    answered: Callable[[], None] | None = None
+    """What is to happen when the next answer has come."""
 
     def __init__(
         self,
@@ -159,6 +161,9 @@ class Wire(SimTransport):
             raise
         finally:
             self.tell(["done", key, now(), status, digest])
+            if Wire.answered is not None:
+                act, Wire.answered = Wire.answered, None
+                act()
 
     async def _fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
         ill = self.world.ill(lane(url), clock())
