@@ -1,4 +1,4 @@
-"""A month in an hour: the server with ten people and a watch, on simulated time, with kills and full disks; then checks.
+"""A month in an hour: a server with ten people and a watch, on simulated time, with kills and full disks; then checks.
 
     python benchmarks/soak.py [--days 30] [--seed 1] [--out DIR] [--figure docs/reliability/soak.svg]
 
@@ -24,10 +24,6 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # what tests of whole crawls check
 
-import lycosa
-from lycosa.people.database import Database
-from lycosa.server.app import create_app
-from lycosa.testing.simulation import clock
 from soaking.checking import Checks
 from soaking.journal import Journal
 from soaking.people import CHEAP, PEOPLE, sign_up
@@ -35,6 +31,11 @@ from soaking.picture import draw
 from soaking.spoiling import spoil
 from soaking.stretch import Full, InlineLoop, Place, Plan, prepare, run_stretch
 from soaking.world import DAY, HOUR, Wire, World
+
+import lycosa
+from lycosa.people.database import Database
+from lycosa.server.app import create_app
+from lycosa.testing.simulation import clock
 
 STRETCH = 14 * HOUR
 """How long a process lives on average; less in a short run."""
@@ -167,8 +168,9 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
     if os.WIFSIGNALED(status) != bool(plan.death) and not journal.broken:
         journal.broken.append(f"stretch {plan.number} ended with {status}")
     if os.environ.get("SOAK_VERBOSE"):
-        print(f"{plan.number:3} {plan.party:6} {plan.start / DAY:6.2f} to {plan.ended / DAY:6.2f} {plan.death or 'stopped':8}"
-              f"{' full' if plan.full else '':5}{len(journal.requests):7} requests {len(journal.broken)} broken", flush=True)  # fmt: skip
+        days = f"{plan.start / DAY:6.2f} to {plan.ended / DAY:6.2f}"
+        how = f"{plan.death or 'stopped':8}{'full' if plan.full else '':5}"
+        print(f"{plan.number:3} {plan.party:6} {days} {how}{len(journal.requests):7} requests", flush=True)
 
 
 def tell(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
@@ -177,13 +179,15 @@ def tell(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: flo
     full = sum(plan.full is not None for plan in journal.plans)
     jumps = sum(bool(plan.offset) + bool(plan.jump) for plan in journal.plans)
     failed = sum(request.status == 0 for request in journal.requests)
-    print(f"{end / DAY:.0f} days, {len(journal.plans)} processes: {dict(deaths)}; {full} full disks, {jumps} clocks set wrong")
+    print(f"{end / DAY:.0f} days, {len(journal.plans)} processes: {dict(deaths)}")
+    print(f"{full} full disks, {jumps} clocks set wrong")
     print(f"{len(journal.requests):,} requests, {failed:,} without an answer; the API answered {dict(journal.answers)}")
     for party in ("server", "watch"):
         of = [sample for sample in journal.samples if sample.party == party]
         print(
             f"{party}: memory {max(s.memory for s in of) / 1e6:.0f} MB, handles {max(s.handles for s in of)}, threads "
-            f"{max(s.threads for s in of)} at most; logs {of[-1].log / 1e6:.1f} MB, archives {of[-1].archive / 1e6:.1f} MB at the end"
+            f"{max(s.threads for s in of)} at most; in the end logs {of[-1].log / 1e6:.1f} MB, "
+            f"archives {of[-1].archive / 1e6:.1f} MB"
         )
     print(", ".join(f"{count:,} {what}" for what, count in checks.counts.items()))
     for name, found in wrong.items():

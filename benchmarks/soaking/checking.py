@@ -114,7 +114,7 @@ class Checks:
             found_visits = [visit for visit in found_visits if id(visit) not in matched]
             if not found_visits:
                 if not self._excused(request):
-                    yield f"{request.crawl}: {request.url} answered {request.status} at {request.done:.3f}: not in the log"
+                    yield f"{request.crawl}: {request.url}: {request.status} at {request.done:.3f} is not in the log"
                 continue
             visit = found_visits[0]
             matched.add(id(visit))
@@ -215,8 +215,8 @@ class Checks:
             row = rows.get(crawl)
             if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
                 self.counts["rows of crawls"] += 1
-                if (row["pages"], row["found"]) != (pages, found):
-                    yield f"{crawl} ({row['state']}): the row says {row['pages']}, {row['found']}, the log {pages}, {found}"
+                if (told_of := (row["pages"], row["found"])) != (pages, found):
+                    yield f"{crawl}, {row['state']}: its row says {told_of}, its log {(pages, found)}"
 
     def kept(self) -> Iterator[str]:
         """Yes and no that were acknowledged are in the database."""
@@ -238,7 +238,9 @@ class Checks:
     def apart(self) -> Iterator[str]:
         """A crawl has the seeds and the labels of its own interest, and of nobody else's."""
         with closing(Database.open(self.place.settings.database_address)) as database:
-            for row in database.rows("SELECT c.id, c.interest, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest"):
+            for row in database.rows(
+                "SELECT c.id, c.interest, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest"
+            ):
                 directory = self.place.settings.crawl_directory(row["id"])
                 if not (directory / NAME).exists():
                     continue
@@ -276,4 +278,4 @@ class Checks:
         for sample in self.journal.samples:
             self.counts["samples"] += 1
             if sample.handles > HANDLES or sample.threads > THREADS or sample.memory > MEMORY:
-                yield f"{sample.party} at {sample.at:.0f}: {sample.handles} handles, {sample.threads} threads, {sample.memory:,} bytes"
+                yield f"{sample}"

@@ -55,7 +55,7 @@ class Journal:
     """Of the API, by status."""
     interests: dict[str, int] = field(default_factory=dict)
     said: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """For each page of an interest what may be its label: the last one that was acknowledged, and what was tried since."""
+    """For each page of an interest what may be its label: the last acknowledged, and what was tried since."""
     dropped: set[str] = field(default_factory=set)
     _open: dict[tuple[int, int], Request] = field(default_factory=dict)
 

@@ -158,9 +158,13 @@ class Person:
     async def change(self, interest: Any, crawl: Any) -> None:
         """Another threshold, or another rhythm."""
         if self.chance.random() < 0.5:
-            await self.ask("PATCH", f"/interests/{interest['id']}", {"threshold": round(self.chance.uniform(0.2, 0.8), 2)})
+            await self.ask(
+                "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.chance.uniform(0.2, 0.8), 2)}
+            )
         else:
-            await self.ask("PATCH", f"/interests/{interest['id']}", {"look_again": self.chance.choice(("", "12h", "1d"))})
+            await self.ask(
+                "PATCH", f"/interests/{interest['id']}", {"look_again": self.chance.choice(("", "12h", "1d"))}
+            )
 
     async def share(self, interest: Any, crawl: Any) -> None:
         """With somebody, and the export of one's own data."""

@@ -49,9 +49,7 @@ def draw(journal: Journal, end: float) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _chart(
-    journal: Journal, end: float, name: str, value: Callable[[Sample], float], left: int, top: int
-) -> list[str]:
+def _chart(journal: Journal, end: float, name: str, value: Callable[[Sample], float], left: int, top: int) -> list[str]:
     highest = max((value(sample) for sample in journal.samples), default=1.0) or 1.0
 
     def x(at: float) -> float:
@@ -66,7 +64,9 @@ def _chart(
             parts.append(f'<path class="killed" d="M{x(plan.ended):.1f} {top}v{DOWN}"/>')
         if plan.full is not None:
             width = max(1.0, x(plan.full.end) - x(plan.full.start))
-            parts.append(f'<rect class="full" x="{x(plan.full.start):.1f}" y="{top + DOWN - 5}" width="{width:.1f}" height="5"/>')
+            parts.append(
+                f'<rect class="full" x="{x(plan.full.start):.1f}" y="{top + DOWN - 5}" width="{width:.1f}" height="5"/>'
+            )
     parts.append(f'<path class="axis" d="M{left} {top}v{DOWN}h{ACROSS}" fill="none"/>')
     parts.append(f'<text x="{left - 6}" y="{y(highest) + 4:.0f}" text-anchor="end">{highest:,.0f}</text>')
     parts.append(f'<text x="{left - 6}" y="{top + DOWN + 4}" text-anchor="end">0</text>')

@@ -67,8 +67,8 @@ class Plan:
     start: float
     end: float
     death: str = ""
-    """How it dies from `end` on: after so many calls, in a page (the same from the next answer on), in a write; empty: it
-    is asked to stop.
+    """How it dies from `end` on: after so many calls, in a page (the same, from the next answer on), in a write;
+    empty: it is asked to stop.
     """
     calls: int = 0
     offset: float = 0.0
@@ -249,14 +249,24 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
     def wall() -> float:
         return clock() + plan.offset + (plan.jump if plan.jump_at and loop.time() >= plan.jump_at else 0.0)
 
-    with closing(Database.open(settings.database_address)) as database, closing(
-        Database.open(settings.database_address)
-    ) as own:
+    with (
+        closing(Database.open(settings.database_address)) as database,
+        closing(Database.open(settings.database_address)) as own,
+    ):
         process = CrawlProcess(settings, own, lambda: clock() + plan.offset)
         process.around.wall = wall
         app = create_app(settings, database, clock=wall, passwords=CHEAP)
         people = [
-            Person(number, token, app, settings.base, world, Random(f"{place.seed} {plan.number} {number}"), tell, place.load)
+            Person(
+                number,
+                token,
+                app,
+                settings.base,
+                world,
+                Random(f"{place.seed} {plan.number} {number}"),
+                tell,
+                place.load,
+            )
             for number, token in enumerate(place.tokens)
         ]
         for person in people:

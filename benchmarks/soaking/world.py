@@ -47,7 +47,9 @@ class World(ChangingWeb):
     """The web, with rules in robots.txt that have to be obeyed, and weather."""
 
     def __init__(self, seed: int, pages: int, hosts: int) -> None:
-        super().__init__(Web(seed=seed, pages=pages, hosts=hosts, traps=("redirects", "dead", "duplicates")), clock, seed=seed)
+        super().__init__(
+            Web(seed=seed, pages=pages, hosts=hosts, traps=("redirects", "dead", "duplicates")), clock, seed=seed
+        )
         self.chance = seed
         self.weather = True
 
@@ -66,7 +68,9 @@ class World(ChangingWeb):
         told = ""
         if stir(self.chance, "shy", host) % 3 == 0:
             period = int((t - EPOCH) // RULES_LAST)
-            closed = [name for name in self.directories.get(host, []) if roll(self.chance, "closed", host, name, period) < 0.3]
+            closed = [
+                name for name in self.directories.get(host, []) if roll(self.chance, "closed", host, name, period) < 0.3
+            ]
             told += "".join(f"Disallow: /{name}/\n" for name in closed)
         if stir(self.chance, "slow", host) % 5 == 0:
             told += f"Crawl-delay: {CRAWL_DELAY}\n"

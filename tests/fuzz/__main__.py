@@ -57,8 +57,8 @@ def run(name: str, seed: int, seconds: float, out: Path) -> int:
 
     found = fuzz(target, seed, go_on)
     print(
-        f"{name:<12}{found.rounds:>9,} inputs {len(found.lines):>6,} lines reached; for a byte at most {found.dearest:.1f} "
-        f"lines and {found.largest:,.0f} bytes of memory; {len(found.failures)} broken",
+        f"{name:<12}{found.rounds:>9,} inputs {len(found.lines):>6,} lines reached; for a byte at most "
+        f"{found.dearest:.1f} lines and {found.largest:,.0f} bytes of memory; {len(found.failures)} broken",
         flush=True,
     )
     for kind, (data, told) in found.failures.items():

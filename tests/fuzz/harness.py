@@ -147,13 +147,14 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
     """Mutate and run until `go_on` says no; failures are made small at the end."""
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
+    tried(target, seeds[0])  # what is loaded or made once is nobody's cost
     corpus: list[bytes] = []
     steepest = [b"", b""]
     fresh = iter(seeds)
     while go_on(found):
         data = next(fresh, None)
         if data is None:
-            start = chance.choice(steepest) if chance.random() < 0.3 else b""
+            start = chance.choice(steepest) if chance.random() < 0.15 else b""
             start = start or chance.choice(corpus or seeds)
             data = mutated(start, seeds, target.tokens, chance)
         failure, counting = tried(target, data)

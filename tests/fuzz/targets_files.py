@@ -110,7 +110,12 @@ def check_log(data: bytes) -> None:
             log.setting("threshold", 0.0)
             log.last()
     except LycosaError as error:
-        assert "\n" not in str(error)
+        _one_line(error)
+
+
+def _one_line(error: LycosaError) -> None:
+    """What is told has no lines of its own: it is printed as one."""
+    assert "\n" not in str(error).strip(), str(error)
 
 
 @cache
@@ -173,7 +178,7 @@ def check_backup(data: bytes) -> None:
     try:
         restore(place / "b.tar", place / "data")
     except LycosaError as error:
-        assert "\n" not in str(error)
+        _one_line(error)
         assert not (place / "data").exists()
     else:
         _check_restored(place / "data")
@@ -255,7 +260,7 @@ def check_settings(data: bytes) -> None:
         options = Options.load(file)
         options.check()
     except InputError as error:
-        assert "\n" not in str(error).strip()
+        _one_line(error)
         return
     file.write_text(options.to_toml(), "utf-8")
     again = Options.load(file)
@@ -276,12 +281,13 @@ _PACKED = [msgpack.packb(value) for value in (None, True, -1, 2**63, 1.5, "x", b
 _JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50, b"\0", b"1e999", b'{"a":']
 
 FILES = (
-    Target("rows", check_rows, _rows, _PACKED, rounds=300),
+    # A row may say that it unpacks to 256 MB, and room is made for them: nothing of it is touched.
+    Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=300),
     Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=60),
     Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,
            lines_a_byte=100, rounds=80),
     Target("backup", check_backup, lambda: [bytes([n]) + _backup() for n in range(4)], _JSON, lines=60_000,
-           lines_a_byte=20, rounds=12),
-    Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"'''", b"true", b"1e999"],
+           lines_a_byte=20, rounds=8),
+    Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"true", b"1e999"],
            lines=8_000, rounds=60),
 )  # fmt: skip
