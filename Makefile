@@ -1,7 +1,8 @@
 # make demo   install, then hunt a topic in a web grown on this machine
 # make test   install, then run all tests: what CI runs
 # make check  what CI runs, and style, types, architecture, docs
-.PHONY: demo test check install docs bench clean
+# make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
+.PHONY: demo test check fuzz install docs bench clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -28,6 +29,11 @@ check: install
 	@tools/postgres
 	@tools/wordnet
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# FUZZ: some targets only, or one and files to run again
+FUZZ_SECONDS ?= 60
+fuzz: install
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 docs: install
 	$(BIN)/python tools/reference.py

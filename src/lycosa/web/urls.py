@@ -196,7 +196,8 @@ def _strip(url: str) -> str | None:
             rest = _strip_query(query)
             url = path if rest is None else path + "?" + rest
         if ";" in path:
-            kept = _PATH_SESSION.sub("", path)
+            start = path.index("/", 8)  # a host may have such letters, too
+            kept = path[:start] + _PATH_SESSION.sub("", path[start:])
             if kept != path:
                 # `/a/..;jsessionid=1` leaves a dot segment behind: parse again.
                 parsed = parse(kept + url[len(path) :])

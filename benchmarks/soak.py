@@ -1,0 +1,200 @@
+"""A month in an hour: a server with ten people and a watch, on simulated time, with kills and full disks; then checks.
+
+    python benchmarks/soak.py [--days 30] [--seed 1] [--out DIR] [--figure docs/reliability/soak.svg]
+
+Everything is drawn from the seed: what people do, the web and how it changes, hosts that die, names that are not found,
+when processes are killed and where, when disks are full, how clocks are set. See docs/reliability.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # what tests of whole crawls check
+
+from soaking.checking import Checks
+from soaking.journal import Journal
+from soaking.people import CHEAP, PEOPLE, sign_up
+from soaking.picture import draw
+from soaking.spoiling import spoil
+from soaking.stretch import Full, InlineLoop, Place, Plan, prepare, run_stretch
+from soaking.world import DAY, HOUR, Wire, World
+
+import lycosa
+from lycosa.people.database import Database
+from lycosa.server.app import create_app
+from lycosa.testing.simulation import clock
+
+STRETCH = 14 * HOUR
+"""How long a process lives on average; less in a short run."""
+
+
+def main() -> int:
+    """Run it; 1 if anything does not hold."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--days", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pages", type=int, default=500, help="of the web (500)")
+    parser.add_argument("--hosts", type=int, default=24)
+    parser.add_argument("--load", type=float, default=1.0, help="how much crawls are to fetch (1)")
+    parser.add_argument("--out", type=Path, help="a directory that is kept; else a temporary one")
+    parser.add_argument("--prove", action="store_true", help="then spoil everything: every check has to complain")
+    parser.add_argument("--figure", type=Path, help="where the picture is drawn")
+    asked = parser.parse_args()
+    begun = time.process_time()
+    os.environ["LYCOSA_LOG"] = "quiet"
+    root = asked.out or Path(tempfile.mkdtemp(prefix="lycosa-soak-"))
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    try:
+        wrong = soak(root, asked)
+    finally:
+        if asked.out is None:
+            shutil.rmtree(root, ignore_errors=True)
+    children = os.times()
+    spent = time.process_time() - begun + children.children_user + children.children_system
+    print(f"{spent:.0f} s of CPU")
+    return int(bool(wrong))
+
+
+def soak(root: Path, asked: argparse.Namespace) -> int:
+    """All stretches, then all checks; how much is wrong."""
+    world = World(asked.seed, asked.pages, asked.hosts)
+    topic = max(world.topics, key=lambda name: sum(1 for _ in world.relevant(name)))
+    place, journal = Place(root, seed=asked.seed, topic=topic, load=asked.load), Journal()
+    prepare(place, world)
+    with asyncio.Runner(loop_factory=InlineLoop) as runner:
+        place.tokens = runner.run(people(place))
+        runner.run(warm(place, world))
+    place.interests = journal.interests
+    chance = Random(asked.seed)
+    now = {"server": 0.0, "watch": 0.0}
+    end = asked.days * DAY
+    while min(now.values()) < end:
+        party = min(now, key=lambda name: now[name])
+        plan = drawn(len(journal.plans), party, now[party], end, chance)
+        live(plan, place, world, journal)
+        now[party] = plan.ended + chance.choice((0.2, 2.0, 30.0, HOUR * chance.random()))
+    world.weather = False
+    for party in now:  # in peace, so that all that is queued comes to its end
+        live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
+    checks = Checks(place, world, journal)
+    wrong = checks.run(folded=len(checks.visits) if asked.days >= 7 else 6)
+    tell(journal, checks, wrong, end)
+    if asked.figure:
+        asked.figure.parent.mkdir(parents=True, exist_ok=True)
+        asked.figure.write_text(draw(journal, end), encoding="utf-8")
+    if asked.prove:
+        spoil(checks)
+        checks = Checks(place, world, journal)
+        blind = [name for name, found in checks.run().items() if not found]
+        print(f"spoilt, and nobody noticed: {', '.join(blind)}" if blind else "spoilt, and every check complained")
+        wrong["the checks bite"] = blind
+    return sum(map(len, wrong.values()))
+
+
+async def people(place: Place) -> list[str]:
+    """Ten people with accounts: the tokens that they act by."""
+    settings = place.settings
+    settings.data.mkdir(parents=True)
+    with closing(Database.open(settings.database_address)) as database:
+        app = create_app(settings, database, clock=clock, passwords=CHEAP)
+        return [await sign_up(app, settings.base, number) for number in range(PEOPLE)]
+
+
+async def warm(place: Place, world: World) -> None:
+    """A crawl of a few pages that nobody keeps: what is loaded by the first one is there in all processes."""
+    Wire.tell = staticmethod(lambda what: None)
+    crawl = lycosa.crawl(
+        world.query(place.topic), world.seeds(place.topic, 2), budget=5, clock=clock, allow_network=["127.0.0.0/8"]
+    )
+    async for _ in crawl:
+        pass
+
+
+def drawn(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
+    """What is to happen in the next stretch."""
+    average = min(STRETCH, end / 9)
+    length = min(max(HOUR / 2, chance.expovariate(1 / average)), 4 * DAY, max(HOUR / 2, end - start))
+    plan = Plan(number, party, start, start + length)
+    dice = chance.random()
+    plan.death = "calls" if dice < 0.25 else "page" if dice < 0.6 else "write" if dice < 0.7 else ""
+    plan.calls = int(10 ** chance.uniform(0, 5.3 if plan.death == "calls" else 4.3))
+    if chance.random() < 0.25:
+        plan.offset = chance.choice((-6, -1, -0.01, 0.01, 1, 6)) * HOUR
+    if chance.random() < 0.25:
+        plan.jump_at, plan.jump = start + length * chance.random(), chance.choice((-6, -0.1, 0.1, 6)) * HOUR
+    if chance.random() < 0.3:
+        when = start + length * chance.random()
+        room = int(chance.choice((0, 10 ** chance.uniform(3, 6.5))))
+        plan.full = Full(when, when + chance.uniform(60.0, 3 * HOUR), room, chance.random() < 0.5)
+    return plan
+
+
+def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
+    """One stretch in a process of its own; the journal hears all of it."""
+    journal.plans.append(plan)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(read)
+            run_stretch(plan, place, world, write)
+            code = 0
+        except BaseException as error:
+            told = "".join(traceback.format_exception(error))[-3_000:]
+            os.write(write, json.dumps(["broken", told]).encode() + b"\n")
+        finally:
+            os._exit(code)
+    os.close(write)
+    plan.ended = plan.start
+    with open(read, encoding="utf-8") as lines:
+        for line in lines:
+            journal.hear(plan, json.loads(line))
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status) != bool(plan.death) and not journal.broken:
+        journal.broken.append(f"stretch {plan.number} ended with {status}")
+    if os.environ.get("SOAK_VERBOSE"):
+        days = f"{plan.start / DAY:6.2f} to {plan.ended / DAY:6.2f}"
+        how = f"{plan.death or 'stopped':8}{'full' if plan.full else '':5}"
+        print(f"{plan.number:3} {plan.party:6} {days} {how}{len(journal.requests):7} requests", flush=True)
+
+
+def tell(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
+    """What happened and what holds, as a table."""
+    deaths = Counter(plan.death or "asked to stop" for plan in journal.plans)
+    full = sum(plan.full is not None for plan in journal.plans)
+    jumps = sum(bool(plan.offset) + bool(plan.jump) for plan in journal.plans)
+    failed = sum(request.status == 0 for request in journal.requests)
+    print(f"{end / DAY:.0f} days, {len(journal.plans)} processes: {dict(deaths)}")
+    print(f"{full} full disks, {jumps} clocks set wrong")
+    print(f"{len(journal.requests):,} requests, {failed:,} without an answer; the API answered {dict(journal.answers)}")
+    for party in ("server", "watch"):
+        of = [sample for sample in journal.samples if sample.party == party]
+        print(
+            f"{party}: memory {max(s.memory for s in of) / 1e6:.0f} MB, handles {max(s.handles for s in of)}, threads "
+            f"{max(s.threads for s in of)} at most; in the end logs {of[-1].log / 1e6:.1f} MB, "
+            f"archives {of[-1].archive / 1e6:.1f} MB"
+        )
+    print(", ".join(f"{count:,} {what}" for what, count in checks.counts.items()))
+    for name, found in wrong.items():
+        print(f"{'holds' if not found else f'BROKEN {len(found)} times'}: {name}")
+        for one in found[:10]:
+            print(f"    {one[:2_000]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

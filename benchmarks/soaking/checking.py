@@ -1,0 +1,281 @@
+"""What has to hold at the end, whatever happened in between. Each check gives what is wrong, in words."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import zlib
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from warcio.exceptions import ArchiveLoadFailed
+
+from crawl.helpers import check_kept, check_warcs, state_of
+from lycosa import crawling
+from lycosa.collection.summary import summarise
+from lycosa.core.types import Visit
+from lycosa.people import feedback
+from lycosa.people.database import Database
+from lycosa.store.labels import labels_in
+from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
+from lycosa.testing.simulation import EPOCH, clock
+from lycosa.web.urls import lane
+from soaking.journal import Journal, Request
+from soaking.stretch import DELAY, InlineLoop, Place
+from soaking.world import DAY, HOUR, World
+
+WRONG = 12 * HOUR
+"""How far two readings of a clock may be apart: it is set six hours forward or back at most."""
+
+EXACT = 0.002
+"""Seconds, for times that went through a log."""
+
+HANDLES, THREADS = 120, 4
+MEMORY = 700_000_000
+
+
+class Checks:
+    """All checks of a soak."""
+
+    def __init__(self, place: Place, world: World, journal: Journal) -> None:
+        self.place, self.world, self.journal = place, world, journal
+        self.counts: Counter[str] = Counter()
+        """What was looked at: a check of nothing proves nothing."""
+        self.visits: dict[str, list[Visit]] = {}
+        for crawl, directory in self.directories().items():
+            with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+                self.visits[crawl] = [event for event in log if isinstance(event, Visit)]
+
+    def directories(self) -> dict[str, Path]:
+        """Every crawl that has a log, by name."""
+        found = {path.name: path for path in sorted((self.place.root / "server" / "crawls").iterdir()) if path.is_dir()}
+        return {name: path for name, path in {**found, "watch": self.place.watched}.items() if (path / NAME).exists()}
+
+    def run(self, folded: int = 0) -> dict[str, list[str]]:
+        """What is wrong, by check. So many logs are folded twice, the watch's among them: it takes long."""
+        self._folded = folded
+        checks: dict[str, Callable[[], Iterator[str]]] = {
+            "no promise was broken while it ran": self.while_running,
+            "no page twice": self.once,
+            "every answer recorded once, nothing else": self.recorded,
+            "pauses kept": self.polite,
+            "robots.txt obeyed": self.obedient,
+            "every record readable, bytes as they were sent": self.archived,
+            "the log folds to the same frontier": self.folds,
+            "show and the database count what the log has": self.counted,
+            "what people were told was kept": self.kept,
+            "each person's own": self.apart,
+            "nothing left lying about": self.tidy,
+            "memory, handles and threads bounded": self.bounded,
+        }
+        if not folded:
+            del checks["the log folds to the same frontier"]
+        return {name: list(check()) for name, check in checks.items()}
+
+    def while_running(self) -> Iterator[str]:
+        """What the processes themselves complained of."""
+        self.counts["answers of the API"] = sum(self.journal.answers.values())
+        yield from self.journal.broken
+        for crawl, visits in self.visits.items():
+            yield from (f"{crawl}: {visit.node}: {visit.note}" for visit in visits if visit.outcome == "crashed")
+
+    def once(self) -> Iterator[str]:
+        """A page is a page of a crawl once; later looks are revisits."""
+        for crawl, visits in self.visits.items():
+            seen = Counter(visit.node for visit in visits if visit.is_page)
+            self.counts["pages"] += len(seen)
+            yield from (f"{crawl}: {node} {times} times" for node, times in seen.items() if times > 1)
+
+    def recorded(self) -> Iterator[str]:
+        """Each answer has its visit, with the time and the digest it had; but for those of the moment of a kill or of
+        a full disk, and of crawls that were deleted. And each visit has an answer.
+        """
+        known: dict[tuple[str, str], list[tuple[float, Visit]]] = defaultdict(list)
+        for crawl, visits in self.visits.items():
+            for visit in visits:
+                known[crawl, visit.node].append((visit.started, visit))
+        for found in known.values():
+            found.sort(key=lambda pair: pair[0])
+        matched: set[int] = set()
+        for request in self.journal.requests:
+            if request.crawl not in self.visits:
+                self.counts["requests of crawls that were deleted"] += 1
+                continue
+            self.counts["requests"] += 1
+            started = EPOCH + request.sent + request.plan.offset
+            near = known[request.crawl, request.url]
+            at = bisect_left(near, started - EXACT, key=lambda pair: pair[0])
+            found_visits = [visit for time, visit in near[at : at + 3] if abs(time - started) <= EXACT]
+            found_visits = [visit for visit in found_visits if id(visit) not in matched]
+            if not found_visits:
+                if not self._excused(request):
+                    yield f"{request.crawl}: {request.url}: {request.status} at {request.done:.3f} is not in the log"
+                continue
+            visit = found_visits[0]
+            matched.add(id(visit))
+            self.counts["requests recorded"] += 1
+            if visit.digest and visit.digest.hex() != request.digest:
+                yield f"{request.crawl}: {request.url}: other bytes than were sent"
+        for crawl, visits in self.visits.items():
+            for visit in visits:
+                if visit.status and id(visit) not in matched:
+                    yield f"{crawl}: {visit.node} {visit.outcome} at {visit.started - EPOCH:.3f}: nobody answered that"
+
+    def _excused(self, request: Request) -> bool:
+        """Broken off, or answered in the very moment in which its process died, stopped or could not write."""
+        plan = request.plan
+        if request.done < 0 or request.status < 0 or request.done >= plan.ended - EXACT:
+            self.counts["requests in flight when something ended"] += 1
+            return True
+        full = plan.full
+        if full is not None and full.start <= request.done <= full.end + 60.0:
+            self.counts["answers that found no room"] += 1
+            return True
+        return False
+
+    def polite(self) -> Iterator[str]:
+        """From the end of an answer to the next request to the same host at least the pause; the host's own wish, too,
+        but for the first request of a process, which cannot know it yet.
+        """
+        by_host: dict[tuple[str, str], list[Request]] = defaultdict(list)
+        for request in self.journal.requests:
+            by_host[request.plan.party, lane(request.url)].append(request)
+        for (party, host), requests in by_host.items():
+            requests.sort(key=lambda request: request.sent)
+            for before, after in pairwise(requests):
+                end = before.done if before.done >= 0 else before.plan.ended
+                wanted = DELAY if before.plan is not after.plan else max(DELAY, self._wish(host, before))
+                self.counts["pauses"] += 1
+                if after.sent - end < wanted - EXACT:
+                    yield f"{party}: {after.url} at {after.sent:.3f}: {after.sent - end:.3f} s after {before.url}"
+
+    def _wish(self, host: str, before: Request) -> float:
+        """What robots.txt asks for; nobody knows it before it was read."""
+        return 0.0 if before.url.endswith("/robots.txt") else self.world.delay(host)
+
+    def obedient(self) -> Iterator[str]:
+        """Nothing was asked for that robots.txt forbade for as long as rules are kept, by whatever clock."""
+        for request in self.journal.requests:
+            if request.url.endswith("/robots.txt"):
+                continue
+            now = EPOCH + request.sent
+            self.counts["requests under rules"] += 1
+            if not self.world.allowed(request.url, now, now - DAY - WRONG):
+                yield f"{request.url} at {request.sent:.0f}: forbidden for more than a day"
+
+    def archived(self) -> Iterator[str]:
+        """Every visit's record is where the log says, with the right digests, and every file is whole."""
+        for crawl, directory in self.directories().items():
+            try:
+                with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+                    self.counts["records"] += check_kept(directory, list(log))
+                self.counts["archive files"] += check_warcs(directory)
+            except (AssertionError, ArchiveLoadFailed, zlib.error) as error:
+                yield f"{crawl}: {error!r}"
+
+    def folds(self) -> Iterator[str]:
+        """Opened twice, a crawl knows the same to the last bit."""
+        for crawl, directory in [*self.directories().items()][-self._folded :]:
+            first, second = self._state(directory), self._state(directory)
+            self.counts["crawls folded twice"] += 1
+            for name in first:
+                if first[name] != second[name]:
+                    yield f"{crawl}: {name} differs"
+
+    def _state(self, directory: Path) -> dict[str, Any]:
+        async def opened() -> dict[str, Any]:
+            crawl = crawling.resume(directory, clock=clock)
+            try:
+                return state_of(await crawl.open())
+            finally:
+                await crawl._close()
+
+        end = max(plan.ended for plan in self.journal.plans)
+        with asyncio.Runner(loop_factory=lambda: InlineLoop(end + 2 * WRONG)) as runner:
+            return runner.run(opened())
+
+    def counted(self) -> Iterator[str]:
+        """`show`, the API's rows and the log agree."""
+        with closing(Database.open(self.place.settings.database_address)) as database:
+            rows = {row["id"]: row for row in database.rows("SELECT * FROM crawl")}
+        for crawl, directory in self.directories().items():
+            with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+                threshold = log.setting("threshold", 0.0)
+                pages = next(log.rows("COUNT(*)", PAGES))[0]
+                found = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0]
+            told = summarise(directory)
+            self.counts["crawls counted"] += 1
+            if (told.pages, told.relevant) != (pages, found):
+                yield f"{crawl}: show says {told.pages}, {told.relevant}, the log {pages}, {found}"
+            row = rows.get(crawl)
+            if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
+                self.counts["rows of crawls"] += 1
+                if (told_of := (row["pages"], row["found"])) != (pages, found):
+                    yield f"{crawl}, {row['state']}: its row says {told_of}, its log {(pages, found)}"
+
+    def kept(self) -> Iterator[str]:
+        """Yes and no that were acknowledged are in the database."""
+        with closing(Database.open(self.place.settings.database_address)) as database:
+            there = {row["id"] for row in database.rows("SELECT id FROM interest")}
+            for (interest, url), labels in self.journal.said.items():
+                if interest not in there:
+                    if interest not in self.journal.dropped:
+                        yield f"the interest {interest} is gone"
+                    continue
+                kept = feedback.labels_of(database, interest).get(url)
+                self.counts["labels"] += 1
+                if {None: "", True: "yes", False: "no"}[kept] not in labels:
+                    yield f"{interest} {url}: {kept}, but {labels[0]!r} was acknowledged"
+            for interest in self.journal.interests:
+                if interest not in there:
+                    yield f"the interest {interest} is gone"
+
+    def apart(self) -> Iterator[str]:
+        """A crawl has the seeds and the labels of its own interest, and of nobody else's."""
+        with closing(Database.open(self.place.settings.database_address)) as database:
+            for row in database.rows(
+                "SELECT c.id, c.interest, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest"
+            ):
+                directory = self.place.settings.crawl_directory(row["id"])
+                if not (directory / NAME).exists():
+                    continue
+                with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+                    labels = labels_in(log)
+                    seeds = {node for (node,) in log.rows("node", "kind = 'seed'")}
+                self.counts["crawls with an owner"] += 1
+                own = {url for interest, url in self.journal.said if interest == row["interest"]}
+                if strangers := labels.keys() - own:
+                    yield f"{row['id']}: labels that nobody gave it: {sorted(strangers)[:3]}"
+                if any(seed not in row["wishes"] and "sitemap" not in seed and "feed" not in seed for seed in seeds):
+                    yield f"{row['id']}: seeds that are not its interest's"
+
+    def tidy(self) -> Iterator[str]:
+        """No temporary files, no directory of a crawl that was deleted, no directory missing."""
+        with closing(Database.open(self.place.settings.database_address)) as database:
+            rows = {row["id"] for row in database.rows("SELECT id FROM crawl")}
+        crawls = self.place.root / "server" / "crawls"
+        for path in crawls.iterdir():
+            if path.is_dir() and path.name not in rows:
+                yield f"{path.name}: the directory of no crawl"
+        for path in self.place.root.rglob("*"):
+            self.counts["files"] += path.is_file()
+            inside = path.parent.name == "tmp" and path.parent.parent == self.place.root
+            if inside or path.suffix in (".new", ".tmp", ".part") or path.name.startswith("."):
+                yield f"left behind: {path.relative_to(self.place.root)}"
+        for path in [*crawls.glob("*/log.sqlite"), self.place.watched / NAME, self.place.root / "server/lycosa.sqlite"]:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database_file:
+                told = database_file.execute("PRAGMA integrity_check").fetchone()[0]
+                if told != "ok":
+                    yield f"{path}: {told}"
+
+    def bounded(self) -> Iterator[str]:
+        """What a process takes does not grow with time."""
+        for sample in self.journal.samples:
+            self.counts["samples"] += 1
+            if sample.handles > HANDLES or sample.threads > THREADS or sample.memory > MEMORY:
+                yield f"{sample}"

@@ -1,0 +1,191 @@
+"""Ten people at their browsers: they hunt, read, judge, share, pause, delete, and look where they may not."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+import httpx2 as httpx
+from fastapi import FastAPI
+
+from lycosa.people import accounts
+from lycosa.people.credentials import Passwords
+from lycosa.server.app import PREFIX
+from soaking.world import HOUR, Tell, World
+
+PEOPLE = 10
+PASSWORD = "correct horse battery"
+CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)
+SCOPES = ["read", "feedback", "write", "run", "account"]
+PAUSE = 6 * HOUR
+"""Between two things that a person does, on average."""
+
+FORESEEN = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
+"""What the API may answer; 500 is none of it, and 403 only where it is asked for."""
+
+
+class Broken(AssertionError):
+    """A promise that was not kept while it ran."""
+
+
+class Caller:
+    """A person's program: asks the application, in simulated time."""
+
+    def __init__(self, app: FastAPI, base: str, token: str = "") -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=base, headers=headers)
+
+    async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
+        """One request: its status, and what came."""
+        answer = await self.client.request(method, PREFIX + path, json=body, params=query or None)
+        kind = answer.headers.get("content-type", "")
+        return answer.status_code, answer.json() if answer.content and kind.startswith("application/json") else None
+
+    async def close(self) -> None:
+        """Let go."""
+        await self.client.aclose()
+
+
+async def sign_up(app: FastAPI, base: str, number: int) -> str:
+    """A new person; the token that they act by from now on."""
+    site = app.state.site
+    _, code = accounts.invite(site.database, site.clock(), "member")
+    nobody = Caller(app, base)
+    name = f"Person {number}"
+    status, told = await nobody.ask("POST", "/invitations/accept", {"code": code, "name": name, "password": PASSWORD})
+    assert status == 201, told
+    nobody.client.headers["X-CSRF-Token"] = told["csrf"]
+    status, made = await nobody.ask("POST", "/me/tokens", {"name": "soak", "scopes": SCOPES, "days": None})
+    assert status == 201, made
+    await nobody.close()
+    return str(made["token"])
+
+
+class Person:
+    """One of them. What they do is drawn from the seed; what they were told, the journal keeps."""
+
+    def __init__(
+        self, number: int, token: str, app: FastAPI, base: str, world: World, chance: Random, tell: Tell, load: float
+    ) -> None:
+        self.number, self.world, self.chance, self.tell, self.load = number, world, chance, tell, load
+        self.me = Caller(app, base, token)
+        self.others: list[str] = []
+        """Interests that are not theirs, as far as the journal knows."""
+
+    async def live(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(self.chance.expovariate(1 / PAUSE))
+            try:
+                await self.act()
+            except httpx.HTTPError as error:
+                self.tell(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
+
+    async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
+        """One request; an answer that nobody foresaw is told."""
+        status, told = await self.me.ask(method, path, body, **query)
+        self.tell(["api", status])
+        if status not in FORESEEN:
+            self.tell(["broken", f"person {self.number}: {method} {path} {body}: {status} {told}"])
+        return status, told
+
+    async def act(self) -> None:
+        """One thing among those that people do."""
+        status, interests = await self.ask("GET", "/interests")
+        if status != 200:
+            return
+        mine = [interest for interest in interests if interest["mode"] == "own"]
+        if len(mine) < 2 and (not mine or self.chance.random() < 0.2):
+            await self.begin()
+            return
+        interest = self.chance.choice(mine)
+        crawl = interest["crawl"]
+        if crawl is None:
+            await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
+            return
+        await self.chance.choice(
+            (self.look, self.look, self.say, self.say, self.steer, self.change, self.share, self.search, self.pry,
+             self.drop)
+        )(interest, crawl)  # fmt: skip
+
+    async def begin(self) -> None:
+        """A new interest, and a crawl for it."""
+        topic = self.chance.choice(self.world.topics)
+        wishes = {
+            "words": self.world.query(topic),
+            "seeds": self.world.seeds(topic, 2),
+            "budget": max(5, int(self.load * self.chance.randrange(10, 60))),
+        }
+        again = self.chance.choice(("", "12h", "1d", "1d", "2d"))
+        name = f"{topic} {self.chance.randrange(1000)}"
+        status, made = await self.ask("POST", "/interests", {"name": name, "wishes": wishes, "look_again": again})
+        if status == 201:
+            self.tell(["interest", made["id"], self.number])
+            await self.ask("POST", f"/interests/{made['id']}/crawls", {})
+
+    async def look(self, interest: Any, crawl: Any) -> None:
+        """At pages, at changes, at one page in the reader."""
+        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=10)
+        await self.ask("GET", f"/interests/{interest['id']}/changes")
+        if status == 200 and told["pages"]:
+            url = self.chance.choice(told["pages"])["url"]
+            await self.ask("GET", f"/crawls/{crawl['id']}/page", url=url)
+            await self.ask("GET", f"/crawls/{crawl['id']}/reader", url=url)
+
+    async def say(self, interest: Any, crawl: Any) -> None:
+        """Yes or no to a page. What was acknowledged must never be lost."""
+        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, found=False)
+        if status != 200 or not told["pages"]:
+            return
+        url = self.chance.choice(told["pages"])["url"]
+        label = self.chance.choice(("yes", "no"))
+        self.tell(["says", interest["id"], url, label])
+        status, _ = await self.ask("PUT", f"/interests/{interest['id']}/feedback", {"url": url, "label": label})
+        if status == 200:
+            self.tell(["said", interest["id"], url, label])
+
+    async def steer(self, interest: Any, crawl: Any) -> None:
+        """Pause, go on, more pages, a new look, or from scratch."""
+        what = self.chance.choice(("pause", "resume", "resume", "stop", "refresh", "more", "again"))
+        if what == "more":
+            await self.ask("POST", f"/crawls/{crawl['id']}/more", {"pages": self.chance.randrange(1, 20)})
+        elif what == "again":
+            await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
+        else:
+            await self.ask("POST", f"/crawls/{crawl['id']}/{what}")
+
+    async def change(self, interest: Any, crawl: Any) -> None:
+        """Another threshold, or another rhythm."""
+        if self.chance.random() < 0.5:
+            await self.ask(
+                "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.chance.uniform(0.2, 0.8), 2)}
+            )
+        else:
+            await self.ask(
+                "PATCH", f"/interests/{interest['id']}", {"look_again": self.chance.choice(("", "12h", "1d"))}
+            )
+
+    async def share(self, interest: Any, crawl: Any) -> None:
+        """With somebody, and the export of one's own data."""
+        other = f"Person {self.chance.randrange(PEOPLE)}"
+        await self.ask("PUT", f"/interests/{interest['id']}/shares", {"name": other, "mode": "read"})
+
+    async def search(self, interest: Any, crawl: Any) -> None:
+        """Some word of the topic."""
+        words = interest["wishes"]["words"].split() or ["coral"]
+        await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.chance.choice(words))
+
+    async def pry(self, interest: Any, crawl: Any) -> None:
+        """Into what is not theirs: it must not be there at all, nor be changed."""
+        for other in self.chance.sample(self.others, min(3, len(self.others))):
+            status, told = await self.me.ask("DELETE", f"/interests/{other}")
+            self.tell(["api", status])
+            if status not in (403, 404, 429, 503, 507):
+                self.tell(["broken", f"person {self.number} could delete {other}: {status} {told}"])
+
+    async def drop(self, interest: Any, crawl: Any) -> None:
+        """Now and then an interest is deleted."""
+        if self.chance.random() < 0.2:
+            self.tell(["drops", interest["id"]])
+            await self.ask("DELETE", f"/interests/{interest['id']}")

@@ -1,0 +1,41 @@
+"""Do the checks bite? One thing is spoilt for each of them: all have to complain then."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+from lycosa.people.database import Database
+from lycosa.store.log import NAME
+from soaking.checking import MEMORY, Checks
+from soaking.world import DAY
+
+
+def spoil(checks: Checks) -> None:
+    """Break something of everything, in the journal or on disk. The crawl that is watched stays readable."""
+    place, journal, watched = checks.place, checks.journal, checks.place.watched
+    journal.broken.append("a complaint")
+    recorded = [request for request in journal.requests if request.crawl == "watch" and request.status > 0]
+    journal.requests.append(replace(recorded[-1], sent=recorded[-1].done + 0.5, done=recorded[-1].done + 0.6))
+    shy = next(url for url in checks.world.urls() if not _ever_allowed(checks, url))
+    journal.requests.append(replace(recorded[0], url=shy, sent=30 * DAY, done=30 * DAY + 1, status=200))
+    journal.samples.append(replace(journal.samples[-1], memory=MEMORY + 1))
+    journal.interests["nobody's"] = 0
+    (place.root / "tmp" / "left").touch()
+    archive = min((watched / "archive").glob("*.warc.gz"))
+    whole = bytearray(archive.read_bytes())
+    whole[len(whole) // 2] ^= 0xFF
+    archive.write_bytes(whole)
+    with closing(sqlite3.connect(watched / NAME)) as log, log:
+        page = "kind = 'page' AND outcome = 'ok'"
+        columns = "kind, node, outcome, beta, same, file, start, length, body"
+        log.execute(f"INSERT INTO event ({columns}) SELECT {columns} FROM event WHERE {page} ORDER BY seq DESC LIMIT 1")
+    with closing(Database.open(place.settings.database_address)) as database:
+        database.run("UPDATE crawl SET pages = pages + 1 WHERE state <> 'running'")
+        database.run("UPDATE interest SET wishes = '{}'")
+
+
+def _ever_allowed(checks: Checks, url: str) -> bool:
+    now = 1_700_000_000.0 + 30 * DAY
+    return checks.world.allowed(url, now, now - 1.6 * DAY)

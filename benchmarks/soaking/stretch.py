@@ -1,0 +1,341 @@
+"""A stretch of simulated time in a process of its own: the server with its people, or a watch; until it ends or dies.
+
+The server here is its own code: the crawl process's loop with all crawls, and the application with the people at it,
+on one database. What is not the server's: one process for both, an event loop whose clock jumps, threads' work done
+at once in the loop, and the transport (`Wire`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio.to_thread
+
+import lycosa
+from lycosa.core.errors import LycosaError
+from lycosa.people.database import Database
+from lycosa.server import comparing
+from lycosa.server.app import create_app
+from lycosa.server.crawler import process as crawl_process
+from lycosa.server.crawler.process import CrawlProcess
+from lycosa.server.crawler.running import Running
+from lycosa.server.settings import Settings
+from lycosa.spaces import making
+from lycosa.store.directory import CONFIG
+from lycosa.store.log import NAME, PAGES, SqliteLog
+from lycosa.testing.simulation import VirtualLoop, clock
+from soaking.dying import Disk, at, die, die_after, die_in_a_write
+from soaking.people import CHEAP, Person
+from soaking.world import CRAWL, HOUR, Tell, Wire, World
+
+SAMPLE = 2 * HOUR
+GRACE = 4 * HOUR
+DELAY = 1.0
+LOOK = 300.0
+"""Simulated seconds between two looks of the crawl process; twice a second would be 5 million in a month."""
+
+
+@dataclass
+class Full:
+    """A time without room on the disk."""
+
+    start: float
+    end: float
+    room: int
+    told: bool
+
+
+@dataclass
+class Plan:
+    """What is to happen in a stretch, all of it drawn beforehand."""
+
+    number: int
+    party: str
+    """server or watch."""
+    start: float
+    end: float
+    death: str = ""
+    """How it dies from `end` on: after so many calls, in a page (the same, from the next answer on), in a write;
+    empty: it is asked to stop.
+    """
+    calls: int = 0
+    offset: float = 0.0
+    """How wrong the clock is, when the process reads it at its start,"""
+    jump_at: float = 0.0
+    jump: float = 0.0
+    """and how it is set in the middle."""
+    full: Full | None = None
+    idle: bool = False
+    """Nobody does anything: crawls come to their end."""
+    ended: float = 0.0
+    """When it was over."""
+
+    @property
+    def until(self) -> float:
+        """When it is asked to stop: what dies at an answer may have to wait for one."""
+        return self.end + (GRACE if self.death else 0.0)
+
+
+@dataclass
+class Place:
+    """Where everything lies."""
+
+    root: Path
+    tokens: list[str] = field(default_factory=list)
+    interests: dict[str, int] = field(default_factory=dict)
+    """Of the people, by number, as far as the journal knows."""
+    seed: int = 0
+    topic: str = ""
+    load: float = 1.0
+    """How much there is to do: budgets of crawls, and requests of the watch in an hour."""
+
+    @property
+    def settings(self) -> Settings:
+        """The server's."""
+        return Settings(self.root / "server", allow_network=("127.0.0.0/8",), delay=DELAY, crawls=6, random_seed=1)
+
+    @property
+    def watched(self) -> Path:
+        """The crawl that is watched."""
+        return self.root / "watch"
+
+
+class InlineLoop(VirtualLoop):
+    """Virtual time in which the work of threads is done at once: no time passes meanwhile, and none is left over."""
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        """Do it now."""
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+async def _run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    return func(*args)
+
+
+class _Lines:
+    """Standard error of the process: what the server's log calls an error is told to the journal."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def write(self, text: str) -> None:
+        for line in text.splitlines():
+            try:
+                told = json.loads(line)
+            except ValueError:
+                self._tell(["stderr", line[:2_000]])
+                continue
+            if "traceback" in told or "trace" in told:
+                self._tell(["broken", json.dumps(told)[:3_000]])
+            elif told.get("level") == "error":
+                self._tell(["stderr", json.dumps(told)[:500]])
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+
+def prepare(place: Place, world: World) -> None:
+    """Put the simulated parts in the place of the real ones; before any stretch, in the process that starts them."""
+    Wire.world = world
+    making.HttpTransport = Wire  # type: ignore[misc, assignment]
+    anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
+    crawl_process.EVERY = crawl_process.BEAT = LOOK
+    crawl_process.SCHEDULE = 300.0
+    comparing.EVERY = HOUR  # nobody compares strategies here
+    run = Running.run
+
+    async def named(self: Running) -> Any:
+        CRAWL.set(self.id)
+        return await run(self)
+
+    Running.run = named  # type: ignore[method-assign]
+    tempfile.tempdir = str(place.root / "tmp")
+    Path(tempfile.tempdir).mkdir(exist_ok=True)
+
+
+def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
+    """All of it, in this process."""
+    loop: InlineLoop | None = None
+
+    def tell(what: list[Any]) -> None:
+        os.write(pipe, json.dumps(what).encode() + b"\n")
+
+    Wire.tell = staticmethod(tell)
+    ids = Random(f"{place.seed} {plan.number} ids")
+    secrets.token_hex = lambda size=16: ids.randbytes(size).hex()  # type: ignore[assignment, misc]  # same seed, same ids
+    sys.stderr = _Lines(tell)  # type: ignore[assignment]
+
+    def made() -> InlineLoop:
+        nonlocal loop
+        loop = InlineLoop(plan.start)
+        return loop
+
+    async def main() -> None:
+        _arrange(plan, tell)
+        sampling = asyncio.create_task(_sample(place, plan, tell))
+        try:
+            await (_serve if plan.party == "server" else _watch)(plan, place, world, tell)
+        finally:
+            sampling.cancel()
+        if plan.death:  # it was to die, and had nothing to do
+            die(tell)
+        tell(["ended", asyncio.get_running_loop().time()])
+
+    with asyncio.Runner(loop_factory=made) as runner:
+        runner.run(main())
+
+
+def _arrange(plan: Plan, tell: Tell) -> None:
+    """Death and full disks, at their times."""
+    if plan.death == "calls":
+        at(plan.end, lambda: die_after(plan.calls, tell))
+    elif plan.death == "page":
+        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, tell)))
+    elif plan.death == "write":
+        at(plan.end, lambda: die_in_a_write(tell))
+    disk = Disk()
+    if (full := plan.full) is not None:
+        at(full.start, lambda: disk.fill(full.room, full.told))
+        at(full.end, disk.empty)
+
+
+async def _sample(place: Place, plan: Plan, tell: Tell) -> None:
+    """How large everything is, now and then."""
+    while True:
+        now = asyncio.get_running_loop().time()
+        tell(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
+        await asyncio.sleep(SAMPLE)
+
+
+def sizes(place: Place, party: str) -> list[int]:
+    """Memory, file handles, threads, tasks, bytes of logs, of archives, of the people's database."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    logs = archives = people = 0
+    for folder, _, names in os.walk(place.root / party):
+        for name in names:
+            with suppress(OSError):
+                size = os.path.getsize(os.path.join(folder, name))
+                if name.startswith("log.sqlite"):
+                    logs += size
+                elif name.endswith(".warc.gz"):
+                    archives += size
+                elif name.startswith("lycosa.sqlite"):
+                    people += size
+    memory, handles = pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir("/proc/self/fd"))
+    return [memory, handles, threading.active_count(), len(asyncio.all_tasks()), logs, archives, people]
+
+
+async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
+    """The crawl process and the application, with everyone at it."""
+    settings, loop = place.settings, asyncio.get_running_loop()
+
+    def wall() -> float:
+        return clock() + plan.offset + (plan.jump if plan.jump_at and loop.time() >= plan.jump_at else 0.0)
+
+    with (
+        closing(Database.open(settings.database_address)) as database,
+        closing(Database.open(settings.database_address)) as own,
+    ):
+        process = CrawlProcess(settings, own, lambda: clock() + plan.offset)
+        process.around.wall = wall
+        app = create_app(settings, database, clock=wall, passwords=CHEAP)
+        people = [
+            Person(
+                number,
+                token,
+                app,
+                settings.base,
+                world,
+                Random(f"{place.seed} {plan.number} {number}"),
+                tell,
+                place.load,
+            )
+            for number, token in enumerate(place.tokens)
+        ]
+        for person in people:
+            person.others = [key for key, owner in place.interests.items() if owner != person.number]
+        crawling = asyncio.create_task(process.run())
+        living = [] if plan.idle else [asyncio.create_task(person.live()) for person in people]
+        until = asyncio.create_task(asyncio.sleep(plan.until - loop.time()))
+        await asyncio.wait([crawling, until], return_when=asyncio.FIRST_COMPLETED)
+        if crawling.done():
+            tell(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
+        until.cancel()
+        for task in living:
+            task.cancel()
+        await asyncio.gather(*living, until, return_exceptions=True)
+        process.stop()
+        await asyncio.gather(crawling, return_exceptions=True)
+        for person in people:
+            await person.me.close()
+
+
+async def _watch(plan: Plan, place: Place, world: World, tell: Tell) -> None:
+    """A crawl that becomes a watch; it is started again an hour after a full disk has ended it, as a system would."""
+    loop = asyncio.get_running_loop()
+    end = plan.until
+    while loop.time() < end:
+        try:
+            going = _next(plan, place, world)
+            stopping = loop.call_at(end, going.stop)
+            try:
+                async with going:
+                    async for _ in going:
+                        pass
+            finally:
+                stopping.cancel()
+        except LycosaError as error:
+            tell(["stopped", loop.time(), str(error)])
+            with suppress(TimeoutError):
+                await asyncio.sleep(min(HOUR, max(1.0, end - loop.time())))
+
+
+def _next(plan: Plan, place: Place, world: World) -> lycosa.Crawl:
+    """What there is to do in the directory: a new crawl, the rest of it, or a watch."""
+    given: dict[str, Any] = {"clock": lambda: clock() + plan.offset, "allow_network": ["127.0.0.0/8"]}
+    out = place.watched
+    if not (out / CONFIG).exists():
+        return lycosa.crawl(
+            world.query(place.topic), world.seeds(place.topic, 3), out=out, budget=int(120 * place.load), sitemaps=True,
+            rotate=400_000, delay=DELAY, **given,
+        )  # fmt: skip
+    pages = 0
+    if (out / NAME).exists():
+        with closing(SqliteLog(out / NAME, readonly=True)) as log:
+            pages = next(log.rows("COUNT(*)", PAGES))[0]
+    if pages < int(120 * place.load) and not (place.root / "crawled").exists():
+        return _Crawled(lycosa.resume(out, **given), place.root / "crawled")  # type: ignore[return-value]
+    return lycosa.watch(out, per_hour=30.0 * place.load, explore=0.1, **given)
+
+
+class _Crawled:
+    """A resumed crawl; a file says when it is over, as there may be fewer pages than the budget."""
+
+    def __init__(self, crawl: lycosa.Crawl, mark: Path) -> None:
+        self.crawl, self.mark, self.stop = crawl, mark, crawl.stop
+
+    async def __aenter__(self) -> lycosa.Crawl:
+        return await self.crawl.__aenter__()
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.crawl.__aexit__(*exception)
+        engine = self.crawl.engine
+        if engine is not None and engine.ending and engine.ending != "stopped":
+            self.mark.touch()

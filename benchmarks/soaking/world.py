@@ -1,0 +1,188 @@
+"""The changing web with weather: hosts that die for hours, names that are not found, busy hosts, rules that change.
+
+All of it is a function of the seed and of the simulated time, so that processes that are started one after the other
+see one world. What was sent and answered is told to a journal outside of the process: it outlives a kill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from lycosa.core.errors import FetchError
+from lycosa.core.protocols import Clock
+from lycosa.testing import Web
+from lycosa.testing.chance import roll, stir
+from lycosa.testing.changing import ChangingWeb
+from lycosa.testing.reply import Response as Reply
+from lycosa.testing.simulation import EPOCH, SimTransport, clock
+from lycosa.web.dns import Names
+from lycosa.web.fetch import Limits, Response
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import Politeness
+from lycosa.web.robots import Rules
+from lycosa.web.urls import lane
+
+HOUR, DAY = 3600.0, 86_400.0
+CRAWL_DELAY = 4
+SPELL = 6 * HOUR
+"""How long weather lasts."""
+
+RULES_LAST = 3 * DAY
+"""How long a host's robots.txt stays the same."""
+
+CRAWL: ContextVar[str] = ContextVar("crawl", default="watch")
+"""Whose requests these are."""
+
+Tell = Callable[[list[Any]], None]
+
+
+class World(ChangingWeb):
+    """The web, with rules in robots.txt that have to be obeyed, and weather."""
+
+    def __init__(self, seed: int, pages: int, hosts: int) -> None:
+        super().__init__(
+            Web(seed=seed, pages=pages, hosts=hosts, traps=("redirects", "dead", "duplicates")), clock, seed=seed
+        )
+        self.chance = seed
+        self.weather = True
+
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Reply:
+        """An answer, now."""
+        reply = super().response(url, headers=headers or {}, version=version)
+        if url.endswith("/robots.txt") and reply.status == 200:
+            more = self.rules(lane(url), clock())
+            return Reply(200, [("Content-Type", "text/plain")], reply.body + more.encode())
+        return reply
+
+    def rules(self, host: str, t: float) -> str:
+        """What robots.txt says besides: a third of the hosts closes some directories, which change; some want more
+        time between requests.
+        """
+        told = ""
+        if stir(self.chance, "shy", host) % 3 == 0:
+            period = int((t - EPOCH) // RULES_LAST)
+            closed = [
+                name for name in self.directories.get(host, []) if roll(self.chance, "closed", host, name, period) < 0.3
+            ]
+            told += "".join(f"Disallow: /{name}/\n" for name in closed)
+        if stir(self.chance, "slow", host) % 5 == 0:
+            told += f"Crawl-delay: {CRAWL_DELAY}\n"
+        return told
+
+    @cached_property
+    def directories(self) -> dict[str, list[str]]:
+        """Of each host the first parts of its pages' paths."""
+        found: dict[str, set[str]] = {}
+        for url in self.urls():
+            parts = url.split("/")
+            if len(parts) > 4:
+                found.setdefault(lane(url), set()).add(parts[3])
+        return {host: sorted(names) for host, names in found.items()}
+
+    def allowed(self, url: str, t: float, since: float) -> bool:
+        """Whether robots.txt has allowed it at any time from `since` on until `t`."""
+        host = lane(url)
+        if stir(self.chance, "shy", host) % 3:
+            return True
+        times = [t]
+        while times[-1] > since:
+            times.append(max(since, times[-1] - RULES_LAST / 2))
+        return any(
+            Rules.parse(f"User-agent: *\n{self.rules(host, at)}".encode(), "Lycosa").allowed(url) for at in times
+        )
+
+    def delay(self, host: str) -> float:
+        """Seconds that the host wants to be left alone for."""
+        return float(CRAWL_DELAY) if stir(self.chance, "slow", host) % 5 == 0 else 0.0
+
+    def ill(self, host: str, t: float) -> str:
+        """What is wrong with a host now, if anything."""
+        if not self.weather:
+            return ""
+        spell = int((t - EPOCH) // SPELL)
+        dice = roll(self.chance, "weather", host, spell)
+        for share, what in ((0.03, "dead"), (0.05, "no name"), (0.07, "names away"), (0.09, "busy"), (0.10, "broken")):
+            if dice < share:
+                return what
+        return "flaky" if dice > 0.95 else ""
+
+
+_numbers = count()
+
+
+class Wire(SimTransport):
+    """The transport of a crawl: as `HttpTransport` to whoever makes one, over the world instead of sockets."""
+
+    world: World
+    tell: Tell
+    answered: Callable[[], None] | None = None
+    """What is to happen when the next answer has come."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        guard: Guard,
+        names: Names,
+        politeness: Politeness,
+        limits: Limits | None = None,
+        *rest: Any,
+        **more: Any,
+    ) -> None:
+        super().__init__(self.world, seed=self.world.chance, latency=(0.02, 0.6), limits=limits)
+        self.names = names
+        self.log: deque[Any] = deque(maxlen=0)  # type: ignore[assignment]
+
+    async def address(self, url: str) -> str:
+        """The one address, unless names are not found now."""
+        found = await super().address(url)
+        match self.world.ill(lane(url), clock()):
+            case "no name":
+                raise FetchError("unknown-host", f"no such host: {lane(url)}")
+            case "names away":
+                await asyncio.sleep(15.0)
+                raise FetchError("timeout", f"no answer from DNS for {lane(url)}", again=True)
+        return found
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
+        """GET a URL; told to the journal when it is sent and when it is answered."""
+        key = next(_numbers)
+        now = asyncio.get_running_loop().time
+        self.tell(["sent", key, CRAWL.get(), url, now()])
+        status, digest = -1, ""
+        try:
+            response = await self._fetch(url, headers, wanted)
+            status, digest = response.status, hashlib.sha256(response.body).hexdigest()
+            return response
+        except FetchError:
+            status = 0
+            raise
+        finally:
+            self.tell(["done", key, now(), status, digest])
+            if Wire.answered is not None:
+                act, Wire.answered = Wire.answered, None
+                act()
+
+    async def _fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
+        ill = self.world.ill(lane(url), clock())
+        if ill == "flaky" and roll(self.world.chance, "flaky", url, clock()) < 0.3:
+            ill = "dead"
+        if ill == "dead":
+            await asyncio.sleep(3.0)
+            raise FetchError("unreachable", "no route to host", again=True)
+        if ill in ("busy", "broken"):
+            await asyncio.sleep(0.1)
+            status = 503 if ill == "busy" else 500
+            more = [("Retry-After", "900")] if ill == "busy" else []
+            return self._answer(Reply(status, [("Content-Type", "text/html"), *more], b"not now"), wanted)
+        return await super().fetch(url, headers, wanted)
+
+    async def close(self) -> None:
+        """Nothing but names."""
+        await self.names.close()

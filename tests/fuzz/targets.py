@@ -1,0 +1,9 @@
+"""The targets: each reader of bytes from outside, and what it promises of any bytes whatever."""
+
+from __future__ import annotations
+
+from fuzz.harness import Target
+from fuzz.targets_files import FILES
+from fuzz.targets_web import WEB
+
+TARGETS: dict[str, Target] = {target.name: target for target in (*WEB, *FILES)}

@@ -1,0 +1,293 @@
+"""What lies in files: log rows and logs, WARC records and archives, backups, settings, models."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from contextlib import closing, suppress
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import zstandard
+
+from fuzz.harness import Target
+from fuzz.targets_web import pages
+from lycosa.core.errors import InputError, LycosaError, StoreError
+from lycosa.core.options import Options
+from lycosa.core.types import Exchange, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
+from lycosa.replay.index import open_index
+from lycosa.replay.records import Damaged, read
+from lycosa.server.backup import MANIFEST, Backup
+from lycosa.server.restoring import restore
+from lycosa.server.settings import Settings
+from lycosa.store import codec
+from lycosa.store.log import SqliteLog
+from lycosa.store.warc import WarcArchive, read_exchange
+from people_rows import fill
+
+PLACE = Place("a.warc.gz", 0, 100)
+KINDS = ("visit", "seed", "label", "setting", "lesson", "packed")
+
+
+def a_visit() -> Visit:
+    """One with something in every field."""
+    links = Links.to("http://a.test/x", "http://a.test/y", anchors=["coral", "reef"])
+    terms = Terms(np.array([1, 5, 9], np.uint32), np.array([1, 2, 3], np.uint16), ["coral"], np.zeros(3, np.uint8))
+    return Visit(
+        "http://a.test/", "page", "ok", 1, score=0.5, title="Reefs", digest=b"d" * 32, links=links, terms=terms,
+        data={"quality": 0.5, "canonical": "http://a.test/c"}, place=PLACE,
+    )  # fmt: skip
+
+
+def check_rows(data: bytes) -> None:
+    """A row of the log is an event that is written and read again the same, or one of the declared errors."""
+    kind, blob = KINDS[data[0] % len(KINDS)] if data else "visit", data[1:]
+    if kind in ("visit", "lesson"):
+        blob = zstandard.compress(blob)  # mutations below the packing: else they hardly get past it
+    try:
+        if kind in ("visit", "packed"):
+            visit = codec.decode_visit(blob, PLACE)
+            again = codec.decode_visit(codec.encode_visit(visit), PLACE)
+            assert repr(again) == repr(visit)
+        else:
+            event = codec.decode_other(kind, blob)
+            assert repr(codec.decode_other(kind, codec.encode_other(event))) == repr(event)  # type: ignore[arg-type]
+    except codec.ERRORS:
+        pass
+
+
+def _rows() -> list[bytes]:
+    visit = codec.encode_visit(a_visit())
+    lesson = codec.encode_other(Lesson("j", {"w": np.arange(3.0)}, 1.0))
+    others: list[Any] = [
+        Seed("http://a.test/", 1.0),
+        Label("http://a.test/", True, 1.0, "a"),
+        Setting("k", {"a": 1}, 1.0),
+    ]
+    return [
+        b"\0" + zstandard.decompress(visit),
+        *(bytes([1 + number]) + codec.encode_other(event) for number, event in enumerate(others)),
+        b"\4" + zstandard.decompress(lesson),
+        b"\5" + visit,
+    ]
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """A place for files, for as long as the process lives."""
+    return tempfile.TemporaryDirectory(prefix="lycosa-fuzz-")
+
+
+def _fresh(name: str) -> Path:
+    """An empty directory."""
+    place = Path(_scratch().name) / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return place
+
+
+def check_log(data: bytes) -> None:
+    """A log with other bytes in it is read as far as it goes, or is an error in one line."""
+    file = _fresh("log") / "log.sqlite"
+    file.write_bytes(data)
+    try:
+        with closing(SqliteLog(file, readonly=True)) as log:
+            for _ in log:
+                pass
+            log.archived()
+            log.setting("threshold", 0.0)
+            log.last()
+    except LycosaError as error:
+        _one_line(error)
+
+
+def _one_line(error: LycosaError) -> None:
+    """What is told has no lines of its own: it is printed as one."""
+    assert "\n" not in str(error).strip(), str(error)
+
+
+@cache
+def _log() -> bytes:
+    file = _fresh("made") / "log.sqlite"
+    with closing(SqliteLog(file)) as log:
+        log.append(Seed("http://a.test/", 1.0))
+        log.append(Setting("threshold", 0.5, 1.0))
+        log.append(a_visit())
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        database.execute("VACUUM")
+    return file.read_bytes()
+
+
+def check_warc(data: bytes) -> None:
+    """A record, an archive and a place in it: an answer, or damage that is told."""
+    with suppress(Damaged):
+        answer = read(data)
+        assert len(answer.body) <= 1_100 * len(data) + 1_000  # what deflate can do at most
+    file = _fresh("warc") / "a.warc.gz"
+    file.write_bytes(data)
+    with suppress(StoreError):
+        exchange, refers_to = read_exchange(file, Place(file.name, 0, len(data)))
+        assert isinstance(exchange.body, bytes)
+        assert isinstance(refers_to, str)
+    with suppress(InputError, StoreError):
+        index = open_index(file, lambda place, count: None)
+        assert len(index.hosts()) >= 0
+
+
+@cache
+def _warcs() -> tuple[bytes, ...]:
+    place = _fresh("archive")
+    archive = WarcArchive(place)
+    body = pages()[3]
+    for number, packed in enumerate((False, True)):
+        headers = [(b"Content-Type", b"text/html")] + ([(b"Content-Encoding", b"gzip")] if packed else [])
+        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", headers, body, hashlib.sha256(body).digest())
+        visit = a_visit()
+        visit.node = f"http://a.test/{number}"
+        archive.append(visit, exchange)
+    archive.close()
+    whole = next(place.glob("*.warc.gz")).read_bytes()
+    plain = (
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n"
+        b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: 48\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello\r\n\r\n"
+    )
+    return whole, plain, plain.replace(b"response\r\n", b"revisit\r\n", 1)
+
+
+def check_backup(data: bytes) -> None:
+    """A backup is restored as a whole or refused in one line; nothing outside of its directory is touched."""
+    place = _fresh("backup")
+    (place / "victim").mkdir()
+    (place / "victim" / "kept").write_text("kept")
+    signed = bool(data[:1]) and data[0] % 4 != 0
+    (place / "b.tar").write_bytes(_signed(data[1:]) if signed else data[1:])
+    try:
+        restore(place / "b.tar", place / "data")
+    except LycosaError as error:
+        _one_line(error)
+        assert not (place / "data").exists()
+    else:
+        _check_restored(place / "data")
+    assert {"victim", "b.tar", "data"} >= {path.name for path in place.iterdir()}
+    assert (place / "victim" / "kept").read_text() == "kept"
+
+
+def _check_restored(data: Path) -> None:
+    """What was let in is what a server can have written."""
+    with closing(Database.open(data / "lycosa.sqlite")) as database:
+        for row in database.rows("SELECT id FROM crawl"):
+            assert os.path.basename(row["id"]) == row["id"] not in ("", ".", ".."), row["id"]
+        for row in database.rows("SELECT crawl FROM rubbish"):
+            assert os.path.basename(row["crawl"]) == row["crawl"] not in ("", ".", ".."), row["crawl"]
+        assert {row["role"] for row in database.rows("SELECT role FROM person")} <= {"admin", "member", "reader"}
+    for path in data.rglob("*"):
+        assert not path.is_symlink()
+
+
+def _signed(data: bytes) -> bytes:
+    """The same members with a manifest that fits them: what an attacker would do."""
+    out = io.BytesIO()
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar, tarfile.open(fileobj=out, mode="w") as made:
+            told: dict[str, Any] = {
+                "form": 1,
+                "schema": 2,
+                "people": 1,
+                "crawls": 1,
+                "gone": [],
+                "at": 0,
+                "version": "",
+            }
+            members: dict[str, Any] = {}
+            for member in tar:
+                content = (tar.extractfile(member) or io.BytesIO()).read() if member.isreg() else b""
+                if member.name == MANIFEST:
+                    with suppress(ValueError, TypeError, RecursionError):
+                        told = dict(json.loads(content))
+                    continue
+                members[member.name] = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+                member.size = len(content)
+                made.addfile(member, io.BytesIO(content))
+            last = tarfile.TarInfo(MANIFEST)
+            manifest = json.dumps({**told, "members": members}).encode()
+            last.size = len(manifest)
+            made.addfile(last, io.BytesIO(manifest))
+    except (tarfile.TarError, ValueError, OSError, EOFError):
+        return data
+    return out.getvalue()
+
+
+@cache
+def _backup() -> bytes:
+    """A small one: rows in every table, and a crawl."""
+    place = _fresh("server")
+    settings = Settings(place)
+    with closing(Database.open(settings.database_address)) as database:
+        migrate(database)
+        fill(database, 1)
+        database.run("UPDATE person SET role = 'member'")
+        directory = settings.crawl_directory("crawl-0")
+        (directory / "archive").mkdir(parents=True)
+        (directory / "crawl.toml").write_text('topic = "reefs"\n')
+        Backup(settings, database).write(place / "b.tar")
+    # Without the tar's padding and PAX headers: mutations should hit something.
+    out = io.BytesIO()
+    with tarfile.open(place / "b.tar") as tar, tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as made:
+        for member in tar:
+            made.addfile(member, tar.extractfile(member))
+    return out.getvalue()
+
+
+def check_settings(data: bytes) -> None:
+    """crawl.toml: options that are written and read again the same, or an error in one line that names the file."""
+    file = _fresh("settings") / "crawl.toml"
+    file.write_bytes(data)
+    try:
+        options = Options.load(file)
+        options.check()
+    except InputError as error:
+        _one_line(error)
+        return
+    file.write_text(options.to_toml(), "utf-8")
+    again = Options.load(file)
+    for item in fields(Options):
+        assert repr(getattr(again, item.name)) == repr(getattr(options, item.name)), item.name
+
+
+def _settings() -> list[bytes]:
+    return [
+        b'topic = "coral reefs"\nseeds = ["http://a.test/"]\nbudget = 100\ndelay = 1.5\nthreshold = 0.3\n',
+        Options(topic="reefs", seeds=["http://a.test/"], budget=5).to_toml().encode(),
+        b'strategy = "bandit,arms=scent"\nlanguages = ["en"]\nallow_network = ["127.0.0.0/8"]\ninclude = ["a.*"]\n',
+    ]
+
+
+_PACKED = [msgpack.packb(value) for value in (None, True, -1, 2**63, 1.5, "x", b"x", [], {}, [[]], {"a": []}, "\ud800")
+           if value != "\ud800"]  # fmt: skip
+_JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50, b"\0", b"1e999", b'{"a":']
+
+FILES = (
+    # A row may say that it unpacks to 256 MB, and room is made for them: nothing of it is touched.
+    Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=300),
+    Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=60),
+    Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,
+           lines_a_byte=100, rounds=80),
+    Target("backup", check_backup, lambda: [bytes([n]) + _backup() for n in range(4)], _JSON, lines=60_000,
+           lines_a_byte=20, rounds=8),
+    Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"true", b"1e999"],
+           lines=8_000, rounds=60),
+)  # fmt: skip
