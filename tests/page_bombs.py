@@ -45,10 +45,10 @@ def _encoded(charset: str, unit: bytes) -> Bomb:
 
 
 NESTED = (
-    "a applet article aside b blockquote body button caption center code dd details dir div dl dt em fieldset font "
-    "form frameset h1 html i iframe label li main marquee math menu nobr noscript object ol optgroup option p "
-    "plaintext pre q ruby rt select small span strong sub svg table tbody td template textarea th title tr tt u ul xmp "
-    "x-y"
+    "a applet article aside b blockquote body button caption center code dd details dir div dl dt em fieldset "
+    "font form frameset h1 html i iframe label li main marquee math menu nobr noscript object ol optgroup "
+    "option p plaintext pre q ruby rt select small span strong sub svg table tbody td template textarea th "
+    "title tr tt u ul xmp x-y"
 ).split()
 
 BOMBS: dict[str, Bomb] = {
