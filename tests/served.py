@@ -54,7 +54,7 @@ class Served:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            self.process.wait(15)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -387,7 +387,7 @@ def test_killed(run: Run, tmp_path: Path, tiny: Path) -> None:
         assert fetching.stdout is not None
         assert "here\n" == fetching.stdout.readline()
         fetching.send_signal(signal.SIGKILL)
-        fetching.wait(30)
+        fetching.wait(120)
     (left,) = os.listdir(place)
     assert f".to.{fetching.pid}.new" == left
     assert 0 == run("--fetch", "--from", tiny, "--to", place / "to")[0]

@@ -179,13 +179,13 @@ def test_a_server_that_comes_back_is_used_again() -> None:
         def write() -> None:
             names(database)
             killed.set()
-            back.wait(20)
+            back.wait(120)
             database.insert("thing", {"name": "thread", "amount": 1})
             wrote.append(1)
 
         thread = threading.Thread(target=write)
         thread.start()
-        killed.wait(20)
+        killed.wait(120)
         with pytest.raises(DatabaseAway), database.transaction():  # noqa: PT012 - lost in the middle
             database.insert("thing", {"name": "lost", "amount": 1})
             server.kill()

@@ -97,7 +97,7 @@ def serving(home: Path, *files: Path, **options: Any) -> Iterator[Proxy]:
 
         thread = threading.Thread(target=work)
         thread.start()
-        assert started.wait(10)
+        assert started.wait(60)
         try:
             yield proxy
         finally:
@@ -115,7 +115,7 @@ def ask(
 
 def ask_all(proxy: Proxy, asked: Sequence[tuple[str, str, dict[str, str], bytes | None]]) -> list[Reply]:
     """Send requests over one connection."""
-    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     try:
         return [_exchange(client, *each) for each in asked]
     finally:
@@ -125,7 +125,7 @@ def ask_all(proxy: Proxy, asked: Sequence[tuple[str, str, dict[str, str], bytes 
 def ask_secure(proxy: Proxy, host: str, path: str, port: int = 443, authority: Path | None = None) -> Reply:
     """Send one request over TLS through a tunnel, and trust the proxy's authority alone."""
     context = ssl.create_default_context(cafile=str(authority or proxy.authority.path))
-    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=10, context=context)
+    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
     client.set_tunnel(host, port)
     try:
         return _exchange(client, "GET", path, {}, None)

@@ -71,7 +71,7 @@ def browser(proxy: Proxy, tmp_path: Path) -> Iterator[BrowserContext]:
                 f"--ignore-certificate-errors-spki-list={proxy.authority.pin}",
             ],
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         try:
             yield context
         finally:

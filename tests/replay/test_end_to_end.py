@@ -155,7 +155,7 @@ def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen
         yield process, process.stdout.readline().strip()
     finally:
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -167,7 +167,7 @@ def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 def fetched(address: str, url: str) -> bytes:
     """A page through the proxy, with Python's own client."""
-    with build_opener(ProxyHandler({"http": address, "https": address})).open(url, timeout=10) as answer:
+    with build_opener(ProxyHandler({"http": address, "https": address})).open(url, timeout=60) as answer:
         body: bytes = answer.read()
     return body
 
@@ -180,7 +180,7 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path, ending: signal.S
         assert b"hello" == fetched(address, "http://a.example/")
         process.send_signal(ending)
         out, err = rest(process)
-        assert 0 == process.wait(10)
+        assert 0 == process.wait(60)
     assert "a proxy for 1 recorded answer in 1 file" in out
     assert f"--proxy {address}" in out
     assert str(tmp_path / "data" / "lycosa" / "replay-ca.pem") in out
@@ -216,7 +216,7 @@ def test_quiet_tells_the_address_only(tmp_path: Path) -> None:
 def failure(home: Path, *arguments: object) -> str:
     """The one line with which a command fails."""
     process = command(home, *arguments)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=120)
     assert 2 == process.returncode
     assert 1 == err.count("\n"), err
     return err

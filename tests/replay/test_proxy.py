@@ -95,7 +95,7 @@ def test_https_through_a_tunnel(proxy: Proxy) -> None:
 def test_several_requests_in_one_tunnel(proxy: Proxy) -> None:
     """A tunnel stays open, also for large answers."""
     context = ssl.create_default_context(cafile=str(proxy.authority.path))
-    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=10, context=context)
+    client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
     client.set_tunnel("a.example", 443)
     try:
         for path, expected in [("/", b"<p>front"), ("/large", LARGE), ("/", b"<p>front")]:
@@ -116,7 +116,7 @@ def test_a_client_that_does_not_trust_us(proxy: Proxy, tmp_path: Path) -> None:
 
 def test_a_plain_tunnel(proxy: Proxy) -> None:
     """What goes to port 80 through a tunnel is not encrypted."""
-    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     client.set_tunnel("a.example", 80)
     try:
         client.request("GET", "/")

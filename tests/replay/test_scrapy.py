@@ -54,7 +54,7 @@ def test_scrapy_crawls_a_recorded_site(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             env=environment,
-            timeout=60,
+            timeout=240,
             check=False,
         )
     assert "" == ended.stderr

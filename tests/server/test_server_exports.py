@@ -178,7 +178,7 @@ def test_a_stream_is_not_far_ahead_of_its_reader() -> None:
     pieces = streamed(write)  # type: ignore[arg-type]
     assert PIECE == len(next(pieces))
     pieces.close()  # type: ignore[attr-defined]
-    assert ended.wait(10)
+    assert ended.wait(60)
     assert written <= AHEAD + 2
 
 

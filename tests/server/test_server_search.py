@@ -101,7 +101,7 @@ def test_a_large_index_is_made_beside_the_request(plain: CrawlOnSite, monkeypatc
 
     def slow(*given: object) -> None:
         made.append(1)
-        begin.wait(30)
+        begin.wait(120)
         index(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "FEW", 0)

@@ -256,7 +256,7 @@ def serving(network: Network) -> Iterator[MastodonServer]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     try:
         yield server
     finally:

@@ -245,7 +245,7 @@ def test_one_builds_and_others_wait(tmp_path: Path) -> None:
     with building(tmp_path):
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(10)
+        assert waiting.wait(60)
         turns.append("first")
     thread.join(10)
     assert ["first", "second"] == turns

@@ -310,7 +310,7 @@ def test_pictures_are_replaced_or_encoded_anew(web: ChangingWeb) -> None:
 def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.HTTPMessage]:
     """GET over loopback."""
     name, _, path = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", f"/{path}", headers={"Host": name, **headers})
         reply = connection.getresponse()

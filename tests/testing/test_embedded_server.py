@@ -24,7 +24,7 @@ def server() -> Iterator[Server]:
 def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
     """Fetch a URL of the web on a connection of its own."""
     host, _, path = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     try:
         connection.request(method, f"/{path}", headers={"Host": host, **headers})
         response = connection.getresponse()
@@ -50,7 +50,7 @@ def test_many_requests_share_a_connection(server: Server) -> None:
     """A connection is kept alive from one request to the next, and the log says which it was."""
     server.log.clear()
     host = server.web.hosts[0]
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     for path in ("/", "/robots.txt", "/nothing", "/"):
         connection.request("GET", path, headers={"Host": f"{host}:{server.port}", "User-Agent": "tester"})
         connection.getresponse().read()
@@ -93,7 +93,7 @@ def test_the_server_counts_fetches(server: Server) -> None:
 
 def test_rubbish_is_answered_400(server: Server) -> None:
     """A request that is none gets 400 and the connection is closed."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
         client.sendall(b"what?\r\n\r\n")
         assert client.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
 
