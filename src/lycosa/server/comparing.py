@@ -25,7 +25,6 @@ from lycosa.people import comparisons
 from lycosa.people.database import Database, Row
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
-from lycosa.server.wishing import check_strategy
 
 PLACE = "comparing"
 """In the server's directory, where the child writes. It may be killed: who started it sees that nothing stays there."""
@@ -70,10 +69,12 @@ def _clear(settings: Settings) -> None:
 
 
 async def _do(settings: Settings, database: Database, row: Row) -> None:
+    from lycosa.server.wishing import check_strategy  # the child, which has this module too, need not load it
+
     log("comparison started", comparison=row["id"])
     strategies = json.loads(row["strategies"])
     for text in strategies:  # a row may have come from elsewhere, with a backup say
-        check_strategy(text)
+        await asyncio.to_thread(check_strategy, text)
     told = {
         "crawl": str(settings.crawl_directory(row["crawl"])),
         "strategies": strategies,
