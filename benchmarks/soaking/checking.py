@@ -111,7 +111,11 @@ class Checks:
             near = known[request.crawl, request.url]
             at = bisect_left(near, started - EXACT, key=lambda pair: pair[0])
             found_visits = [visit for time, visit in near[at : at + 3] if abs(time - started) <= EXACT]
-            found_visits = [visit for visit in found_visits if id(visit) not in matched]
+            found_visits = [
+                visit
+                for visit in found_visits
+                if id(visit) not in matched and request.done >= 0 and visit.status == max(0, request.status)
+            ]
             if not found_visits:
                 if not self._excused(request):
                     yield f"{request.crawl}: {request.url}: {request.status} at {request.done:.3f} is not in the log"
