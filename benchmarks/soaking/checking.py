@@ -102,7 +102,9 @@ class Checks:
         for found in known.values():
             found.sort(key=lambda pair: pair[0])
         matched: set[int] = set()
-        for request in self.journal.requests:
+        # What is due at a time that the log knows is asked for at that very time, by whatever clock: by a process that
+        # was killed, and again by the next one, whose clock was set back. The visit is of the one that could record it.
+        for request in sorted(self.journal.requests, key=lambda one: bool(self._excuse(one))):
             if request.crawl not in self.visits:
                 self.counts["requests of crawls that were deleted"] += 1
                 continue
@@ -111,9 +113,15 @@ class Checks:
             near = known[request.crawl, request.url]
             at = bisect_left(near, started - EXACT, key=lambda pair: pair[0])
             found_visits = [visit for time, visit in near[at : at + 3] if abs(time - started) <= EXACT]
-            found_visits = [visit for visit in found_visits if id(visit) not in matched]
+            found_visits = [
+                visit
+                for visit in found_visits
+                if id(visit) not in matched and request.done >= 0 and visit.status == max(0, request.status)
+            ]
             if not found_visits:
-                if not self._excused(request):
+                if excuse := self._excuse(request):
+                    self.counts[excuse] += 1
+                else:
                     yield f"{request.crawl}: {request.url}: {request.status} at {request.done:.3f} is not in the log"
                 continue
             visit = found_visits[0]
@@ -126,17 +134,12 @@ class Checks:
                 if visit.status and id(visit) not in matched:
                     yield f"{crawl}: {visit.node} {visit.outcome} at {visit.started - EPOCH:.3f}: nobody answered that"
 
-    def _excused(self, request: Request) -> bool:
+    def _excuse(self, request: Request) -> str:
         """Broken off, or answered in the very moment in which its process died, stopped or could not write."""
-        plan = request.plan
+        plan, full = request.plan, request.plan.full
         if request.done < 0 or request.status < 0 or request.done >= plan.ended - EXACT:
-            self.counts["requests in flight when something ended"] += 1
-            return True
-        full = plan.full
-        if full is not None and full.start <= request.done <= full.end + 60.0:
-            self.counts["answers that found no room"] += 1
-            return True
-        return False
+            return "requests in flight when something ended"
+        return "answers that found no room" if full and full.start <= request.done <= full.end + 60.0 else ""
 
     def polite(self) -> Iterator[str]:
         """From the end of an answer to the next request to the same host at least the pause; the host's own wish, too,
