@@ -251,7 +251,7 @@ class SqliteLog:
             if said != told:
                 raise ValueError("its columns are not what was recorded")
         except codec.ERRORS as error:
-            raise self._damaged(f"event {seq}, a {kind[:40]!a}, can't be read: {_brief(error)}") from error
+            raise self._damaged(f"event {seq}, a {str(kind)[:40]!a}, can't be read: {_brief(error)}") from error
         return event
 
     def check(self) -> None:
@@ -342,7 +342,7 @@ class SqliteLog:
         """What SQLite complains of, told as something a person can act upon."""
         try:
             yield
-        except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # SQLite's own words of a damaged schema may be no text
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:

@@ -236,14 +236,17 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
     except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception
         raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
-    fields, _, content = record.partition(b"\r\n\r\n")
-    head, _, body = content.removesuffix(b"\r\n\r\n").partition(b"\r\n\r\n")
-    named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
-    status_line, *lines = head.split(b"\r\n")
-    headers = [(key, value.strip()) for key, _, value in (line.partition(b":") for line in lines)]
-    digest = base64.b32decode(named.get(b"WARC-Payload-Digest", b"").partition(b":")[2])
-    truncated = named.get(b"WARC-Truncated", b"").decode()
-    refers_to = named.get(b"WARC-Refers-To-Target-URI", b"").decode()
+    try:
+        fields, _, content = record.partition(b"\r\n\r\n")
+        head, _, body = content.removesuffix(b"\r\n\r\n").partition(b"\r\n\r\n")
+        named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
+        status_line, *lines = head.split(b"\r\n")
+        headers = [(key, value.strip()) for key, _, value in (line.partition(b":") for line in lines)]
+        digest = base64.b32decode(named.get(b"WARC-Payload-Digest", b"").partition(b":")[2])
+        truncated = named.get(b"WARC-Truncated", b"").decode()
+        refers_to = named.get(b"WARC-Refers-To-Target-URI", b"").decode()
+    except ValueError as error:  # the digest and the texts, too
+        raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
     return Exchange(b"", status_line, headers, body, digest, truncated), refers_to
 
 
