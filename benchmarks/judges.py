@@ -112,7 +112,7 @@ class Corpus:
             visit = Visit(
                 url, "page", "ok", 1, title=page.title, language=page.language, terms=reading.terms, links=page.links
             )
-            visit.data = {key: said.data[key] for key in ("quality",) if key in said.data}
+            visit.data = {key: said.data[key] for key in ("vector", "quality") if key in said.data}
             vocabulary.learn(visit)
             self.visits[url] = visit
         self.stems = vocabulary.terms

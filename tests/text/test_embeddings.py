@@ -31,6 +31,9 @@ def fresh() -> Iterator[None]:
     embeddings._model.cache_clear()
 
 
+STEP = 1 / 320
+"""Vectors of words are rounded: none of their numbers is off by more than half of this, sums of few by no more than it."""
+
 STOCK = """
 import json, sys, wordllama
 from pathlib import Path
@@ -44,14 +47,14 @@ def test_one_word_is_what_the_package_says() -> None:
     """The vector of one word points where wordllama's own does, though its files are read without it."""
     words = ["coral", "unbelievable", "x2y"]
     told = subprocess.run([sys.executable, "-c", STOCK, *words], capture_output=True, text=True, check=True).stdout
-    assert unit(np.array(json.loads(told))) == pytest.approx(vectors(words), abs=1e-6)
+    assert unit(np.array(json.loads(told))) == pytest.approx(vectors(words), abs=STEP)
 
 
 def test_two_words_are_their_sum() -> None:
     """Each word has length 1; the first is at place 0, the second at 1: log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b."""
     coral, reef = vectors(["coral", "reef"])
     expected = unit(math.log(1 + 1) * coral + math.log(1 + 1 / (1 + 1 / 300)) * reef)
-    assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=1e-6)
+    assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=STEP)
 
 
 def test_a_repeated_word_counts_by_its_places() -> None:
@@ -60,7 +63,15 @@ def test_a_repeated_word_counts_by_its_places() -> None:
     words = vectors(["reef", "coral"])
     f_coral = sum(1 / (1 + place / 300) for place in range(1, 300))
     expected = unit(math.log(2.5) * words[0] + math.log(1 + f_coral) * words[1])
-    assert expected == pytest.approx(vectors([" ".join(["reef", *between, "reef"])])[0], abs=1e-5)
+    assert expected == pytest.approx(vectors([" ".join(["reef", *between, "reef"])])[0], abs=STEP)
+
+
+def test_without_rare_words() -> None:
+    """A word that is one piece, and one that is not but common (organisms), count; what is neither does not."""
+    text, known = "coral organisms zyxomma lycosidae", "coral organisms"
+    assert vectors([known])[0] == pytest.approx(vectors([text], rare=False)[0], abs=0.01)
+    assert vectors([known])[0] @ vectors([text])[0] < 0.95
+    assert not vectors(["zyxomma lycosidae"], rare=False).any()
 
 
 def test_rows() -> None:

@@ -60,12 +60,12 @@ class Bags:
         """In how many bags each term is."""
         return np.bincount(self.columns, minlength=terms)
 
-    def times(self, values: NDArray[np.float64], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    def times(self, values: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
         """For each bag the sum of values times the weights' rows: a sparse matrix times a dense one."""
         width = weights.shape[1]
         product = np.zeros((len(self), width))
         if len(self) == 1:
-            product[0] = values.astype(np.float32) @ weights[self.columns]
+            product[0] = values.astype(np.float32) @ weights[self.columns].astype(np.float32, copy=False)
             return product
         first = 0
         while first < len(self):

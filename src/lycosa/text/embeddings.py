@@ -6,7 +6,7 @@ outweighs another by the accident of how it is cut. Stop words are left out. A w
     log(1 + f),  f the sum over its places of 1 / (1 + place / 300)
 
 where the first word that counts is at place 0: what a page is about, it says early; menus further down count less.
-Cutting a page into pieces takes 5 ms, so each word is cut once, and its pieces are remembered.
+Cutting a page into pieces takes 5 ms, so each word is cut once, and its vector is remembered.
 
 Only the files of `wordllama` are read. It is not imported: that would send the log of this process to the terminal,
 and load what downloads vectors. Nothing here touches the network, and nothing is written.
@@ -14,11 +14,10 @@ and load what downloads vectors. Nothing here touches the network, and nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -44,116 +43,37 @@ LONGEST = 200_000
 """Characters of a text that are read: a word behind them would count a hundredth."""
 
 REMEMBERED, LANGUAGES = 200_000, 8
-"""Words whose pieces are kept, in each of so many languages: about 40 MB each."""
+"""Words whose vectors are kept, in each of so many languages: about 60 MB each."""
 
 COMMON = 60
-"""Of 5,448 pages of English, so many have a stem that is common."""
-
-MOST_STEMS = 256
-"""Stems of a bag that are added up, those that count most."""
-
-CUT = 0.4
-"""How much a stem counts that is no whole word to the vectors, where others count 1."""
-
-_PARTS = 320
-"""Kept vectors are whole numbers of this part of 1."""
+"""A stem is common that so many of the background's 5,448 pages have."""
 
 _FILES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 _WORD = "\u2581"
 """What the first piece of a word starts with."""
 _SKIP, _BREAK = -1, -2
+_STEPS = 320
+"""The vectors of words are kept as whole numbers of this part of 1: of hundreds of words that are added up, nobody sees
+the difference, and there is four times as much room."""
 _APART = b" " + OPEN_TOKEN + b" "
 
 Vectors = NDArray[np.float32]
 
 
-def vectors(texts: Sequence[str], language: str = ENGLISH) -> Vectors:
+def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True) -> Vectors:
     """One row of length 1 for each text; zeros for a text without a word that counts.
 
-    `language` says whose stop words are left out. The vectors know English best.
+    `language` says whose stop words are left out. The vectors know English best. Without `rare` words only those count
+    that the vectors know as a whole, or that are common in English: cutting a word takes 10 us, a page has dozens of
+    new ones, and what is said in hundreds of words does not hang on them.
 
     >>> doctor, physician, train = vectors(["a doctor", "the physicians", "railway timetable"])
     >>> bool(doctor @ physician > 0.4 > 0.1 > doctor @ train)
     True
     """
-    words = _model().words(language)
-    bags, values = words.read(texts)
-    return unit(bags.times(values, words.model.pieces).astype(np.float32))
-
-
-class StemVectors:
-    """Vectors of bags of stems: for whoever has read a page into stems, and would not read it again.
-
-    A bag is the sum of its stems, each log(1 + f) times. A stem points where the words point that have it, as far as
-    the vectors know them as whole words. Other stems that are common in English are cut into pieces, which says less,
-    so they count less; and the rest counts nothing, but for those that are asked for. So there are vectors of 11,000
-    stems, made once.
-
-    >>> found = StemVectors()
-    >>> found.meet(["doctor", "ward", "physician", "railway"])
-    >>> doctor, physician, train = (found.bag(np.array([n]), np.array([1])) for n in (0, 2, 3))
-    >>> bool(doctor @ physician > 0.4 > 0.1 > doctor @ train)
-    True
-    >>> bool(found.bag(np.array([0, 1]), np.array([2, 1])) @ physician > 0.3)
-    True
-    """
-
-    def __init__(self, asked: Iterable[str] = ()) -> None:
-        self._row, self._rows, self._weights = _stems()
-        if new := [stem for stem in dict.fromkeys(asked) if stem not in self._row]:
-            self._row = {**self._row, **{stem: len(self._rows) + nth for nth, stem in enumerate(new)}}
-            self._rows = np.concatenate([self._rows, _rounded(_cut(new))])
-            self._weights = np.concatenate([self._weights, np.full(len(new), CUT, np.float32)])
-        self._row_of = np.zeros(1024, np.int32)
-        """By the number of a stem; 0 for those that count nothing."""
-        self._met = 0
-
-    def meet(self, stems: Sequence[str]) -> None:
-        """The next stems, in the order of their numbers."""
-        begin, self._met = self._met, self._met + len(stems)
-        self._row_of = fit(self._row_of, self._met)
-        self._row_of[begin : self._met] = np.fromiter(map(self._row.get, stems, repeat(0)), np.int32, len(stems))
-
-    def bag(self, numbers: NDArray[Any], counts: NDArray[Any]) -> Vectors:
-        """A vector of length 1 for a bag of stems, by those of them that count most."""
-        rows = self._row_of[numbers]
-        weights = np.log1p(counts, dtype=np.float32) * self._weights[rows]
-        if len(rows) > MOST_STEMS:
-            kept = np.argpartition(-weights, MOST_STEMS)[:MOST_STEMS]
-            rows, weights = rows[kept], weights[kept]
-        return unit(weights @ self._rows[rows].astype(np.float32))
-
-
-@cache
-def _stems() -> tuple[dict[str, int], NDArray[np.int8], NDArray[np.float32]]:
-    """Stems that have a vector: the row of each, the rows, and what each counts. Row 0 is none."""
-    model = _model()
-    words = {at: name[1:] for at, name in enumerate(model.names) if name.startswith(_WORD) and name[1:].isalpha()}
-    words = {at: word for at, word in words.items() if word.isascii() and word.islower()}
-    whole: dict[str, list[int]] = {}
-    for at, stem in zip(words, stem_all([word.encode() for word in words.values()]), strict=True):
-        if stem:
-            whole.setdefault(stem, []).append(at)
-    common = Background.load().frequency
-    cut = [stem for stem, pages in common.items() if pages >= COMMON and stem not in whole]
-    none = np.zeros((1, DIMENSIONS), np.float32)
-    found = np.array([model.pieces[pieces].sum(axis=0) for pieces in whole.values()])
-    weights = np.concatenate([[0.0], np.ones(len(whole)), np.full(len(cut), CUT)]).astype(np.float32)
-    return {stem: row for row, stem in enumerate([*whole, *cut], 1)}, _rounded(none, found, _cut(cut)), weights
-
-
-def _cut(stems: Sequence[str]) -> Vectors:
-    """What the pieces of each stem sum to; it is cut as a word that has it, or nearly: the stemmer turns y into i."""
-    words = [f"{stem[:-1]}y" if stem.endswith("i") and len(stem) > 2 else stem for stem in stems]
-    pieces, starts = _model().cut(words)
-    found: Vectors = np.add.reduceat(_model().pieces[pieces], starts, axis=0)
-    return found
-
-
-def _rounded(*rows: Vectors) -> NDArray[np.int8]:
-    """Rows as they are kept."""
-    found: NDArray[np.int8] = np.clip(np.rint(unit(np.concatenate(rows)) * _PARTS), -127, 127).astype(np.int8)
-    return found
+    words = _model().words(language, rare)
+    bags = words.read(texts)
+    return unit(bags.times(bags.counts, words.rows).astype(np.float32))
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
@@ -177,18 +97,18 @@ class _Model:
     begins: NDArray[np.bool_]
     """Which pieces stand at the beginning of a word."""
     digest: str
-    names: list[str]
-    """Of the pieces."""
-    _words: dict[str, _Words] = field(default_factory=dict)
+    whole: frozenset[str]
+    """Words that are one piece."""
+    _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
 
-    def words(self, language: str) -> _Words:
+    def words(self, language: str, rare: bool) -> _Words:
         """The words met in a language; when they are too many, they are met anew."""
-        known = self._words.pop(language, None)
+        known = self._words.pop((language, rare), None)
         if known is None or known.count > REMEMBERED:
-            known = _Words(self, language)
+            known = _Words(self, language, rare)
             if len(self._words) >= LANGUAGES:
                 del self._words[next(iter(self._words))]
-        self._words[language] = known
+        self._words[language, rare] = known
         return known
 
     def cut(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
@@ -207,19 +127,18 @@ class _Model:
 
 
 class _Words:
-    """Words to numbers, numbers to pieces: those of word w are `pieces[starts[w] : starts[w + 1]]`."""
+    """Words to numbers, numbers to vectors of length 1."""
 
-    def __init__(self, model: _Model, language: str) -> None:
+    def __init__(self, model: _Model, language: str, rare: bool) -> None:
         self.model, self.language = model, language
+        self._common = None if rare else Background.load().frequency
         self.count = 0
-        self.starts = np.zeros(1024, np.intp)
-        self.pieces = np.zeros(4096, np.int32)
-        self.scale = np.zeros(1024)
-        """1 / |sum of its pieces|."""
+        self.rows = np.zeros((1024, DIMENSIONS), np.int8)
+        """What a word's pieces sum to, of length _STEPS."""
         self._lexicon = Lexicon(self._numbers, bits=18)
 
-    def read(self, texts: Sequence[str]) -> tuple[Bags, NDArray[np.float64]]:
-        """The texts as bags of pieces, and how much each piece counts."""
+    def read(self, texts: Sequence[str]) -> Bags:
+        """The texts as bags of words; their counts are how much each word counts."""
         language = self.language
         # Each on its own: how a text is cut may depend on what else is in it.
         folded = [fold(text[:LONGEST].replace("\x01", " "), language) for text in texts]
@@ -231,19 +150,17 @@ class _Words:
         place = np.arange(len(owners)) - first[owners]
         distinct, at = np.unique(owners << 32 | numbers, return_inverse=True)
         frequency = np.bincount(at, 1.0 / (1.0 + place / EARLY), len(distinct))
-        owners, numbers = distinct >> 32, distinct & 0xFFFFFFFF
-        counts = self.starts[numbers + 1] - self.starts[numbers]
-        ends = np.cumsum(counts)
-        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(self.starts[numbers] - ends + counts, counts)
-        owned = np.bincount(owners, counts, len(texts)).astype(np.intp)
-        values = np.repeat(np.log1p(frequency) * self.scale[numbers], counts)
-        starts = np.concatenate([[0], np.cumsum(owned)]).astype(np.intp)
-        return Bags(starts, self.pieces[places].astype(np.intp), values), values
+        starts = np.searchsorted(distinct >> 32, np.arange(len(texts) + 1))
+        return Bags(starts, (distinct & 0xFFFFFFFF).astype(np.intp), np.log1p(frequency))
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
         """The numbers of raw tokens, for the lexicon to remember."""
         stems = stem_all(tokens, self.language)
         words = [token.decode("utf-8", "ignore") if stem else "" for token, stem in zip(tokens, stems, strict=True)]
+        if self._common is not None:
+            whole, common = self.model.whole, self._common
+            known = (word in whole or common.get(stem, 0) >= COMMON for word, stem in zip(words, stems, strict=True))
+            words = [word if kept else "" for word, kept in zip(words, known, strict=True)]
         new = iter(range(self.count, self.count + len(words)))
         numbers = [next(new) if word else _SKIP for word in words]
         self._add([word for word in words if word])
@@ -253,18 +170,14 @@ class _Words:
         if not words:
             return
         pieces, starts = self.model.cut(words)
-        begin, count = int(self.starts[self.count]), self.count + len(words)
+        count = self.count + len(words)
         counts = np.diff(starts, append=len(pieces))
         sums = self.model.pieces[pieces[starts]]
         for nth in range(1, int(counts.max())):  # add.reduceat takes three times as long
             longer = (counts > nth).nonzero()[0]
             sums[longer] += self.model.pieces[pieces[starts[longer] + nth]]
-        lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-        self.pieces = fit(self.pieces, begin + len(pieces))
-        self.starts, self.scale = fit(self.starts, count + 1), fit(self.scale, count)
-        self.pieces[begin : begin + len(pieces)] = pieces
-        self.starts[self.count + 1 : count + 1] = begin + starts + counts
-        self.scale[self.count : count] = 1.0 / np.maximum(lengths, 1e-6)
+        self.rows = fit(self.rows, count)
+        self.rows[self.count : count] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127)
         self.count = count
 
 
@@ -291,7 +204,8 @@ def _model() -> _Model:
     begins = np.fromiter((name.startswith(_WORD) for name in names), bool, len(pieces))
     content = xxhash.xxh3_64(pieces.data)
     content.update(cutting.read_bytes())
-    return _Model(pieces, tokenizer, begins, content.hexdigest(), names)
+    whole = frozenset(name[1:] for name in names if name.startswith(_WORD))
+    return _Model(pieces, tokenizer, begins, content.hexdigest(), whole)
 
 
 def _directory() -> Path:

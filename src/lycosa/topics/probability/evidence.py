@@ -27,10 +27,10 @@ from lycosa.core.columns import fit
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
 from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
-from lycosa.text.embeddings import DIMENSIONS, StemVectors
+from lycosa.text.embeddings import DIMENSIONS
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import stems
-from lycosa.topics.embedding import STEPS, packed
+from lycosa.topics.embedding import STEPS
 
 ANSWERS = ("body", "head", "lead", "meaning")
 
@@ -97,7 +97,6 @@ class Looking:
         self.share = np.zeros(SLOTS, np.float32)
         """On what share of pages elsewhere each stem is."""
         self.meaning = meaning
-        self._vectors = StemVectors(stems(" ".join(words))) if meaning is not None else None
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
         self._length = 0.0
@@ -115,8 +114,6 @@ class Looking:
             return
         known = len(self.names)
         self.names += new
-        if self._vectors is not None:
-            self._vectors.meet(new)
         self._slot_of = fit(self._slot_of, len(self.names))
         slots = self._slot_of[known : len(self.names)] = slots_of(new)
         background = self._background
@@ -144,29 +141,21 @@ class Looking:
         language: str,
         data: Mapping[str, Any],
         title: str = "",
-        vector: NDArray[np.int8] | None = None,
     ) -> Evidence:
-        """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit.
-
-        Words are the crawl's, by their numbers, unless a vector is given that was made of them.
-        """
+        """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit."""
+        vector = data.get("vector")
+        known = isinstance(vector, bytes) and len(vector) == DIMENSIONS
         evidence = Evidence(
             *self._features(found, terms, node, links, language),
             np.zeros(len(ANSWERS), np.float32),
-            self.vector(terms) if vector is None else vector,
+            np.frombuffer(vector, np.int8) if known and vector else np.zeros(DIMENSIONS, np.int8),
             quality=float(data.get("quality", 1.0)),
         )
         self._answer(evidence, found, terms, language, title)
         phrased = data.get("phrases")
         if phrased is not None:  # without the phrases that were asked for, their words alone say less
-            evidence.against = max(evidence.against, 0.75 - 0.75 * float(phrased))
+            evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
         return evidence
-
-    def vector(self, terms: Terms) -> NDArray[np.int8]:
-        """What a page means, by the crawl's words on it; zeros where no vectors are installed."""
-        if self._vectors is None:
-            return np.zeros(DIMENSIONS, np.int8)
-        return np.frombuffer(packed(self._vectors.bag(terms.ids, terms.counts)), np.int8)
 
     def count(self, evidence: Evidence, words: int) -> None:
         """The page is one of the crawl's: what is on it is more common now."""

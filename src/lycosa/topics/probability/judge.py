@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import digest, vectors
+from lycosa.text.embeddings import DIMENSIONS, digest, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
@@ -55,6 +56,9 @@ SEEN = 2
 
 NAMED = 8
 """Words and links that an explanation names."""
+
+READ = 2000
+"""Characters of a page that its vector is made of."""
 
 Column = NDArray[np.float32]
 
@@ -144,12 +148,10 @@ class Probability:
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
         """What the log keeps of example pages: the words that they share, and of each what can be seen of it."""
         found, words = [page for page in pages if page.main or page.marked], Vocabulary()
-        looking = Looking({}, (), _meaning({}, []))
         kept = []
         for page in found:
             reading = words.read(page)
             terms = reading.terms
-            looking.meet(words.terms[len(looking.names) :])
             if len(terms.ids):
                 kept.append(
                     {
@@ -159,7 +161,7 @@ class Probability:
                         "node": page.node,
                         "links": list(dict.fromkeys(page.links.urls))[:1000],
                         "language": reading.language,
-                        "vector": looking.vector(terms).tobytes(),
+                        "vector": _vector(page, reading.language),
                     }
                 )
         return {"centroid": centroid(found), "pages": kept}
@@ -170,7 +172,7 @@ class Probability:
         """Score the page, and each link by its anchor."""
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge(page, reading)
-        data: dict[str, Any] = {}
+        data: dict[str, Any] = {"vector": _vector(page, reading.language)} if self.meaning is not None else {}
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
             data["read"] = reading.language
         if self._phrases is not None:
@@ -342,6 +344,14 @@ class Probability:
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
 
 
+def _vector(page: Page, language: str) -> bytes:
+    """What the log keeps of a page's meaning."""
+    try:
+        return packed(vectors([f"{page.title} {(page.main or page.text)[:READ]}"], language, rare=False)[0])
+    except InputError:  # no vectors are installed
+        return bytes(DIMENSIONS)
+
+
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
     """The words as a vector; None where none are installed."""
     try:
@@ -361,5 +371,4 @@ def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
         np.array(kept["counts"], np.uint16),
         marks=np.array(kept["marks"], np.uint8),
     )
-    vector = np.frombuffer(kept["vector"], np.int8)
-    return looking.see(found, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept, vector=vector)
+    return looking.see(found, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
