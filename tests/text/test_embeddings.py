@@ -32,7 +32,7 @@ def fresh() -> Iterator[None]:
 
 
 STEP = 1 / 320
-"""Vectors of words are rounded: none of their numbers is off by more than half of this, sums of few by no more than it."""
+"""Vectors of words are rounded: none of their numbers is off by more than half of this."""
 
 STOCK = """
 import json, sys, wordllama
