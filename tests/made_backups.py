@@ -38,6 +38,7 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
     (directory / "archive").mkdir(parents=True)
     (directory / "crawl.toml").write_text('topic = "reefs"\n')
     (directory / "live.json").write_text("{}")
+    (directory / "working-on").write_bytes(b"\0\0\0\x12https://a.example/")
     (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
     log = SqliteLog(directory / "log.sqlite")
     log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
@@ -117,7 +118,7 @@ NASTY: list[Any] = [
 PATHS = [
     "../victim/x", "/tmp/lycosa-out", "crawls/../../victim/x", "crawls/crawl-0/../../../victim/x", "other/x", "x", ".",
     "crawls/crawl-0/a/b/c", "crawls/crawl-0/lock", "crawls/crawl-0/live.json", "crawls/crawl-0/search.sqlite",
-    "crawls/crawl-0/log.sqlite-wal", "crawls/crawl-0/log.sqlite.new", "crawls/crawl-9/crawl.toml", "crawls/.x/y",
+    "crawls/crawl-0/working-on", "crawls/crawl-0/log.sqlite-wal", "crawls/crawl-0/log.sqlite.new", "crawls/crawl-9/crawl.toml", "crawls/.x/y",
     "crawls/crawl-0/.hidden", "crawls//x", "database/../x.jsonl", "database/x/y.jsonl", "database/rubbish.jsonl",
     "crawls/crawl-0/" + "n" * 300, "crawls/crawl-0/ä.toml", "crawls/crawl-0/a\nb", "crawls/crawl-0/x\0y",
 ]  # fmt: skip

@@ -195,6 +195,15 @@ def test_a_budget_is_per_crawl_not_per_run() -> None:
 # -- how a run ends ------------------------------------------------------------------------------------------
 
 
+def test_what_a_watch_looked_at_again_is_not_paid_for() -> None:
+    """A crawl that goes on after a watch has as many requests left as before it."""
+    made = engine(GraphSpace({"a": ["b"], "b": []}), budget=Budget(requests=3))
+    for number in range(5):
+        made.fold(Visit("a", "revisit", "unchanged", number, data={"follows": 1}))
+    assert ["a", "b"] == nodes(run(made))
+    assert (7, 5) == (made.tally.requests, made.tally.spent["looks again"])
+
+
 def test_the_end_is_recorded() -> None:
     """The last event of a run says why it ended and how many pages there are."""
     made = engine(GraphSpace({"a": ["b"]}))

@@ -15,7 +15,7 @@ import lycosa
 from crawl.helpers import run, world
 from lycosa.collection.mending import mend
 from lycosa.collection.summary import summarise
-from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import Event, Place, Seed, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
@@ -146,6 +146,18 @@ def test_a_damaged_column_is_made_again(crawl: Path, statement: str, what: str) 
     if "file" in statement:  # nothing else tells where it is
         dict(before)[seq].place = Place()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
+
+
+def test_a_log_that_somebody_reads_is_not_damaged(crawl: Path) -> None:
+    """Who has it open is to close it; nothing is changed until then."""
+    SqliteLog(crawl / NAME).close()  # as a crawl leaves it
+    with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
+        reading = log.numbered()
+        next(reading)
+        with pytest.raises(LockedError, match="close that one first"):
+            mend(crawl)
+        reading.close()
+    assert mend(crawl).whole
 
 
 def test_a_damaged_page_is_made_again_from_the_archive(crawl: Path) -> None:

@@ -135,6 +135,20 @@ def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int
     assert "" == Mark(directory).left
 
 
+def test_no_crash_loop_in_robots_txt(tmp_path: Path) -> None:
+    """A robots.txt that ends the process closes its host, like one that can't be had."""
+
+    def sabotage() -> None:
+        def deadly(*_: Any) -> Any:
+            return die()
+
+        web_space.inflate = deadly
+
+    directory = tmp_path / "crawl"
+    assert [signal.SIGKILL, signal.SIGKILL, 0] == [run(directory, sabotage) for _ in range(3)]
+    assert {} == visits(directory)
+
+
 def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
     """Someone kills a crawl while it judges a page that is as good as any other: it is recorded as such."""
     directory = tmp_path / "crawl"

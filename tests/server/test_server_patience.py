@@ -96,8 +96,18 @@ async def closed(writer: asyncio.StreamWriter) -> None:
         (HEAD + b"12345", {"pause": 0.1}, b""),
         (HEAD + b"12345", {"whole": 0.1}, b""),
         (GET + b"GET / HT", {"head": 0.1}, b"200 OK"),
+        (GET + HEAD, {"pause": 0.1}, b"200 OK"),
     ],
-    ids=["nothing", "half a line", "half a head", "no body", "half a body", "a slow body", "half a second request"],
+    ids=[
+        "nothing",
+        "half a line",
+        "half a head",
+        "no body",
+        "half a body",
+        "a slow body",
+        "half a second request",
+        "a second request without its body",
+    ],
 )
 def test_half_a_request_is_ended(sent: bytes, limits: dict[str, float], answer: bytes) -> None:
     """Whoever sends the first half of something, and then nothing, loses the connection; nothing is left of it."""

@@ -163,9 +163,13 @@ def test_what_is_neither_source_nor_page_is_unwanted() -> None:
 
 
 def test_a_source_that_can_not_be_inflated() -> None:
-    """An unknown encoding is an invalid answer."""
-    page = source(b"???", kind="application/xml", content_encoding="rot13")
-    assert ("invalid", "page", "unknown content encoding 'rot13'") == (page.outcome, page.kind, page.note)
+    """An encoding that can not be undone is an invalid answer."""
+    page = source(b"???", kind="application/xml", content_encoding="compress")
+    assert ("invalid", "page", "the content encoding 'compress' is none that can be undone") == (
+        page.outcome,
+        page.kind,
+        page.note,
+    )
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(404, "gone"), (500, "broken"), (503, "busy")])

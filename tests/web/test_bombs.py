@@ -10,7 +10,7 @@ from lycosa.testing import Response
 from lycosa.testing.simulation import run_virtual
 from lycosa.web.html import Document, extract
 from lycosa.web.reading import Readers
-from lycosa.web.taming import MOST_SOURCE, MOST_TAGS, tame
+from lycosa.web.taming import FEW, MOST_SOURCE, MOST_TAGS, tame
 from page_bombs import BOMBS
 
 URL = "http://h.test/"
@@ -59,11 +59,23 @@ def test_so_much_is_read_and_no_more() -> None:
     assert ("first", []) == (page.text.strip(), page.links.urls)
 
 
-def test_of_bodies_the_first_counts() -> None:
-    """A long page with two bodies is parsed with one; a short one as it is."""
-    page = "<html lang=en><body id=a><BODY id=b>" + "words " * 20_000
-    assert "<html lang=en><body id=a><span id=b>" == tame(page)[:36]
-    assert page[:100] == tame(page[:100])
+def test_of_bodies_the_first_count() -> None:
+    """A long page with many bodies is parsed with a few; with one if that is no plain tag. A short page is as it is."""
+    page = "<html lang=en>" + "<body id=a>" * 30 + "words " * 20_000
+    assert (1, FEW, 30 - FEW) == tuple(tame(page).count(tag) for tag in ("<html", "<body", "<span"))
+    wild = "<body '><body id=a><body id=b>" + "words " * 20_000
+    assert "<body '><span id=a><span id=b>" == tame(wild)[:30]
+    assert page[:500] == tame(page[:500])
+
+
+def test_tags_in_comments_do_not_hide_the_one_that_counts() -> None:
+    """Pages were written for several browsers, with a tag for each: the last one is not in a comment."""
+    head = (
+        '<!--[if IE 7]><html class="ie7"><![endif]--><!--[if !IE]><!--><html class="no-js" lang="de"><!--<![endif]-->'
+    )
+    for size in (10, 20_000):
+        page = extract((head + "<title>Riffe</title><body><p>" + "Wort " * size).encode(), URL)
+        assert ("Riffe", "de") == (page.title, page.language)
 
 
 def test_long_links_of_a_long_page_stay_links() -> None:

@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import pytest
 
-from lycosa.web.apart import JOBS
+from lycosa.web.apart import JOBS, send
 from lycosa.web.html import Document
 from lycosa.web.reading import LARGE, Readers, Unreadable, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
@@ -58,18 +59,35 @@ def test_processes_are_kept(readers: Readers) -> None:
     ("deadly", "told"),
     [(signal.SIGSEGV, "ended the process (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
 )
-def test_a_process_that_dies_is_an_outcome(readers: Readers, deadly: signal.Signals, told: str) -> None:
+def test_a_process_that_dies_is_an_outcome(
+    readers: Readers, deadly: signal.Signals, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever asked is told why; the next page is read by another process."""
     readers.run("page", PAGE, URL, "", "")
     child = readers._idle[0].child
     child.send_signal(signal.SIGSTOP)
-    child.send_signal(deadly)
-    child.send_signal(signal.SIGCONT)
-    with pytest.raises(Unreadable) as error:
-        readers.run("page", PAGE, URL, "", "")
+
+    def sent(stream: BinaryIO, message: object) -> None:
+        send(stream, message)
+        child.send_signal(deadly)
+        child.send_signal(signal.SIGCONT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lycosa.web.reading.send", sent)
+        with pytest.raises(Unreadable) as error:
+            readers.run("page", PAGE, URL, "", "")
     assert told in str(error.value)
     assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
     assert child.returncode is not None
+
+
+def test_a_process_that_died_before_is_replaced(readers: Readers) -> None:
+    """It was not the page that it died of: another one reads it."""
+    readers.run("page", PAGE, URL, "", "")
+    child = readers._idle[0].child
+    child.kill()
+    child.wait()
+    assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
 
 
 def test_memory_is_limited() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from lycosa.collection.judging import page_of
 from lycosa.collection.reading import Collection
-from lycosa.core.errors import DamagedError, LycosaError, StoreError
+from lycosa.core.errors import DamagedError, LockedError, LycosaError, StoreError
 from lycosa.core.types import Event, Links, Place, Terms, Visit
 from lycosa.store import codec
 from lycosa.store.directory import Directory
@@ -93,11 +93,15 @@ def mend(directory: Path) -> Mended:
 
 def _settle(path: Path) -> None:
     """Bring what SQLite keeps beside the file into it: there must be nothing of the old one beside the new one."""
+    held = LockedError(f"{path} is held by another program: close that one first")
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         harden(db)
-        db.execute("PRAGMA journal_mode=DELETE")
+        try:
+            db.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.OperationalError as error:
+            raise held if "locked" in str(error) else error from None
     if path.with_name(f"{path.name}-wal").exists():
-        raise StoreError(f"{path} is held by another program: close that one first")
+        raise held
 
 
 def _fault(path: Path) -> str:

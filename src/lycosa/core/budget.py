@@ -30,18 +30,18 @@ REFRESHED = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
 """Why a run ended."""
 
-PAGES = "pages"
+PAGES, LOOKS = "pages", "looks again"
 _BY_KIND = {
     "robots": "robots.txt",
     "sitemap": "sitemaps and feeds",
     "probe": "probes",
     "example": "examples",
     "image": "pictures",
-    "revisit": "looks again",
+    "revisit": LOOKS,
 }
 _BY_OUTCOME = {
     "ok": PAGES,
-    "unchanged": "looks again",
+    "unchanged": LOOKS,
     "redirect": "redirects",
     "loop": "redirects",
     "gone": "dead links",
@@ -54,7 +54,8 @@ _BY_OUTCOME = {
 class Budget:
     """How much a crawl may spend; 0 means no limit.
 
-    Pages, bytes and requests are per crawl, time is per run; of a refresh or a watch requests are per run, too.
+    Pages, bytes and requests are per crawl, time is per run; of a refresh or a watch requests are per run, too, and a
+    crawl that goes on after one does not pay for what was looked at again.
     """
 
     pages: int = 0
@@ -127,5 +128,5 @@ def larger(ending: str, budget: int, pages: int, requests: int) -> str:
 
 
 def _counted(number: int, what: str) -> str:
-    one = what if what in ("robots.txt", "sitemaps and feeds", "looks again") else what.removesuffix("s")
-    return f"{number:,} {what if number != 1 else {'retries': 'retry', 'looks again': 'look again'}.get(what, one)}"
+    one = what if what in ("robots.txt", "sitemaps and feeds", LOOKS) else what.removesuffix("s")
+    return f"{number:,} {what if number != 1 else {'retries': 'retry', LOOKS: 'look again'}.get(what, one)}"

@@ -28,6 +28,7 @@ from lycosa.core.budget import (
     EXHAUSTED,
     HOSTS_SPENT,
     LEFT_ALONE,
+    LOOKS,
     PAGES_SPENT,
     REFRESHED,
     REQUESTS_SPENT,
@@ -281,7 +282,7 @@ class Engine:
 
     def _begin(self) -> None:
         """What this run may spend, by what the log knows of those before it."""
-        self._before = self.tally.requests if self.keeper is not None else 0
+        self._before = self.tally.requests if self.keeper is not None else self.tally.spent[LOOKS]
         if self._meter is not None:
             self._received = self.tally.bytes - self._meter.bytes
             self._meter.limit = self.budget.bytes - self._received if self.budget.bytes else math.inf

@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
+from lycosa.core.mark import NAME as MARK
 from lycosa.people.database import Database, Row
 from lycosa.people.migrating import scripts, tables_of, version
 from lycosa.people.tables import PASSING, Checker
@@ -36,7 +37,7 @@ from lycosa.version import __version__
 
 FORM = 1
 MANIFEST = "manifest.json"
-PASSING_FILES = frozenset({SEARCH, "lock", "live.json"})
+PASSING_FILES = frozenset({SEARCH, MARK, "lock", "live.json"})
 """Files of a crawl that are of the moment, or made again."""
 
 

@@ -45,8 +45,8 @@ class Patient(H11Protocol):
         _stop(self._waiting)
         self._begun = None
         super().on_response_complete()
-        if self.conn.trailing_data[0]:  # but the next one has begun already
-            self._wait()
+        if self.conn.trailing_data[0] or not (self.cycle is None or self.cycle.response_complete):
+            self._wait()  # but the next one has begun already
 
     def pause_writing(self) -> None:
         """What was sent is not taken."""

@@ -190,7 +190,7 @@ class WebSpace(Space):
         return self._visit(task)
 
     async def _visit(self, task: Task) -> Page:
-        lane, started = self.lane(task.node), self.clock()
+        lane, started, ended = self.lane(task.node), self.clock(), 0.0
         wanted = frozenset[str]() if task.kind in ("robots", "sitemap") else self.wanted
         if task.kind == "image":
             wanted = IMAGES
@@ -198,6 +198,7 @@ class WebSpace(Space):
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
             response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
+            ended = self.clock()  # reading it, elsewhere perhaps, is none of the host's time
             page = await self._page(task, response)
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
@@ -209,13 +210,15 @@ class WebSpace(Space):
                 self._probed.discard(origin(task.node))
             raise
         finally:
-            self.politeness.end(lane, self.clock() - started, task.node)
-        page.started, page.ended = started, self.clock()
+            ended = ended or self.clock()
+            self.politeness.end(lane, ended - started, task.node)
+        page.started, page.ended = started, ended
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
             self._give_up(lane, page)
         page.title, page.note = _clean(page.title), _clean(page.note)
         if task.kind == "robots":
-            self._finish_robots(task, page)
+            with self.mark.on(task.node):
+                self._finish_robots(task, page)
         return page
 
     async def _heard(self, body: bytes, at: float) -> Page:

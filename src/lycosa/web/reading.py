@@ -53,6 +53,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            process_group=0,  # Ctrl-C is for us: it goes when we do
             env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
 
@@ -102,9 +103,7 @@ class Readers:
     def run(self, job: str, *given: Any) -> Any:
         """Have a job done in another process; any thread may ask. OSError if none can be started."""
         with self._room:
-            with self._lock:
-                process = self._idle.pop() if self._idle else None
-            process = process or _Process(self.memory)
+            process = self._free() or _Process(self.memory)
             try:
                 message = process.ask(job, given)
             except BaseException:
@@ -118,6 +117,16 @@ class Readers:
         if "error" in message:
             raise RuntimeError(message["error"])
         return JOBS[job].unpacked(message["result"])
+
+    def _free(self) -> _Process | None:
+        """One that has nothing to do. What died meanwhile did not die of a page."""
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.child.poll() is None:
+                    return process
+                process.end()
+        return None
 
     def close(self) -> None:
         """End those that have nothing to do."""

@@ -24,6 +24,10 @@ MOST_COPIED = 8_000_000
 SHORT = 80_000
 """Characters up to which attributes can't be so many that joining them takes long."""
 
+FEW, BRIEF = 10, 1_000
+"""Tags `<html>` that are taken for what they are, and the characters of each: pages have some in comments before the
+one that counts, for browsers of old. The same of `<body>`."""
+
 _NAMES = "big code em font nobr small strike strong tt".split()
 _FORMATTING = "(?=[bcefinstuBCEFINSTU])(?:[bisuBISU]|{})(?=[\\s/>])".format(
     "|".join("".join(f"[{c}{c.upper()}]" for c in name) for name in _NAMES)
@@ -36,6 +40,8 @@ _FORMATTING_TAG = re.compile(rf"<(/?){_FORMATTING}")
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _BETWEEN = re.compile(r"[\s/\"']+")
 _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
+# Nothing that a parser could read in another way: so where it ends here, it ends.
+_PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
 def tame(source: str) -> str:
@@ -52,7 +58,7 @@ def tame(source: str) -> str:
         tags = MOST_TAGS
     harmless = tags * len(source) < HARMLESS
     if not harmless or len(source) > SHORT:
-        source = _with_one_body(source)
+        source = _with_few_bodies(source)
     if harmless:
         return source
     if tags * sum(map(len, _REOPENED.findall(source))) > MOST_COPIED:
@@ -63,20 +69,21 @@ def tame(source: str) -> str:
     return source
 
 
-def _with_one_body(source: str) -> str:
-    """Of tags `<html>` and `<body>` only the first counts."""
+def _with_few_bodies(source: str) -> str:
+    """Of tags `<html>` and `<body>` only the first count: a few that are short, or one."""
     names = [name.lower() for name in _BODY.findall(source)]
     if len(names) == len(set(names)):
         return source
-    seen: set[str] = set()
+    left: dict[str, int] = {}
 
-    def once(tag: re.Match[str]) -> str:
+    def kept(tag: re.Match[str]) -> str:
         name = tag[0].lower()
-        first = name not in seen
-        seen.add(name)
-        return tag[0] if first else "<span"
+        first, more = name not in left, left.get(name, FEW)
+        brief = more > 0 and _PLAIN_END.match(source, tag.end(), tag.end() + BRIEF) is not None
+        left[name] = more - 1 if brief else 0 if first else more
+        return tag[0] if brief or first else "<span"
 
-    return _BODY.sub(once, source)
+    return _BODY.sub(kept, source)
 
 
 def _has_more(tag: str, most: int) -> bool:

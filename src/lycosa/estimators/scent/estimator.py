@@ -96,10 +96,10 @@ _BEGIN = (OF_CONTEXT.start or 0, OF_ANCHOR.start, OF_ADDRESS.start)
 class Scent:
     """An estimator that starts from what the topic says of a link and learns from every page what led to good ones.
 
-    b is a page's outcome: the judge's beta if that is a probability, else sharpened by our own reading of its words and
-    by relevance feedback (Sharpening). s is the mean of the positive ones, m0 the mean of all, shrunk to 0 by five
-    pages. The lift of a group of pages (those that a word, a token of an address led to) is (sum b - m0 n) / (n + 3).
-    A score is a weighted sum:
+    b is a page's outcome: the judge's beta, sharpened by our own reading of its words and, unless beta is a
+    probability, by relevance feedback (Sharpening). s is the mean of the positive ones, m0 the mean of all, shrunk to 0
+    by five pages. The lift of a group of pages (those that a word, a token of an address led to) is
+    (sum b - m0 n) / (n + 3). A score is a weighted sum:
 
         weight  term               what it is
         .4      pages              sum of the parents' b over (their number + 2), by s
