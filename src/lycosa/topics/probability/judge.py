@@ -346,8 +346,9 @@ class Probability:
 
 def _vector(page: Page, language: str) -> bytes:
     """What the log keeps of a page's meaning."""
-    try:
-        return packed(vectors([f"{page.title} {(page.main or page.text)[:READ]}"], language, rare=False)[0])
+    try:  # what is rare in English may be common in another language
+        rare = language != ENGLISH
+        return packed(vectors([f"{page.title} {(page.main or page.text)[:READ]}"], language, rare=rare)[0])
     except InputError:  # no vectors are installed
         return bytes(DIMENSIONS)
 
