@@ -118,7 +118,8 @@ NASTY: list[Any] = [
 PATHS = [
     "../victim/x", "/tmp/lycosa-out", "crawls/../../victim/x", "crawls/crawl-0/../../../victim/x", "other/x", "x", ".",
     "crawls/crawl-0/a/b/c", "crawls/crawl-0/lock", "crawls/crawl-0/live.json", "crawls/crawl-0/search.sqlite",
-    "crawls/crawl-0/working-on", "crawls/crawl-0/log.sqlite-wal", "crawls/crawl-0/log.sqlite.new", "crawls/crawl-9/crawl.toml", "crawls/.x/y",
+    "crawls/crawl-0/working-on", "crawls/crawl-0/log.sqlite-wal", "crawls/crawl-0/log.sqlite.new",
+    "crawls/crawl-9/crawl.toml", "crawls/.x/y",
     "crawls/crawl-0/.hidden", "crawls//x", "database/../x.jsonl", "database/x/y.jsonl", "database/rubbish.jsonl",
     "crawls/crawl-0/" + "n" * 300, "crawls/crawl-0/ä.toml", "crawls/crawl-0/a\nb", "crawls/crawl-0/x\0y",
 ]  # fmt: skip
