@@ -64,6 +64,7 @@ RUN = {
     "label": ["label", "{crawl}", "{seed}", "--yes"],
     "label ask": ["label", "{crawl}", "--json"],
     "judge": ["judge", "{crawl}", "{query}", "--threshold", "0.2"],
+    "mend": ["mend", "{crawl}"],
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", "--delay", "0"],
     "refresh": ["refresh", "{mine}/crawl", "--all"],
     "watch": ["watch", "{mine}/crawl", "--max-time", "0.5"],

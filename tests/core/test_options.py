@@ -124,7 +124,14 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"budget = = 3", b"topic = \xff", b"budget = 1\nbudget = 2", b"a = " + b"[" * 5_000, b"budget = " + b"1" * 5_000],
+    [
+        b"budget = = 3",
+        b"topic = \xff",
+        b"budget = 1\nbudget = 2",
+        b"a = " + b"[" * 5_000,
+        b"a." * 20_000 + b"b = 1",
+        b"budget = " + b"1" * 5_000,
+    ],
 )
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     """A file that isn't TOML is named as such."""

@@ -245,7 +245,7 @@ def test_a_crawl_is_its_own_table(tmp_path: Path) -> None:
         Visit("circle", "redirect", "ok", 1, links=Links.to("circle 2")),
         Visit("circle 2", "redirect", "ok", 1, links=Links.to("circle")),
         visit("c", "PH"),
-        Visit("d", "page", "not-found", 1),
+        Visit("d", "page", "gone", 1),
     )
     learned = train_rules(path, small_model(), paper_web())
     assert {"DH": {"CH": 1.0, "PH": 1.0}, "CH": {"DH": 1.0}} == cases(learned.book)

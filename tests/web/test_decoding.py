@@ -35,7 +35,12 @@ def test_one_bad_byte_is_one_bad_character() -> None:
         # then the header
         (b"<meta charset=koi8-r>gr\xfcn", "iso-8859-1", "<meta charset=koi8-r>grün"),
         ("grün".encode("utf-16-le"), "utf-16le", "grün"),
-        # then a meta element, in any spelling, wherever in the head
+        # then an XML declaration, where no meta element says otherwise
+        (b"<?xml version='1.0' encoding='koi8-r'?>\xd2\xc9\xc6", "", "<?xml version='1.0' encoding='koi8-r'?>риф"),
+        ("<?xml encoding='utf-8'?>ü".encode() + b"\xff\xfe", "", "<?xml encoding='utf-8'?>ü\ufffd\ufffd"),
+        # UTF-8 that a part of the page is not is still UTF-8
+        ("<meta charset=utf-8>ü–".encode() + b"\xe9 " * 41, "", "<meta charset=utf-8>ü–" + "\ufffd " * 41),
+        # or a meta element, in any spelling, wherever in the head
         (b"<META CHARSET='windows-1251'>\xf0\xe8\xf4", "", "<META CHARSET='windows-1251'>риф"),
         (b"<meta content='a>b' charset=koi8-r>\xd2\xc9\xc6", "", "<meta content='a>b' charset=koi8-r>риф"),
         (b"<meta charset=nonsense><meta charset=koi8-r>\xd2", "", "<meta charset=nonsense><meta charset=koi8-r>р"),

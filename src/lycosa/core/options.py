@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 import types
 import typing
@@ -27,6 +28,11 @@ def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str 
 
 LARGEST = 1_000_000
 """Bytes of a file of options."""
+
+MOST_PARTS = 16
+"""Of a key in such a file; ours have one."""
+
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
 RETIRED = ("learn_labels",)
 """What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
@@ -401,7 +407,7 @@ class Options:
                 text = file.read(LARGEST + 1)
             if len(text) > LARGEST:
                 raise InputError(f"{path} has more than {LARGEST:,} bytes: it is no file of options")
-            told = tomllib.loads(text.decode())
+            told = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets in brackets
@@ -420,6 +426,18 @@ class Options:
             mark = "# " if value == default_of(item) else ""
             lines += [f"# {item.metadata['help']}", f"{mark}{item.name} = {toml_of(value)}"]
         return "\n".join(lines) + "\n"
+
+
+def _flat(text: str) -> str:
+    """TOML without keys of very many parts: a parser takes memory with the square of them.
+
+    >>> _flat("a.b = 'c.d' # e.g. f.g")
+    "a.b = 'c.d' # e.g. f.g"
+    """
+    bare = _QUOTED.sub("_", text)
+    if any(part.count(".") > MOST_PARTS for part in re.split(r"[=,\n\[\]{}]", bare)):
+        raise ValueError(f"a key has more than {MOST_PARTS} parts")
+    return text
 
 
 def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:

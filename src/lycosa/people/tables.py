@@ -142,11 +142,19 @@ def _id(value: Any) -> None:
         raise ValueError("it is no id")
 
 
+MOST_MEMORY, MOST_WORK = 262_144, 4_000_000
+"""Of a password's hash: kB, and kB times rounds. Ours have 65,536 and three rounds."""
+
+
 def _password(value: Any) -> None:
     """An argon2 hash at a cost that a machine can bear: it is computed when somebody signs in."""
     shape = r"\$argon2id\$v=\d{1,3}\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{1,100}\$[A-Za-z0-9+/]{1,200}"
-    if not re.fullmatch(shape, value, re.ASCII):
+    found = re.fullmatch(shape, value, re.ASCII)
+    if not found:
         raise ValueError("it is no argon2id hash")
+    memory, rounds, lanes = map(int, found.groups())
+    if memory > MOST_MEMORY or memory * rounds > MOST_WORK or lanes > 16:
+        raise ValueError("it is an argon2id hash that costs too much")
 
 
 def _object(most: int) -> Rule:

@@ -1,8 +1,9 @@
 """Bytes to text as browsers do it, for every reader of pages.
 
 In this order, after the HTML standard: a byte order mark, the charset of the Content-Type header, what a `meta` element
-declares, a look at the bytes. Names mean what the Encoding standard says (`latin-1` is windows-1252, `gb2312` is GBK),
-and a name that it does not know declares nothing. Bytes that are wrong become U+FFFD, one by one: a declaration holds.
+or an XML declaration declares, a look at the bytes. Names mean what the Encoding standard says (`latin-1` is
+windows-1252, `gb2312` is GBK), and a name that it does not know declares nothing. Bytes that are wrong become U+FFFD,
+one by one: a declaration holds.
 
 One departure: UTF-8 is declared by habit. Where hardly any byte beyond ASCII fits it, the declaration is disproved as a
 whole, and the bytes decide. Browsers would show nothing but U+FFFD there.
@@ -19,7 +20,7 @@ from turbohtml.detect import detect
 
 DEFAULT = "windows-1252"
 
-DISPROVED = 10
+DISPROVED = 100
 """Sequences that are no UTF-8 for each one that is: with more of them nothing here was meant to be."""
 
 SPARSE = 5_000
@@ -33,6 +34,7 @@ SAMPLE = 100_000
 
 _MARKS = ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE"))
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
 _INSTEAD = {"UTF-16LE": "UTF-8", "UTF-16BE": "UTF-8", "x-user-defined": DEFAULT}
 """What a meta element means that declares one of these: it could not have been read if it were true."""
@@ -89,7 +91,7 @@ def _decoded(body: bytes, name: str) -> str:
 
 
 def _declared(body: bytes) -> str:
-    """The encoding that a meta element declares; not one in a comment or in a script."""
+    """The encoding that a meta element declares, not one in a comment or in a script; or else an XML declaration."""
     for size in HEADS:
         head = body[:size]
         at = head.lower().find(b"charset")
@@ -97,7 +99,9 @@ def _declared(body: bytes) -> str:
             return name
         if len(head) == len(body):
             break
-    return ""
+    found = _XML.match(body)
+    name = encoding_named(found[2].decode("latin-1")) if found else ""
+    return _INSTEAD.get(name, name)
 
 
 def _in_meta(head: bytes) -> str:
