@@ -224,7 +224,7 @@ def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
     trials = [Trial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
     runs = Runs({trial: watch_world(trial, out) for trial in trials})  # read, not run again
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
-    slack = 0.01
+    slack = 0.02  # two webs tell no finer: which pages are watched, and what they are worth, is the judge's word
     assert mean["automatic"] >= max(mean["fixed"], mean["proportional"]) - slack, mean
     assert mean["known"] >= mean["automatic"] - slack, mean
     for trial, one in runs.made.items():
