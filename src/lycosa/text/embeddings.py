@@ -53,8 +53,8 @@ _WORD = "\u2581"
 """What the first piece of a word starts with."""
 _SKIP, _BREAK = -1, -2
 _STEPS = 320
-"""The vectors of words are kept as whole numbers of this part of 1: of hundreds of words that are added up, nobody sees
-the difference, and there is four times as much room."""
+"""The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
+the difference."""
 _APART = b" " + OPEN_TOKEN + b" "
 
 Vectors = NDArray[np.float32]
