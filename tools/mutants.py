@@ -183,6 +183,165 @@ def checkout(tests: Path, into: Path) -> Path:
     return into
 
 
+def pytest(
+    project: Path, *arguments: str, patience: float | None = None, **variables: str
+) -> tuple[int | None, list[str]]:
+    """Run tests there. Its status, None if it did not end in time; and the tests that failed."""
+    environment = {**os.environ, "PYTHONPATH": f"{project / 'src'}{os.pathsep}{project}", **variables}
+    command = [str(HERE / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider"]
+    with subprocess.Popen(
+        [*command, *arguments], cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, text=True,
+    ) as running:  # fmt: skip
+        try:
+            output, _ = running.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, 9)
+            return None, []
+    lines = [line.partition(" ") for line in output.splitlines()]
+    return running.returncode, [rest.partition(" - ")[0] for word, _, rest in lines if word in ("FAILED", "ERROR")]
+
+
+def mark(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+    if test and (number, test) not in _seen:
+        _seen.add((number, test))
+        with open(os.environ["{HIT.upper()}"], "a") as file:
+            file.write(f"{{number}}\\t{{test}}\\n")
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change: where, what stood there, what stands there now. Offsets count bytes, as the parser does."""
+
+    file: str
+    statement: int
+    """The line before which its marker is put."""
+    line: int
+    start: tuple[int, int]
+    end: tuple[int, int]
+    before: str
+    after: str
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """What a node could be instead."""
+    changed = copy.deepcopy(node)
+    match changed:
+        case ast.Compare(ops=[op]) if type(op) in SWAPS:
+            changed.ops = [SWAPS[type(op)]()]  # type: ignore[list-item]
+        case ast.BoolOp() | ast.BinOp() if type(changed.op) in SWAPS:
+            changed.op = SWAPS[type(changed.op)]()  # type: ignore[assignment]
+        case ast.UnaryOp(op=ast.Not()):
+            changed = changed.operand
+        case ast.Constant(value=bool()):
+            changed.value = not changed.value
+        case ast.Constant(value=int() | float()):
+            changed.value = changed.value + 1
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            changed.value = ast.Constant(None)
+        case ast.Expr(value=ast.Call() | ast.Await()) | ast.AugAssign():
+            changed = ast.Pass()
+        case _:
+            return
+    yield changed
+
+
+def sites(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.stmt, ast.AST, ast.AST]]:
+    """All changes of a function: the statement that a marker can stand before, the node, its variant."""
+
+    def inside(statement: ast.stmt) -> Iterator[ast.AST]:
+        """The nodes of a statement without the statements in it, and without annotations and messages of errors."""
+        waiting: list[ast.AST] = [statement]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            for name, value in ast.iter_fields(node):
+                if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.Raise | ast.JoinedStr):
+                    continue
+                for child in value if isinstance(value, list) else [value]:
+                    if isinstance(child, ast.AST) and not isinstance(child, ast.stmt | ast.excepthandler):
+                        waiting.append(child)
+
+    def blocks(body: list[ast.stmt], elif_of: bool = False) -> Iterator[ast.stmt]:
+        for statement in body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue  # functions in it are walked on their own
+            if not elif_of:
+                yield statement
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(statement, name, [])
+                chained = name == "orelse" and len(inner) == 1 and isinstance(inner[0], ast.If)
+                yield from blocks(inner, elif_of=chained)
+            for handler in getattr(statement, "handlers", []):
+                yield from blocks(handler.body)
+            for case in getattr(statement, "cases", []):
+                yield from blocks(case.body)
+
+    for statement in blocks(function.body):
+        for node in inside(statement):
+            for variant in variants(node):
+                yield statement, node, variant
+
+
+def mutants_of(source: Path, name: str) -> list[Mutant]:
+    """All mutants of a file."""
+    text = source.read_text("utf-8")
+    lines = text.splitlines()
+    made = []
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement, node, variant in sites(function):
+                alone = not lines[statement.lineno - 1][: statement.col_offset].strip()
+                if not alone or not hasattr(node, "lineno"):
+                    continue
+                after = ast.unparse(ast.fix_missing_locations(variant))
+                if isinstance(variant, ast.expr):
+                    after = f"({after})"
+                begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+                made.append(Mutant(name, statement.lineno, node.lineno, begin, end, ast.unparse(node), after))
+    return made
+
+
+def mutated(text: str, mutant: Mutant) -> str:
+    """A file's text with the change made."""
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    (first, left), (last, right) = mutant.start, mutant.end
+    joined = lines[first - 1][:left] + mutant.after.encode() + lines[last - 1][right:]
+    return b"".join([*lines[: first - 1], joined, *lines[last:]]).decode()
+
+
+def chosen(count: int, seed: int) -> list[Mutant]:
+    """So many mutants, each in another statement, files weighed by what there is to change in them."""
+    package = HERE / "src" / "lycosa"
+    every = [m for file in sorted(package.rglob("*.py")) for m in mutants_of(file, str(file.relative_to(HERE)))]
+    random.Random(seed).shuffle(every)
+    picked: dict[tuple[str, int], Mutant] = {}
+    for mutant in every:
+        if len(picked) == count:
+            break
+        try:
+            ast.parse(mutated((HERE / mutant.file).read_text("utf-8"), mutant))
+        except SyntaxError:
+            continue
+        picked.setdefault((mutant.file, mutant.statement), mutant)
+    return list(picked.values())
+
+
+def checkout(tests: Path, into: Path) -> Path:
+    """A copy of this checkout with the tests of another."""
+    left = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "demo")
+    shutil.copytree(HERE, into, ignore=left)
+    (into / ".venv").symlink_to(HERE / ".venv")
+    for name in ("tests", "conftest.py"):
+        kept, new = into / name, tests / name
+        if tests != HERE:
+            shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+            shutil.copytree(new, kept, ignore=left) if new.is_dir() else shutil.copy(new, kept)
+    return into
+
+
 def pytest(project: Path, *arguments: str, patience: float | None = None, **variables: str) -> int | None:
     """Run tests there. Its status; None if it did not end in time."""
     environment = {**os.environ, "PYTHONPATH": f"{project / 'src'}{os.pathsep}{project}", **variables}
@@ -198,8 +357,8 @@ def pytest(project: Path, *arguments: str, patience: float | None = None, **vari
             return None
 
 
-def executed(mutants: list[Mutant], project: Path, workers: int) -> tuple[dict[int, list[str]], dict[str, float]]:
-    """The tests that execute each mutant's line, and how long tests take, by one run of all of them."""
+def mark(mutants: list[Mutant], project: Path, record: Path, workers: int) -> None:
+    """Run all tests with a marker before each mutant's line: who executes it, and how long tests take."""
     by_file: dict[str, list[int]] = defaultdict(list)
     for number, mutant in enumerate(mutants):
         by_file[mutant.file].append(number)
@@ -212,19 +371,24 @@ def executed(mutants: list[Mutant], project: Path, workers: int) -> tuple[dict[i
             lines.insert(at, f'{indent}__import__("{HIT}").mark({number})\n')
         (project / file).write_text("".join(lines), "utf-8")
     (project / f"{HIT}.py").write_text(MARKER, "utf-8")
-    hits, junit = project / "hits.tsv", project / "junit.xml"
-    hits.touch()
+    record.mkdir(parents=True, exist_ok=True)
+    hits, junit = record.resolve() / "hits.tsv", record.resolve() / "junit.xml"
+    hits.write_text("")
     pytest(project, "-n", str(workers), f"--junitxml={junit}", "-o", "junit_family=xunit1", **{HIT.upper(): str(hits)})
     for file, text in originals.items():
         (project / file).write_text(text, "utf-8")
+
+
+def executed(record: Path) -> tuple[dict[int, list[str]], dict[str, float]]:
+    """The tests that execute each mutant's line, and how long tests take, as such a run has noted it."""
     lasted = {}
-    for case in xml.parse(junit).iter("testcase"):
+    for case in xml.parse(record / "junit.xml").iter("testcase"):
         file, name = case.get("file", ""), case.get("name", "")
         inner = case.get("classname", "").removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")
         test = "::".join(filter(None, (file, inner if file.startswith("tests") else "", name)))
         lasted[test] = float(case.get("time", 0))
     found: dict[int, list[str]] = defaultdict(list)
-    for line in hits.read_text("utf-8").splitlines():
+    for line in (record / "hits.tsv").read_text("utf-8").splitlines():
         number, _, test = line.partition("\t")
         if test not in found[int(number)]:
             found[int(number)].append(test)
@@ -244,22 +408,33 @@ def outcome(mutant: Mutant, tests: list[str], lasted: dict[str, float], project:
     file = project / mutant.file
     text = file.read_text("utf-8")
     listed = project / "chosen.txt"
-    listed.write_text("\n".join(some), "utf-8")
-    file.write_text(mutated(text, mutant), "utf-8")
-    status = pytest(project, "-x", f"@{listed}", patience=PATIENCE)
-    file.write_text(text, "utf-8")
-    return {0: "survived", 1: "killed", 2: "killed", None: "killed"}.get(status, f"pytest failed ({status})")
+    while some:
+        listed.write_text("\n".join(some), "utf-8")
+        file.write_text(mutated(text, mutant), "utf-8")
+        status, failed = pytest(project, "-x", f"@{listed}", patience=PATIENCE)
+        file.write_text(text, "utf-8")
+        if status == 0:
+            return "survived"
+        if not failed:  # it hangs, or nothing can be imported any more
+            return "killed"
+        if pytest(project, failed[0], patience=PATIENCE)[0] == 0:
+            return "killed"
+        some = [test for test in some if test != failed[0]]  # fails without a mutant as well
+    return "survived"
 
 
 def run(tests: Path, out: Path, count: int, seed: int, workers: int) -> None:
-    """Choose mutants, find who executes them, try each."""
+    """Choose mutants, find who executes them, try each. What the first run noted is kept beside the result."""
     mutants = chosen(count, seed)
     with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
         corpora = HERE.parent / "shared"
         if corpora.exists():
             (Path(directory) / "shared").symlink_to(corpora)
         projects = [checkout(tests, Path(directory) / str(n)) for n in range(workers)]
-        found, lasted = executed(mutants, projects[0], workers + 1)
+        record = out.with_suffix(".record")
+        if not (record / "junit.xml").exists():
+            mark(mutants, projects[0], record, workers + 1)
+        found, lasted = executed(record)
         free = list(projects)
 
         def tried(number: int) -> dict[str, object]:
