@@ -269,9 +269,9 @@ def estimator(text: str, **known: Any) -> Estimator:
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
     """
-    name, given = parse(text)
-    made: Estimator = _make(name, given, known)
-    return made
+    name, settings = parse(text)
+    guide: Estimator = _make(name, settings, known)
+    return guide
 
 
 def strategy(text: str, **known: Any) -> Strategy:
@@ -280,16 +280,16 @@ def strategy(text: str, **known: Any) -> Strategy:
     >>> strategy("fl_n,batch=32").name
     'fl_n,batch=32'
     """
-    name, given = parse(text)
-    steering = {key: given.pop(key) for key in STEERING if key in given}
-    made = _make(name, given, known)
-    if hasattr(made, "pick"):  # a bandit, which steers by itself
+    name, settings = parse(text)
+    steering = {key: settings.pop(key) for key in STEERING if key in settings}
+    guide = _make(name, settings, known)
+    if hasattr(guide, "pick"):  # a bandit, which steers by itself
         if steering:
             raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
-        whole: Strategy = made
+        whole: Strategy = guide
         return whole
-    shown = spell(name, {key: value for key, value in {**given, **steering}.items() if key not in FILES})
-    return build(steer, steering, name, estimator=made, name=shown, seed=known.get("seed", 0))
+    shown = spell(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
+    return build(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
@@ -317,14 +317,14 @@ def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     if name in STRATEGIES:
         return build(makes, given, name, **{**known, **fixed})
     try:
-        made = build(makes, given, name, **known)
+        guide = build(makes, given, name, **known)
     except LycosaError:
         raise
     except Exception as error:  # of the user's own code
         raise InputError(f"cannot load strategy {name!r}: {type(error).__name__}: {error}") from error
-    picks = hasattr(made, "pick")
-    check_parts(made, ("learn", "frontier", "admit", "wants", "proportional") if picks else ("learn", "score"), name)
-    return made
+    picks = hasattr(guide, "pick")
+    check_parts(guide, ("learn", "frontier", "admit", "wants", "proportional") if picks else ("learn", "score"), name)
+    return guide
 
 
 def maker(name: str) -> Any:

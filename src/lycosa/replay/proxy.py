@@ -180,10 +180,10 @@ class _Connection(asyncio.Protocol):
 
     async def _read_aside(self, request: Request, url: str, spots: list[Spot]) -> None:
         try:
-            found = await asyncio.to_thread(self.proxy.answer, url, spots)
+            answer = await asyncio.to_thread(self.proxy.answer, url, spots)
         finally:
             self.working = None
-        self._deliver(request, url, found)
+        self._deliver(request, url, answer)
         self._next()
 
     def _deliver(self, request: Request, url: str, found: Answer | Damaged | None) -> None:
@@ -210,8 +210,8 @@ class _Connection(asyncio.Protocol):
         """What the proxy itself has to say."""
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            said = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
-            self._say(request, 200, said, "start")
+            page = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
+            self._say(request, 200, page, "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
@@ -275,8 +275,8 @@ class _Connection(asyncio.Protocol):
         """Not a request that can be understood: the end of this connection."""
         assert self.transport is not None
         self.proxy.tally["refused"] += 1
-        said = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        self.transport.write(said % (status, _REASONS[status]))
+        head = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        self.transport.write(head % (status, _REASONS[status]))
         self.transport.close()
 
 

@@ -54,8 +54,8 @@ class Request:
             return False
         if "if-none-match" in self.headers:
             tag = answer.header(b"etag").removeprefix("W/")
-            given = [tag.strip().removeprefix("W/") for tag in self.headers["if-none-match"].split(",")]
-            return bool(tag) and (tag in given or given == ["*"])
+            tags = [tag.strip().removeprefix("W/") for tag in self.headers["if-none-match"].split(",")]
+            return bool(tag) and (tag in tags or tags == ["*"])
         since = seconds(self.headers.get("if-modified-since", ""))
         changed = seconds(answer.header(b"last-modified"))
         return since is not None and changed is not None and changed <= since

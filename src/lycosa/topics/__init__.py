@@ -100,4 +100,4 @@ def maker(name: str) -> Any:
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a judge that can be set after its name, each with its type and its default."""
-    return {key: told for key, told in parameters(maker(name)).items() if key not in TOLD}
+    return {key: value for key, value in parameters(maker(name)).items() if key not in TOLD}

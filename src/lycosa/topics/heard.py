@@ -57,8 +57,8 @@ class Heard(Around):
 
     def adopt(self, lesson: Lesson) -> None:
         """The pages so far were judged anew."""
-        said = lesson.data[BETAS]
-        self._betas[: len(said)] = array("d", said.tolist())
+        betas = lesson.data[BETAS]
+        self._betas[: len(betas)] = array("d", betas.tolist())
 
     def start(self, seed: Seed) -> None:
         """Where a crawl starts says nothing to a judge that does not learn."""

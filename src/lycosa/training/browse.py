@@ -101,13 +101,13 @@ def train_browse(
         add_labels(record, labels)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
-    known = trail.said == 1
-    distance = distances(known, trail.steps, states)  # 2
-    distance[~_leading(known, trail.steps)] = states  # no path leads to a relevant page
+    is_relevant = trail.said == 1
+    distance = distances(is_relevant, trail.steps, states)  # 2
+    distance[~_leading(is_relevant, trail.steps)] = states  # no path leads to a relevant page
     role = trail.said.copy()  # 1: relevant, 0: irrelevant, -1: in no cluster
     wordless = np.zeros(len(role), np.bool_)  # nobody may know what it is about
     if positives_only:
-        role[~known] = -1
+        role[~is_relevant] = -1
     elif unlabelled == "no":
         role[role < 0] = 0
     else:
@@ -119,7 +119,7 @@ def train_browse(
         record.left_out["unlabelled, and lead to no relevant page"] += len(role) - len(rows)
     rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
-    relevant, role, wordless = known[rows], role[rows], wordless[rows]
+    relevant, role, wordless = is_relevant[rows], role[rows], wordless[rows]
     if not record.complete:  # 4
         wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
         for url, page in look(wanted, record.corpus, tell) if wanted else ():
@@ -227,14 +227,14 @@ def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np
     before: dict[int, list[int]] = {}
     for page, following in steps.tolist():
         before.setdefault(following, []).append(page)
-    found = relevant.copy()
+    leads = relevant.copy()
     left = np.flatnonzero(relevant).tolist()
     while left:
         for page in before.pop(left.pop(), ()):
-            if not found[page]:
-                found[page] = True
+            if not leads[page]:
+                leads[page] = True
                 left.append(page)
-    return found
+    return leads
 
 
 # -- choosing --------------------------------------------------------------------------------------------------
@@ -260,9 +260,9 @@ def _some(
     rank = np.where(said == 0, 0, np.where(distance < states, 1, 2))
     rank[said == 1] = 3  # what had no room among the first
     rank[first] = -1
-    kept = order[np.argsort(rank[order], kind="stable")][:most]
+    chosen = order[np.argsort(rank[order], kind="stable")][:most]
     record.left_out[f"beyond the {most:,} training pages that --most allows"] += len(rows) - most
-    return rows[np.sort(kept)]
+    return rows[np.sort(chosen)]
 
 
 def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -272,9 +272,9 @@ def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) 
         frequency[corpus.pages[row].terms.ids] += 1
         wanted[corpus.pages[row].terms.ids] += good
     least = COMMON if len(rows) >= SMALL else 1
-    found = np.flatnonzero((frequency >= least) | (wanted > 0))
-    order = np.lexsort((-frequency[found], wanted[found] == 0))
-    return np.sort(found[order[:MOST_TERMS]])
+    terms = np.flatnonzero((frequency >= least) | (wanted > 0))
+    order = np.lexsort((-frequency[terms], wanted[terms] == 0))
+    return np.sort(terms[order[:MOST_TERMS]])
 
 
 def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:

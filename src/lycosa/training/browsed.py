@@ -65,8 +65,8 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
     record.steps = [
         (node, end) for node, targets in links.items() for target in targets if (end := end_of(target, moved)) in links
     ]
-    given = len(labels.keys() & betas.keys())
+    labelled = len(labels.keys() & betas.keys())
     record.notes.append(
-        f"{given:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
+        f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
     )
     return record

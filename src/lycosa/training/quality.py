@@ -54,7 +54,7 @@ def hold_out(
     (6, True)
     """
     chance = np.random.default_rng([seed, 1])
-    held = np.zeros(len(labels), bool)
+    test = np.zeros(len(labels), bool)
     order = np.argsort(groups, kind="stable")
     firsts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     members = np.split(order, firsts[1:])
@@ -65,12 +65,12 @@ def hold_out(
         for number in mine[1:].tolist():
             if got + len(members[number]) / 2 > wanted and got:
                 break
-            held[members[number]] = True
+            test[members[number]] = True
             got += len(members[number])
     for label in np.unique(labels):  # copies under several classes may have taken all of one
-        if held[labels == label].all():
-            held[np.isin(groups, groups[labels == label])] = False
-    return np.flatnonzero(~held), np.flatnonzero(held)
+        if test[labels == label].all():
+            test[np.isin(groups, groups[labels == label])] = False
+    return np.flatnonzero(~test), np.flatnonzero(test)
 
 
 def measure(
@@ -83,9 +83,9 @@ def measure(
     >>> round(found.accuracy, 2), round(found.majority, 2), found.confusions, round(found.classes[1]["f1"], 2)
     (0.67, 0.67, [('Art', 'Sea', 1)], 0.67)
     """
-    said = told.argmax(axis=1)
+    predicted = told.argmax(axis=1)
     table = np.zeros((len(classes), len(classes)), np.intp)
-    np.add.at(table, (labels, said), 1)
+    np.add.at(table, (labels, predicted), 1)
     rows = [
         {"name": name, "pages": int(pages[number]), **_scores(table, number)} for number, name in enumerate(classes)
     ]
@@ -97,7 +97,7 @@ def measure(
     wrong.sort(key=lambda item: (-item[2], item[0], item[1]))
     return Quality(
         len(labels),
-        float((said == labels).mean()),
+        float((predicted == labels).mean()),
         float(np.bincount(labels).max() / len(labels)),
         log_loss(told, labels),
         _gap(told, labels),
@@ -108,12 +108,14 @@ def measure(
 
 
 def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
-    right, is_it, said = (int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum()))
+    right, is_it, predicted = (
+        int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum())
+    )
     return {
         "held_out": is_it,
-        "precision": right / said if said else None,
+        "precision": right / predicted if predicted else None,
         "recall": right / is_it if is_it else None,
-        "f1": 2 * right / (is_it + said) if is_it else None,
+        "f1": 2 * right / (is_it + predicted) if is_it else None,
     }
 
 

@@ -63,10 +63,10 @@ class Reader:
 
     def class_named(self, label: str) -> str:
         """The model's class that a path of the taxonomy belongs to: itself, or a branch it was merged into."""
-        known = {name.casefold(): name for name in self.model.classes}
+        spelled = {name.casefold(): name for name in self.model.classes}
         parts = label.split("/")
         for length in range(len(parts), 0, -1):
-            name = known.get("/".join(parts[:length]).casefold())
+            name = spelled.get("/".join(parts[:length]).casefold())
             if name is not None:
                 return name
         return ""
@@ -142,8 +142,8 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
     every = list(targets)
     if not most or len(every) <= most:
         return every
-    kept = set(random.Random(chance).sample(range(len(every)), most))
-    return [target for number, target in enumerate(every) if number in kept]
+    chosen = set(random.Random(chance).sample(range(len(every)), most))
+    return [target for number, target in enumerate(every) if number in chosen]
 
 
 def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:

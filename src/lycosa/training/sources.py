@@ -79,7 +79,7 @@ def page_of(document: Document, declared: str = "") -> Page:
 
 def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
     """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
-    found = 0
+    pages = 0
     for directory, file in files_below(root, corpus):
         label = path_of("/".join(directory.relative_to(root).parts))
         if not label:
@@ -99,10 +99,10 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
             corpus.left_out["files that can't be read"] += 1
             continue
         read_as = extract(body, "http://example.invalid/") if suffix in HTML else plain(body)
-        found += 1
+        pages += 1
         corpus.add(label, str(file), page_of(read_as))
-        tell("reading pages", found, 0)
-    if not found:
+        tell("reading pages", pages, 0)
+    if not pages:
         raise InputError(
             f"{root} has no directories with pages in them: make one for each class, with files that end in "
             f"{', '.join(HTML + TEXT)}"
@@ -117,8 +117,8 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
         directory = waiting.pop()
         try:
             about = directory.stat()
-            with os.scandir(directory) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(directory) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             if directory == root:
                 raise InputError(f"cannot read {root}: {error.strerror}") from error
@@ -149,13 +149,13 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     The class is in the second column, or in that which `column` names by its title or its number. The first line may be
     titles. An address that has several classes counts for the first of them.
     """
-    found: dict[str, str] = {}
+    class_of: dict[str, str] = {}
     again = 0
     for url, label in labelled(path, corpus, column):
-        again += found.setdefault(url, label) != label
+        again += class_of.setdefault(url, label) != label
     if again:
         corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
-    return list(found.items())
+    return list(class_of.items())
 
 
 def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
@@ -219,8 +219,8 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
         return int(column) - 1
     names = [title.strip() for title in titles]
     if column not in names[1:]:
-        told = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
-        raise InputError(f"{path} has no column {column!r} of classes: {told}")
+        hint = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
+        raise InputError(f"{path} has no column {column!r} of classes: {hint}")
     return names.index(column)
 
 
@@ -240,19 +240,19 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
         if not labels:
             raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
         stems: list[str] = []
-        found: dict[str, Visit] = {}
+        visits: dict[str, Visit] = {}
         for event in log:
             if isinstance(event, Visit):
                 stems += event.terms.new
                 if event.is_page and event.node in labels:
-                    found[event.node] = event
+                    visits[event.node] = event
     finally:
         log.close()
-    for node, visit in found.items():
+    for node, visit in visits.items():
         ids = visit.terms.ids.tolist()
         if ids and ids[-1] >= len(stems):
             raise DamagedError(f"{path / NAME} is damaged: it has words without a name. Restore it from a backup")
         label = RELEVANT if labels[node] else IRRELEVANT
         corpus.add_stems(label, node, [stems[n] for n in ids], visit.terms.counts.tolist(), visit.simhash)
-    if len(labels) > len(found):
-        corpus.left_out["labelled, but no page"] += len(labels) - len(found)
+    if len(labels) > len(visits):
+        corpus.left_out["labelled, but no page"] += len(labels) - len(visits)

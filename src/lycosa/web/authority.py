@@ -107,10 +107,10 @@ class View(Politeness):
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.flying):
             return NEVER, "answering"  # the crawl looks again when its own answer has come
-        known = self._host(host)
-        known.delay = max(known.delay, self.delay)
-        if known.in_flight:  # at the earliest, the answer is complete now
-            until, why = now + max(AGAIN, self._pause(known)), "answering another crawl"
+        state = self._host(host)
+        state.delay = max(state.delay, self.delay)
+        if state.in_flight:  # at the earliest, the answer is complete now
+            until, why = now + max(AGAIN, self._pause(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
         if until > now:
@@ -136,8 +136,8 @@ class View(Politeness):
 
     def heard(self, robots: str) -> tuple[bytes, float] | None:
         """What any crawl was told by this robots.txt not long ago."""
-        known = self.authority.rules.get(robots)
-        return known if known is not None and self.clock() < known[1] + RULES_KEEP else None
+        rules = self.authority.rules.get(robots)
+        return rules if rules is not None and self.clock() < rules[1] + RULES_KEEP else None
 
     def pass_on(self, robots: str, body: bytes, at: float) -> None:
         """Keep it for the other crawls, in place of the oldest if there are many."""

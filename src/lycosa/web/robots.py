@@ -204,10 +204,10 @@ class Rules:
 def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None) -> bool:
     """Tell whether the parts between wildcards follow each other in the path; leftmost is always enough."""
     for part in middle:
-        found = path.find(part, position)
-        if found < 0:
+        at = path.find(part, position)
+        if at < 0:
             return False
-        position = found + len(part)
+        position = at + len(part)
     return tail is None or (path.endswith(tail) and len(path) - len(tail) >= position)
 
 
@@ -236,8 +236,8 @@ def _lines(body: bytes) -> Iterable[tuple[int, str]]:
 
 def product(agent: str) -> str:
     """Return the product token that an agent's name starts with, in lower case."""
-    found = _TOKEN.match(agent.strip())
-    return found.group().lower() if found else ""
+    match = _TOKEN.match(agent.strip())
+    return match.group().lower() if match else ""
 
 
 def _seconds(value: str) -> float | None:

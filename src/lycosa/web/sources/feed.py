@@ -21,14 +21,14 @@ def read_feed(text: str, source: Source) -> None:
     for record in records(text, _NAMES, _WANTED):
         if source.full:
             break
-        told = attributes(record.rest)
-        here = _join(base, told.get("xml:base", ""))
+        own = attributes(record.rest)
+        here = _join(base, own.get("xml:base", ""))
         if record.name in ("channel", "feed"):
             source.title = source.title or brief(record.text("title"))
             # What is relative in a file that came from nowhere is relative to the site that it speaks for.
-            base = here or _link(record, told)
+            base = here or _link(record, own)
             continue
-        address = _link(record, told)
+        address = _link(record, own)
         source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
 
 
@@ -48,8 +48,8 @@ def _link(record: Record, told: Mapping[str, str]) -> str:
 
 def _about(record: Record) -> str:
     """Categories, and the summary."""
-    found = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
-    return " ".join([*found[:5], record.text(*_ABOUT)])
+    terms = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
+    return " ".join([*terms[:5], record.text(*_ABOUT)])
 
 
 def _join(base: str, more: str) -> str:
@@ -97,13 +97,13 @@ def read_opml(text: str, source: Source) -> None:
             if open_folders:
                 open_folders.pop()
         elif short == "outline":
-            told = attributes(more)
-            label = told.get("text") or told.get("title") or ""
-            feed, page = told.get("xmlurl", ""), told.get("htmlurl", "")
-            if told.get("type", "").lower() == "include":
-                feed = feed or told.get("url", "")
+            own = attributes(more)
+            label = own.get("text") or own.get("title") or ""
+            feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
+            if own.get("type", "").lower() == "include":
+                feed = feed or own.get("url", "")
             if feed:
                 source.follow(feed)
-            if page or (not feed and "url" in told):
-                source.add(page or told["url"], label, " ".join([folders(open_folders), told.get("description", "")]))
+            if page or (not feed and "url" in own):
+                source.add(page or own["url"], label, " ".join([folders(open_folders), own.get("description", "")]))
             open_folders.append("" if feed or page else brief(label))
