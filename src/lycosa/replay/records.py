@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from dataclasses import dataclass, field
 
 from lycosa.replay.captures import RESOURCE, REVISITED, moment
-from lycosa.replay.reader import ArchiveIterator
+
+with warnings.catch_warnings():  # importing fastwarc gives a warning about its own older classes
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from fastwarc.warc import ArchiveIterator as ArchiveIterator
 
 LARGEST = 200_000_000
 """Bytes of a record that are read at most."""

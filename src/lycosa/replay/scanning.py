@@ -20,7 +20,7 @@ import zstandard
 
 from lycosa.core.errors import InputError
 from lycosa.replay.captures import Captures
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 
 GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"WARC/"
 

@@ -20,7 +20,7 @@ from lycosa.collection.reading import INFLATED, Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary

@@ -18,9 +18,11 @@ from typing import Any
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
-from lycosa.core.types import Page
+from lycosa.core.telling import Tell
+from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
+from lycosa.training.crawls import end_of, events_of
 from lycosa.training.sources import HTML, page_of, read_table
 from lycosa.web.html import extract, plain
 from lycosa.web.urls import canonical
@@ -376,3 +378,53 @@ def add_labels(record: Record, path: Path) -> None:
     missing = len(labels.keys() - {visit.url for visit in record.visits})
     if missing:
         record.left_out["labelled, but never visited"] += missing
+
+
+# -- crawls -----------------------------------------------------------------------------------------------------
+
+
+def read_crawl(path: Path, language: str, tell: Tell) -> Record:
+    """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
+
+    Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those
+    nobody spoke of, if it reached the crawl's threshold.
+    """
+    record = Record(Corpus(Vocabulary(language)), complete=True)
+    stems: list[str] = []
+    labels: dict[str, bool] = {}
+    moved: dict[str, str] = {}
+    links: dict[str, list[str]] = {}
+    betas: dict[str, float] = {}
+    threshold = 0.0
+    for event in events_of(path, stems, tell):
+        match event:
+            case Label():
+                labels.pop(event.node, None)
+                if event.relevant is not None:
+                    labels[event.node] = event.relevant
+            case Setting(key="threshold"):
+                threshold = float(event.value)
+            case Visit(kind="redirect") if event.links.urls:
+                moved[event.node] = event.links.urls[0]
+            case Visit(is_page=True):
+                links[event.node], betas[event.node] = event.links.urls, event.beta
+                if event.node not in record.row_of:  # the words of its first version count
+                    _take_visit(record, event, stems)
+    if not links:
+        raise InputError(f"the crawl in {path} has no pages: go on with 'lycosa resume {path}'")
+    for node, beta in betas.items():
+        record.add(Visited(node, labels.get(node, beta >= threshold)))
+    record.steps = [
+        (node, end) for node, targets in links.items() for target in targets if (end := end_of(target, moved)) in links
+    ]
+    labelled = len(labels.keys() & betas.keys())
+    record.notes.append(
+        f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
+    )
+    return record
+
+
+def _take_visit(record: Record, visit: Visit, stems: list[str]) -> None:
+    words = [stems[number] for number in visit.terms.ids.tolist()]
+    if record.corpus.add_stems("", visit.node, words, visit.terms.counts.tolist(), visit.simhash):
+        record.row_of[visit.node] = len(record.corpus.pages) - 1

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from lycosa.collection.reading import INFLATED
-from lycosa.core.errors import DamagedError, InputError
-from lycosa.core.telling import Tell
+from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Corpus
+from lycosa.training.crawls import events_of, open_log
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
 
@@ -232,27 +233,18 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
 
     Their words are those that the log keeps: just what was judged, and there is no need for an archive.
     """
-    if not (path / NAME).exists():
-        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
-    log = SqliteLog(path / NAME, readonly=True)
-    try:
+    with closing(open_log(path)) as log:
         labels = labels_in(log)
-        if not labels:
-            raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
-        stems: list[str] = []
-        visits: dict[str, Visit] = {}
-        for event in log:
-            if isinstance(event, Visit):
-                stems += event.terms.new
-                if event.is_page and event.node in labels:
-                    visits[event.node] = event
-    finally:
-        log.close()
+    if not labels:
+        raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
+    stems: list[str] = []
+    visits: dict[str, Visit] = {}
+    for event in events_of(path, stems, silent):
+        if isinstance(event, Visit) and event.is_page and event.node in labels:
+            visits[event.node] = event
     for node, visit in visits.items():
-        ids = visit.terms.ids.tolist()
-        if ids and ids[-1] >= len(stems):
-            raise DamagedError(f"{path / NAME} is damaged: it has words without a name. Restore it from a backup")
         label = RELEVANT if labels[node] else IRRELEVANT
-        corpus.add_stems(label, node, [stems[n] for n in ids], visit.terms.counts.tolist(), visit.simhash)
+        words = [stems[number] for number in visit.terms.ids.tolist()]
+        corpus.add_stems(label, node, words, visit.terms.counts.tolist(), visit.simhash)
     if len(labels) > len(visits):
         corpus.left_out["labelled, but no page"] += len(labels) - len(visits)

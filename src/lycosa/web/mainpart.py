@@ -226,6 +226,11 @@ def mark(tree: Tree, size: int) -> bool:
         if element.attr("alt"):
             element.insert_before(Text(MARK + IMAGE))
             element.insert_after(Text(MARK + END))
+    return _without_tables(tree)
+
+
+def _without_tables(tree: Tree) -> bool:
+    """Make a line of each row of a table; False if there are too many."""
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > MOST_CELLS:
         return False

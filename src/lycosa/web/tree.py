@@ -168,8 +168,15 @@ class _Growing:
             self.close(1)
             self.body = self.push("body", {})
 
-    def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
-        if name in ("html", "body") and (name == "html" or self.body >= 0):
+    def frame(self, name: str, attributes: dict[str, str]) -> None:
+        """html, head and body are there once: what is written again only adds attributes."""
+        if name == "head":
+            if self.head < 0 and self.body < 0:
+                self.head = self.push("head", attributes)
+        elif name == "body" and self.body < 0:
+            self.close(1)
+            self.body = self.push("body", attributes)
+        else:
             node = 0 if name == "html" else self.body
             own = self.tree.attributes[node]
             if own is _NONE:
@@ -177,14 +184,11 @@ class _Growing:
             else:
                 for key, value in attributes.items():
                     own.setdefault(key, value)
-            return
-        if name == "head":
-            if self.head < 0 and self.body < 0:
-                self.head = self.push("head", attributes)
-            return
-        if name == "body":
-            self.close(1)
-            self.body = self.push("body", attributes)
+
+    def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
+        """A tag opens, after what it ends by beginning."""
+        if name in ("html", "head", "body"):
+            self.frame(name, attributes)
             return
         if self.body < 0 and name in _HEAD:
             if self.head < 0:

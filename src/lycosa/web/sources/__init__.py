@@ -19,10 +19,9 @@ from collections.abc import Callable
 from lycosa.web.decoding import decode as decode_as_browsers
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
-from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml
+from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml, read_sitemap
 from lycosa.web.sources.lists import is_markdown, read_list
 from lycosa.web.sources.markup import local, pieces
-from lycosa.web.sources.sitemap import read_sitemap
 from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
 
 __all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]

@@ -1,4 +1,8 @@
-"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; and OPML, which lists feeds."""
+"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; OPML, which lists feeds; and sitemaps.
+
+A sitemap speaks for its own site (registered domain) only: entries elsewhere are left out, as the protocol has it.
+What it says of translations (hreflang), priorities and frequencies of change is not used.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,11 @@ _NAMES = frozenset({"channel", "feed", "item", "entry"})
 _DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":date", ":modified")
 _ABOUT = ("description", "summary", "content", ":encoded", "tagline", "subtitle")
 _WANTED = frozenset({"title", "link", "guid", "id", "category", *_DATES, *_ABOUT})
+
+_MAP_NAMES = frozenset({"url", "sitemap"})
+_MAP_TITLES = (":news/title", ":video/title", ":image/title", ":image/caption")
+_MAP_ABOUT = (":news/keywords", ":video/description", ":image/caption")
+_MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
 
 
 def read_feed(text: str, source: Source) -> None:
@@ -107,3 +116,19 @@ def read_opml(text: str, source: Source) -> None:
             if page or (not feed and "url" in own):
                 source.add(page or own["url"], label, " ".join([folders(open_folders), own.get("description", "")]))
             open_folders.append("" if feed or page else brief(label))
+
+
+def read_sitemap(text: str, source: Source) -> None:
+    """Entries of a `urlset` become links, those of a `sitemapindex` further sources (sitemaps.org).
+
+    The news, video and image extensions add titles.
+    """
+    for record in records(text, _MAP_NAMES, _MAP_WANTED):
+        if source.full:
+            break
+        address = record.text("loc")
+        if record.name == "sitemap":
+            source.follow(address, at_home=True)
+        else:
+            title, about = record.text(*_MAP_TITLES), record.text(*_MAP_ABOUT)
+            source.add(address, title, about, record.text("lastmod"), at_home=True)
