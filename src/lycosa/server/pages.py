@@ -15,9 +15,9 @@ from urllib.parse import quote
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
+from lycosa.drawing.pages import environment
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
 from lycosa.server.assets import ASK_AGAIN, FOR_EVER, Assets
@@ -42,13 +42,7 @@ class Pages:
 
     def __init__(self) -> None:
         self.assets = Assets()
-        self._templates = Environment(
-            loader=PackageLoader("lycosa.server"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self._templates = environment("lycosa.server", cleaned=False)
         self._templates.globals |= {"static": self.assets.link, "version": __version__, "all_scopes": SCOPES}
         self._templates.globals |= {"shortest": SHORTEST, "longest": LONGEST}
 

@@ -73,7 +73,7 @@ class Looks:
         )
         told.returned, told.new = self.counts["returned"], self.new
         told.chart = charts.stacked(
-            np.array(self._times), np.array(self._sorts, np.int64), len(SORTS), self.first, self.last
+            np.array(self._times), np.array(self._sorts, np.int64), SORTS, self.first, self.last
         )
         told.latest = [
             Changed(one.url, one.title[:CLIP], one.at, one.change.what, one.change.kind, one.change.magnitude,

@@ -21,7 +21,7 @@ from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
 from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
-from lycosa.collection.report import charts, hostmap
+from lycosa.collection.report import charts
 from lycosa.collection.report.cards import Cards, topic_marks
 from lycosa.collection.report.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.report.figures import Copies, Host, Report
@@ -32,6 +32,7 @@ from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting, Visit
+from lycosa.drawing import hostmap
 from lycosa.store.running import is_running
 from lycosa.version import __version__
 from lycosa.web.robots import product
@@ -91,7 +92,7 @@ def gather(collection: Collection) -> Report:
     report.spent = spending(ledger.spent)
     report.scoreless = int((graph.worth[pages] == 0).sum())
     _tell_time(report, ledger, collection)
-    report.curve = charts.curve(graph.find[pages], graph.find[order])
+    report.curve = charts.harvest(graph.find[pages], graph.find[order])
     report.scores = charts.scores(graph.worth[pages], graph.copy[pages], report.threshold)
     report.pace = charts.pace(times, graph.find[pages], [(start, end) for start, end in ledger.crawls])
     best = _best(collection, graph, last)
