@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,18 +31,25 @@ RINGS = {f"{FRONT}ring{n}": html(f"Ring {n}", f"coral jewellery shop gold{n}") f
 TRAINS = {f"{FRONT}train{n}": html(f"Train {n}", f"rails engine station{n}") for n in range(3)}
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    """A crawl for coral by a judge that learns: 11 pages, of which 7 have the word."""
-    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge=LEARNS, budget=20)
-    return tmp_path / "c"
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Crawls for coral by a judge that learns and by one that does not: 11 pages, of which 7 have the word."""
+    path = tmp_path_factory.mktemp("crawls")
+    for name in (LEARNS, "vector"):
+        crawl(path / name, star(REEFS | RINGS | TRAINS), judge=name, budget=20)
+    return path
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Path:
-    """The same by a judge that does not."""
-    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge="vector", budget=20)
-    return tmp_path / "c"
+def directory(crawls: Path, tmp_path: Path) -> Path:
+    """That of the judge that learns."""
+    return Path(shutil.copytree(crawls / LEARNS, tmp_path / "c"))
+
+
+@pytest.fixture
+def plain(crawls: Path, tmp_path: Path) -> Path:
+    """That of the other."""
+    return Path(shutil.copytree(crawls / "vector", tmp_path / "c"))
 
 
 def say(path: Path, labels: Mapping[str, bool]) -> None:

@@ -59,7 +59,7 @@ def test_a_link_to_a_redirect_is_an_edge_to_its_target(tmp_path: Path) -> None:
     assert {("a", "c", "r1"), ("a", "b", "b")} == {(names[a], names[b], x) for a, b, x in graph.edges(data="anchor")}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(texts=st.lists(st.text(st.characters(), max_size=30), min_size=1, max_size=5))
 def test_any_text_gives_valid_xml(tmp_path: Path, texts: list[str]) -> None:
     """Whatever pages are called, the graph parses, and says what `line` makes of their titles."""
