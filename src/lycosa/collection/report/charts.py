@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.view import sampled
 from lycosa.drawing.figure import Curve, Figure, Histogram, Tick, dates, histogram, ticks, times
 
 POINTS = 400
@@ -38,7 +39,7 @@ def harvest(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> Harvest | N
         return None
     actual, other = np.cumsum(found), np.cumsum(breadth)
     total = int(actual[-1])
-    at = np.unique(np.linspace(0, count, min(count, POINTS) + 1).round().astype(int))
+    at = sampled(count, POINTS)
     quarter = max(1, count // 4)
     curves = [
         Curve("this crawl", at.tolist(), [0, *actual[at[1:] - 1].tolist()]),

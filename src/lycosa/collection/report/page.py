@@ -7,15 +7,25 @@ lets no script run but the one that belongs to it.
 
 from __future__ import annotations
 
+from functools import cache
+
+from jinja2 import Environment
+
 from lycosa.collection.report.figures import Report
 from lycosa.collection.wording import at_least
 from lycosa.drawing.formats import score
 from lycosa.drawing.pages import digest, environment, source
 
 
+@cache
+def _templates() -> Environment:
+    """Made once, as compiling them takes half a second."""
+    return environment("lycosa.collection.report", asked)
+
+
 def render(report: Report) -> str:
     """The whole page."""
-    templates = environment("lycosa.collection.report", asked)
+    templates = _templates()
     script = source(templates, "page.js")
     return templates.get_template("report.html").render(
         report=report, script=script, digest=digest(script), style=source(templates, "style.css")
