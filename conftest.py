@@ -28,6 +28,7 @@ from lycosa.text.wordnet import find_wordnet
 from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 if TYPE_CHECKING:
+    from commands import Command
     from site_maker import SiteUnderTest
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
@@ -165,6 +166,17 @@ def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
     made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     yield made
     made.close()
+
+
+# -- the command line ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`lycosa` in this process."""
+    from commands import Command
+
+    return Command(monkeypatch, capsys)
 
 
 # -- the embedded web ------------------------------------------------------------------------------------------
