@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -27,12 +28,19 @@ from lycosa.text.wordnet import find_wordnet
 from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 if TYPE_CHECKING:
+    from commands import Command
     from site_maker import SiteUnderTest
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED)
 settings.load_profile("any machine")
+
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    # Logs and archives are synced to the disk page by page: where files are kept in memory that takes no time. Whatever
+    # a test leaves is removed when it has passed (tmp_path_retention_policy).
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",
@@ -158,6 +166,17 @@ def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
     made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     yield made
     made.close()
+
+
+# -- the command line ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`lycosa` in this process."""
+    from commands import Command
+
+    return Command(monkeypatch, capsys)
 
 
 # -- the embedded web ------------------------------------------------------------------------------------------

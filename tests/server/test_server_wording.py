@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lycosa.collection.report.causes import KINDS, OUTCOMES, explain
+from lycosa.collection.causes import KINDS, OUTCOMES, explain
 from lycosa.server.wishing import GUIDES, JUDGES
 from lycosa.server.wording import advice, cause, nothing, summary
 
