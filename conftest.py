@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED)
 settings.load_profile("any machine")
+
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    # Logs and archives are synced to the disk page by page: where files are kept in memory that takes no time. Whatever
+    # a test leaves is removed when it has passed (tmp_path_retention_policy).
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",

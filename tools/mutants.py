@@ -183,23 +183,27 @@ def checkout(tests: Path, into: Path) -> Path:
     return into
 
 
-def pytest(project: Path, *arguments: str, patience: float | None = None, **variables: str) -> int | None:
-    """Run tests there. Its status; None if it did not end in time."""
+def pytest(
+    project: Path, *arguments: str, patience: float | None = None, **variables: str
+) -> tuple[int | None, list[str]]:
+    """Run tests there. Its status, None if it did not end in time; and the tests that failed."""
     environment = {**os.environ, "PYTHONPATH": f"{project / 'src'}{os.pathsep}{project}", **variables}
-    command = [str(HERE / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    command = [str(HERE / ".venv" / "bin" / "python"), "-m", "pytest", "-qrfE", "--tb=no", "-p", "no:cacheprovider"]
     with subprocess.Popen(
-        command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        [*command, *arguments], cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, text=True,
     ) as running:  # fmt: skip
         try:
-            return running.wait(patience)
+            output, _ = running.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, 9)
-            return None
+            return None, []
+    lines = [line.partition(" ") for line in output.splitlines()]
+    return running.returncode, [rest.partition(" - ")[0] for word, _, rest in lines if word in ("FAILED", "ERROR")]
 
 
-def executed(mutants: list[Mutant], project: Path, workers: int) -> tuple[dict[int, list[str]], dict[str, float]]:
-    """The tests that execute each mutant's line, and how long tests take, by one run of all of them."""
+def mark(mutants: list[Mutant], project: Path, record: Path, workers: int) -> None:
+    """Run all tests with a marker before each mutant's line: who executes it, and how long tests take."""
     by_file: dict[str, list[int]] = defaultdict(list)
     for number, mutant in enumerate(mutants):
         by_file[mutant.file].append(number)
@@ -212,19 +216,24 @@ def executed(mutants: list[Mutant], project: Path, workers: int) -> tuple[dict[i
             lines.insert(at, f'{indent}__import__("{HIT}").mark({number})\n')
         (project / file).write_text("".join(lines), "utf-8")
     (project / f"{HIT}.py").write_text(MARKER, "utf-8")
-    hits, junit = project / "hits.tsv", project / "junit.xml"
-    hits.touch()
+    record.mkdir(parents=True, exist_ok=True)
+    hits, junit = record.resolve() / "hits.tsv", record.resolve() / "junit.xml"
+    hits.write_text("")
     pytest(project, "-n", str(workers), f"--junitxml={junit}", "-o", "junit_family=xunit1", **{HIT.upper(): str(hits)})
     for file, text in originals.items():
         (project / file).write_text(text, "utf-8")
+
+
+def executed(record: Path) -> tuple[dict[int, list[str]], dict[str, float]]:
+    """The tests that execute each mutant's line, and how long tests take, as such a run has noted it."""
     lasted = {}
-    for case in xml.parse(junit).iter("testcase"):
+    for case in xml.parse(record / "junit.xml").iter("testcase"):
         file, name = case.get("file", ""), case.get("name", "")
         inner = case.get("classname", "").removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")
         test = "::".join(filter(None, (file, inner if file.startswith("tests") else "", name)))
         lasted[test] = float(case.get("time", 0))
     found: dict[int, list[str]] = defaultdict(list)
-    for line in hits.read_text("utf-8").splitlines():
+    for line in (record / "hits.tsv").read_text("utf-8").splitlines():
         number, _, test = line.partition("\t")
         if test not in found[int(number)]:
             found[int(number)].append(test)
@@ -244,22 +253,33 @@ def outcome(mutant: Mutant, tests: list[str], lasted: dict[str, float], project:
     file = project / mutant.file
     text = file.read_text("utf-8")
     listed = project / "chosen.txt"
-    listed.write_text("\n".join(some), "utf-8")
-    file.write_text(mutated(text, mutant), "utf-8")
-    status = pytest(project, "-x", f"@{listed}", patience=PATIENCE)
-    file.write_text(text, "utf-8")
-    return {0: "survived", 1: "killed", 2: "killed", None: "killed"}.get(status, f"pytest failed ({status})")
+    while some:
+        listed.write_text("\n".join(some), "utf-8")
+        file.write_text(mutated(text, mutant), "utf-8")
+        status, failed = pytest(project, "-x", f"@{listed}", patience=PATIENCE)
+        file.write_text(text, "utf-8")
+        if status == 0:
+            return "survived"
+        if not failed:  # it hangs, or nothing can be imported any more
+            return "killed"
+        if pytest(project, failed[0], patience=PATIENCE)[0] == 0:
+            return "killed"
+        some = [test for test in some if test != failed[0]]  # fails without a mutant as well
+    return "survived"
 
 
 def run(tests: Path, out: Path, count: int, seed: int, workers: int) -> None:
-    """Choose mutants, find who executes them, try each."""
+    """Choose mutants, find who executes them, try each. What the first run noted is kept beside the result."""
     mutants = chosen(count, seed)
     with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
         corpora = HERE.parent / "shared"
         if corpora.exists():
             (Path(directory) / "shared").symlink_to(corpora)
         projects = [checkout(tests, Path(directory) / str(n)) for n in range(workers)]
-        found, lasted = executed(mutants, projects[0], workers + 1)
+        record = out.with_suffix(".record")
+        if not (record / "junit.xml").exists():
+            mark(mutants, projects[0], record, workers + 1)
+        found, lasted = executed(record)
         free = list(projects)
 
         def tried(number: int) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,15 @@ def redirect(url: str) -> Document:
     return Document(b"", status=302, headers=(("Location", url),))
 
 
-def crawl(path: Path, pages: Mapping[str, str | Document], topic: str = "coral", **options: Any) -> None:
-    """Crawl such a web from its front page to its end; or go on with it."""
+def crawl(
+    path: Path,
+    pages: Mapping[str, str | Document],
+    topic: str = "coral",
+    *,
+    each: Callable[[int], None] = lambda number: None,
+    **options: Any,
+) -> None:
+    """Crawl such a web from its front page to its end; or go on with it. `each` hears of every page, from 0."""
 
     async def run() -> None:
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)
@@ -56,8 +63,11 @@ def crawl(path: Path, pages: Mapping[str, str | Document], topic: str = "coral",
             "judge": "vector",
             **options,
         }
-        async for _ in lycosa.crawl(topic, [FRONT], out=path, **given):
-            pass
+        pages_seen = 0
+        async for visit in lycosa.crawl(topic, [FRONT], out=path, **given):
+            if visit.is_page:
+                each(pages_seen)
+                pages_seen += 1
 
     run_virtual(run())
 

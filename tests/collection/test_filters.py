@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +22,15 @@ PAGES = [
     Entry(5, "5", "", "", "[::1]:8080", "fr, en", MARCH + 1, 0.5, COPY),
     Entry(6, "6", "", "", "", "EN_us", MARCH + 1, 0.7),
 ]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index of these pages."""
+    made = Index(tmp_path_factory.mktemp("index") / NAME)
+    made.add(PAGES, "")
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize(
@@ -51,13 +60,10 @@ PAGES = [
         ({"score": 0.7}, [6]),
     ],
 )
-def test_pages_that_pass(given: dict[str, Any], passing: list[int], tmp_path: Path) -> None:
+def test_pages_that_pass(given: dict[str, Any], passing: list[int], index: Index) -> None:
     """A host stands for its subdomains and ports, a language for its regions, days and scores are inclusive."""
-    index = Index(tmp_path / NAME)
-    index.add(PAGES, "")
     pages = index.pages()
     assert passing == pages["seq"][Filters.of(**given).mask(pages, index)].tolist()
-    index.close()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.gathering import gather
 from lycosa.collection.searching import Search
-from lycosa.collection.shelf import Shelf
 from lycosa.collection.summary import summarise
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Label, Lesson, Visit
 from lycosa.store.directory import Directory
@@ -30,18 +31,25 @@ RINGS = {f"{FRONT}ring{n}": html(f"Ring {n}", f"coral jewellery shop gold{n}") f
 TRAINS = {f"{FRONT}train{n}": html(f"Train {n}", f"rails engine station{n}") for n in range(3)}
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    """A crawl for coral by a judge that learns: 11 pages, of which 7 have the word."""
-    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge=LEARNS, budget=20)
-    return tmp_path / "c"
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Crawls for coral by a judge that learns and by one that does not: 11 pages, of which 7 have the word."""
+    path = tmp_path_factory.mktemp("crawls")
+    for name in (LEARNS, "vector"):
+        crawl(path / name, star(REEFS | RINGS | TRAINS), judge=name, budget=20)
+    return path
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Path:
-    """The same by a judge that does not."""
-    crawl(tmp_path / "c", star(REEFS | RINGS | TRAINS), judge="vector", budget=20)
-    return tmp_path / "c"
+def directory(crawls: Path, tmp_path: Path) -> Path:
+    """That of the judge that learns."""
+    return Path(shutil.copytree(crawls / LEARNS, tmp_path / "c"))
+
+
+@pytest.fixture
+def plain(crawls: Path, tmp_path: Path) -> Path:
+    """That of the other."""
+    return Path(shutil.copytree(crawls / "vector", tmp_path / "c"))
 
 
 def say(path: Path, labels: Mapping[str, bool]) -> None:
@@ -54,8 +62,8 @@ def say(path: Path, labels: Mapping[str, bool]) -> None:
 
 def counts(path: Path) -> dict[str, int]:
     """Relevant pages, as each of those tells them that show a crawl."""
-    shelf = Shelf(path)
-    shelf.catch_up()
+    view = CrawlView(path)
+    view.catch_up()
     exported = io.BytesIO()
     export(path, stdout=exported)
     with Collection(path) as collection:
@@ -65,9 +73,9 @@ def counts(path: Path) -> dict[str, int]:
             "collection": len(list(collection.finds())),
             "export": len(exported.getvalue().splitlines()),
             "export's own": sum(json.loads(line)["relevant"] for line in exported.getvalue().splitlines()),
-            "shelf": sum(page.worth >= shelf.threshold for page in shelf.pages()),
-            "shelf's curve": shelf.harvest().found[-1],
-            "hosts": sum(host.finds for host in shelf.ledger.hosts.values()),
+            "view": sum(page.worth >= view.threshold for page in view.pages()),
+            "view's curve": view.harvest().found[-1],
+            "hosts": sum(host.finds for host in view.hosts()),
             "judge": judge(path, threshold=collection.threshold).after.relevant,
         }
         with Search(collection) as search:

@@ -1,5 +1,6 @@
 """Words that can't tell pages apart: said, and why."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,26 +17,27 @@ def web(having: int, others: int) -> dict[str, str]:
     return pages | {f"{FRONT}b{n}": html(f"B{n}", f"a coral ring number{n}") for n in range(others)}
 
 
-@pytest.mark.parametrize(
-    ("topic", "having", "said"),
-    [
-        ("coral reefs", 2, "only 2 of 26 pages have both words: name other words, or pages as examples"),
-        ("coral reefs", 9, ""),
-        ("reef", 1, "only 1 of 26 pages has the word: name other words, or pages as examples"),
-        ("coral", 9, "25 of 26 pages have the word: it does not tell pages apart"),
-        ("coral -reefs", 9, "25 of 26 pages have the word: it does not tell pages apart"),
-        ("dinosaur eggs nest", 9, "none of 26 pages has all words: name other words, or pages as examples"),
-    ],
-)
-def test_told(tmp_path: Path, topic: str, having: int, said: str) -> None:
+@pytest.mark.parametrize("having", [2, 9])
+def test_told(tmp_path: Path, having: int) -> None:
     """Too rare or too common, counted on the pages of the crawl."""
-    crawl(tmp_path / "c", star(web(having, 25 - having)), topic=topic, budget=40)
+    crawl(tmp_path / "c", star(web(having, 25 - having)), topic="coral reefs", budget=40)
+    rare = "name other words, or pages as examples"
+    said = {
+        "coral reefs": f"only 2 of 26 pages have both words: {rare}" if having == 2 else "",
+        "coral": "25 of 26 pages have the word: it does not tell pages apart",
+        "coral -reefs": "25 of 26 pages have the word: it does not tell pages apart",
+        "number1": f"only 2 of 26 pages have the word: {rare}",
+        "dinosaur eggs nest": f"none of 26 pages has all words: {rare}",
+    }
     with Collection(tmp_path / "c") as collection:
-        assert said == weakness(collection, 26)
+        for topic, expected in said.items():
+            collection.options = replace(collection.options, topic=topic)
+            assert expected == weakness(collection, 26)
         assert "" == weakness(collection, 5)
-    assert said == summarise(tmp_path / "c").warning
+    assert said["coral reefs"] == summarise(tmp_path / "c").warning
 
 
 def test_many_words() -> None:
-    """Of a topic of many words a page needs three."""
+    """Of a topic of many words a page needs three; a page that is alone *has* the word."""
+    assert told(1, 26, 1) == "only 1 of 26 pages has the word: name other words, or pages as examples"
     assert told(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")

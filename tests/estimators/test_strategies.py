@@ -1,7 +1,17 @@
 """Strategies by name."""
 
-import pytest
+from typing import Any
 
+import pytest
+from browsed_pages import positives_only
+
+from lycosa.checks.estimators import (
+    a_crawl_can_be_resumed,
+    a_page_visited_again,
+    a_redirect_hands_on_its_score,
+    other_scores_stay,
+)
+from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, describe, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
@@ -131,3 +141,29 @@ def test_numbers_that_no_crawl_survives(text: str) -> None:
     """Rounds that would make it stand still, and divisors that are as good as 0, are refused."""
     with pytest.raises(InputError, match="it has to be"):
         strategy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "context-graph,layers=1,least=0,merge=last",
+        "fish-search,width=1,depth=0,threshold=.9",
+        "hard-focus,least=.2,trust_seeds=no",
+        "hmm,literal=yes,smoothing=0,merge=last",
+        "hybrid-anchor,clusters=xmeans,merge=last,k=1",
+        "link-score,least=2.5,levels=1,threshold=.5",
+        "nb-links,threshold=.5,period=3,least=.5",
+        "nr,period=1,iterations=3",
+        "opic,period=1",
+        "otie,scale=none,period=1",
+        "otie,a=2,d=2,page=0,period=0",
+        "pagerank,period=7",
+        "personalised,levels=2,threshold=.7",
+        "shark-search,delta=1,gamma=1,depth=0",
+    ],
+)
+def test_other_parameters_keep_the_promises(text: str) -> None:
+    """What the checks show for each name holds also where other parameters take other ways."""
+    known: dict[str, Any] = {"file": positives_only()}
+    for check in (other_scores_stay, a_redirect_hands_on_its_score, a_crawl_can_be_resumed, a_page_visited_again):
+        assert check.__name__ == passed(check, lambda: estimator(text, **known))

@@ -25,16 +25,22 @@ SUBJECTS = [f"subject {number}" for number in range(6)]
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """Four hundred pages of the embedded web."""
+    """Three hundred pages of the embedded web."""
     out = tmp_path_factory.mktemp("batsakis") / "index"
-    write_index(embedded(7, pages=400, hosts=10), out, source="embedded")
+    write_index(embedded(7, pages=300, hosts=8), out, source="embedded")
     return Index.open(out)
 
 
 @pytest.fixture(scope="module")
-def made(index: Index, tmp_path_factory: pytest.TempPathFactory, wordnet: Ontology) -> Findings:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where crawls are kept."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def made(index: Index, runs: Path, wordnet: Ontology) -> Findings:
     """The quick experiment on it, with WordNet."""
-    return findings("batsakis", Bench(index, tmp_path_factory.mktemp("runs"), quick=True, workers=1))
+    return findings("batsakis", Bench(index, runs, quick=True, workers=1))
 
 
 def judged(means: dict[str, float]) -> Judgements:
@@ -79,16 +85,12 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
     assert claims[3].verdict == "cannot be tested here"
 
 
-def test_six_figures_each_with_its_judge(made: Findings) -> None:
-    """12 to 17 as the thesis judges, and those of harvest by labels too."""
+def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
+    """12 to 17 as the thesis judges, harvest by labels too: of four classic, five semantic, four learning crawlers."""
     figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
     assert figures == {f"batsakis-figure-{number}": AS_PUBLISHED for number in range(12, 18)} | {
         f"batsakis-figure-{number}-labels": INDEPENDENT for number in (12, 14, 16)
     }
-
-
-def test_figures_have_the_crawlers_of_the_thesis(made: Findings) -> None:
-    """Four classic ones, five in the semantic figures, four that learn."""
     curves = {part.key: len(part.curves) for part in made.parts if isinstance(part, Figure)}
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (12, 14, 16)]
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
@@ -116,11 +118,11 @@ def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
 
 
 def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same(
-    made: Findings, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: Findings, index: Index, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Run again in another directory: a remark says what is missing, all other numbers are those of the first run."""
+    """A second call: a remark says what is missing, all other numbers are those of the first one."""
     monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
-    without = findings("batsakis", Bench(index, tmp_path, quick=True, workers=1))
+    without = findings("batsakis", Bench(index, runs, quick=True, workers=1))
     parts = {part.key: part for part in without.parts}
     left = parts["batsakis-figure-14"]
     assert isinstance(left, Figure)

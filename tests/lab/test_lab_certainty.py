@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.lab.certainty import against, band, holm, interval, paired, sign_flip
@@ -84,6 +84,7 @@ def test_a_band_is_an_interval_at_each_point() -> None:
         assert alone[:3] == pytest.approx((told.mean[column], told.low[column], told.high[column]))
 
 
+@settings(max_examples=25)
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=12))
 def test_the_interval_is_around_the_mean_and_within_the_values(values: list[float]) -> None:
     """low <= mean <= high for a symmetric level, and no draw leaves the range of the values."""
@@ -91,12 +92,12 @@ def test_the_interval_is_around_the_mean_and_within_the_values(values: list[floa
     assert min(values) - 1e-9 <= told.low <= told.high <= max(values) + 1e-9
 
 
-@pytest.mark.parametrize(("units", "least", "most"), [(5, 0.78, 0.90), (20, 0.90, 0.96)])
+@pytest.mark.parametrize(("units", "least", "most"), [(5, 0.78, 0.90), (20, 0.89, 0.97)])
 def test_coverage_is_what_the_docstring_says(units: int, least: float, most: float) -> None:
-    """Of 600 intervals of normal samples about 85 % (5 units) and 93 % (20 units) hold the true mean, 0."""
+    """Of 300 intervals of normal samples about 85 % (5 units) and 93 % (20 units) hold the true mean, 0."""
     dice = np.random.default_rng(units)
-    drawn = dice.normal(size=(600, units))
-    held = [told.low <= 0 <= told.high for told in (interval(sample, draws=500) for sample in drawn)]
+    drawn = dice.normal(size=(300, units))
+    held = [told.low <= 0 <= told.high for told in (interval(sample, draws=300) for sample in drawn)]
     assert least <= np.mean(held) <= most
 
 
@@ -105,18 +106,19 @@ def test_coverage_with_topics() -> None:
     dice = np.random.default_rng(5)
     groups = np.repeat(np.arange(12), 3).tolist()
     held, flat = 0, 0
-    for _ in range(300):
+    for _ in range(150):
         sample = dice.normal(size=12).repeat(3) + 0.3 * dice.normal(size=36)
-        two, one = interval(sample, draws=400, groups=groups), interval(sample, draws=400)
+        two, one = interval(sample, draws=200, groups=groups), interval(sample, draws=200)
         held += two.low <= 0 <= two.high
         flat += one.low <= 0 <= one.high
-    assert 0.87 <= held / 300 <= 0.98
-    assert flat / 300 < 0.80
+    assert 0.86 <= held / 150 <= 0.98
+    assert flat / 150 < 0.80
 
 
 # -- tests -----------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=30)
 @given(SMALL)
 def test_sign_flips_are_all_tried_where_they_are_few(differences: list[int]) -> None:
     """p is the share of all ways to give signs that are at least as far out, counted one by one."""
@@ -143,7 +145,7 @@ def test_many_differences_are_drawn() -> None:
 def test_a_true_difference_is_found_and_none_is_not() -> None:
     """Of samples without a difference about 5 % have p <= .05."""
     dice = np.random.default_rng(8)
-    wrong = np.mean([sign_flip(dice.normal(size=9)) <= 0.05 for _ in range(600)])
+    wrong = np.mean([sign_flip(dice.normal(size=9)) <= 0.05 for _ in range(300)])
     assert 0.02 <= wrong <= 0.08
     assert sign_flip(dice.normal(size=12) + 2) < 0.01
 
@@ -168,6 +170,7 @@ def test_holm_by_hand() -> None:
     assert [] == holm([]).tolist()
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_between_p_and_bonferroni(values: list[float]) -> None:
     """No corrected p is below its own, above m times it, or in another order."""

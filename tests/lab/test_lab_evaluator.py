@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands import run
@@ -65,16 +65,16 @@ def write(path: Path, texts: dict[str, str], archived: bool = False) -> Path:
     return path
 
 
-@pytest.fixture
-def crawled(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of the four pages."""
-    return write(tmp_path / "crawl", TEXTS)
+    return write(tmp_path_factory.mktemp("evaluated") / "crawl", TEXTS)
 
 
-@pytest.fixture
-def good(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two relevant pages: one HTML, one text."""
-    place = tmp_path / "good"
+    place = tmp_path_factory.mktemp("relevant") / "good"
     (place / "deeper").mkdir(parents=True)
     (place / "one.html").write_text("<html><body><p>coral reef lagoon</p></body></html>")
     (place / "deeper" / "two.txt").write_text("engine")
@@ -254,6 +254,7 @@ def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: Path) -> No
 PAGES = st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 9), max_size=6), min_size=1, max_size=6)
 
 
+@settings(max_examples=25)
 @given(PAGES, PAGES)
 def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant: list[dict[int, int]]) -> None:
     """The same as comparing each page with each relevant one, by the formula."""
@@ -269,15 +270,12 @@ def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant:
     assert [max(cosine(one, other) for other in relevant) for one in pages] == pytest.approx(told.tolist(), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("pages", "first", "count"),
-    [(0, [], 0), (7, [7], 1), (100, [100], 1), (2000, [100, 200], 20), (2001, [200, 400], 11)],
-)
-def test_checkpoints(pages: int, first: list[int], count: int) -> None:
+def test_checkpoints() -> None:
     """Every hundred pages and the last; farther apart for long crawls."""
-    told = Evaluation("x", [], np.zeros(pages), 1).checkpoints()
-    assert (first, count) == (told[:2], len(told))
-    assert not told or pages == told[-1]
+    expected = {0: ([], 0), 7: ([7], 1), 100: ([100], 1), 2000: ([100, 200], 20), 2001: ([200, 400], 11)}
+    points = {pages: Evaluation("x", [], np.zeros(pages), 1).checkpoints() for pages in expected}
+    assert expected == {pages: (places[:2], len(places)) for pages, places in points.items()}
+    assert all(not places or pages == places[-1] for pages, places in points.items())
 
 
 # -- the command -------------------------------------------------------------------------------------------------

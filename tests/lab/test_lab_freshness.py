@@ -15,6 +15,7 @@ from lycosa.core.errors import LycosaError
 from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.papers import EXPERIMENTS, PAPERS, Bench
+from lycosa.lab.papers import freshness as experiment
 from lycosa.lab.papers.freshness import Size, findings, size_of
 from lycosa.lab.papers.freshness.comparing import Runs
 from lycosa.lab.papers.freshness.detecting import Detection, Score, detect, pooled
@@ -28,6 +29,8 @@ from lycosa.lab.report.writing import write_report
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.web import Web
+
+SMALL = Size(2, 240, 6, 70, 5.0, (24.0,), 1, 30, 1)
 
 
 def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:
@@ -88,17 +91,17 @@ def test_spans() -> None:
 def test_the_integral_is_what_sampling_gives() -> None:
     """On a real web, the exact integral agrees with asking the truth at many moments."""
     now = [START]
-    web = ChangingWeb(Web(seed=5, pages=120, hosts=5, traps=()), lambda: now[0], seed=5, days=10)
+    web = ChangingWeb(Web(seed=5, pages=80, hosts=4, traps=()), lambda: now[0], seed=5, days=10)
     end = START + 10 * DAY
     pages = [timeline(web, url, 1.0, START, START, end) for url in web.urls()]
     looks = [[got(START + 3.3 * DAY), got(START + 7.1 * DAY)] for _ in pages]
-    moments = [START + 10 * DAY * (i + 0.5) / 500 for i in range(500)]
+    moments = [START + 10 * DAY * (i + 0.5) / 400 for i in range(400)]
     shares = []
     for t in moments:
         there = [one for one in pages if any(a <= t < b for a, b in one.counts)]
         since = max(at for at in (START, START + 3.3 * DAY, START + 7.1 * DAY) if at <= t)
         shares.append(sum(web.fresh(one.url, since, t) for one in there) / len(there))
-    assert sum(shares) / 500 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
+    assert sum(shares) / 400 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
 
 
 # -- what was told ---------------------------------------------------------------------------------------------
@@ -193,10 +196,12 @@ def test_pairs_are_what_they_say() -> None:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Size]:
-    """A quick run, in this process."""
+    """A quick run, smaller than it would be, in this process."""
     out = tmp_path_factory.mktemp("freshness")
     bench = Bench(cast(Index, None), out, quick=True, workers=1)
-    return findings(bench), out, size_of(bench)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "QUICK", SMALL)
+        return findings(bench), out, size_of(bench)
 
 
 def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
@@ -237,6 +242,7 @@ def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
 def test_what_was_run_is_kept(found: tuple[Findings, Path, Size], monkeypatch: pytest.MonkeyPatch) -> None:
     """A second call reads what the first measured, and finds the same; nothing of the watches' own files stays."""
     made, out, _ = found
+    monkeypatch.setattr(experiment, "QUICK", SMALL)
     monkeypatch.setattr("lycosa.lab.papers.freshness.watching._watch", None)
     monkeypatch.setattr("lycosa.lab.papers.freshness.detecting.detect", None)
     again = findings(Bench(cast(Index, None), out, quick=True, workers=1))
@@ -270,7 +276,7 @@ def test_measured_regions_are_filled(
 
 def test_the_same_twice(tmp_path: Path) -> None:
     """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
-    world = World(7, 120, 4, 40, 3.0)
+    world = World(7, 80, 3, 25, 2.0)
     trial = Trial(world, "automatic", 12 * 3600.0)
     one, two = (watch_world(trial, tmp_path / name).as_data() for name in "ab")
     assert {**one, "seconds": 0} == {**two, "seconds": 0}

@@ -24,12 +24,14 @@ from lycosa.lab.subjects import Subject
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
+NODES = 1000
+"""Of graphs made up."""
 
 
 @pytest.fixture(scope="module")
 def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A web of 700 pages with classes."""
-    return write_index(embedded(pages=700, hosts=20), tmp_path_factory.mktemp("web") / "index", source="small web")
+    """A web of 500 pages with classes."""
+    return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def made(small_web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fi
     """The findings on it, and where runs are kept."""
     out = tmp_path_factory.mktemp("gouriten")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "QUICK_NODES", 1500)
+        patch.setattr(datasets, "QUICK_NODES", NODES)
         return findings("gouriten", Bench(small_web, out, quick=True, workers=1)), out
 
 
@@ -90,11 +92,12 @@ def test_greedy_is_the_yardstick_of_figure_1(made: tuple[Findings, Path]) -> Non
     assert [(1.0, 1.0)] * 3 == [(curve.x[-1], curve.y[-1]) for curve in figure.curves]
 
 
-def test_a_second_call_gives_the_same(small_web: Index, made: tuple[Findings, Path], tmp_path: Path) -> None:
-    """From scratch in another place all that is stored as a result is identical, claims too; times are apart."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "QUICK_NODES", 1500)
-        again = findings("gouriten", Bench(small_web, tmp_path, quick=True, workers=1))
+def test_a_second_call_gives_the_same(
+    small_web: Index, made: tuple[Findings, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Graphs and crawls are kept: all that is stored as a result is identical, claims too; times are apart."""
+    monkeypatch.setattr(datasets, "QUICK_NODES", NODES)
+    again = findings("gouriten", Bench(small_web, made[1], quick=True, workers=1))
     assert stored([made[0]])[0] == stored([again])[0]
     assert any(part["is"] == "claim" for part in stored([again])[1])
 

@@ -12,15 +12,15 @@ from lycosa.core.errors import InputError
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
+from lycosa.estimators import strategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.optimum import bound, distances, optimum, reachable
 from lycosa.lab.simulation import simulate
 from lycosa.lab.table import IndexedTable
 
-RUNNING = [name for name, entry in STRATEGIES.items() if entry.needs not in (TAXONOMY, BROWSING, WORDS, TRUTH)]
-"""Strategies that can crawl a graph with scores: all but those that need words or training files."""
+RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
+"""One of each kind: by place, by score, learning, ranking all anew, choosing among others, in batches."""
 
 
 class Knowing:
@@ -53,16 +53,16 @@ def graphs(draw: st.DrawFn) -> tuple[Index, list[int], int]:
     return index, draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2)), draw(st.integers(0, n))
 
 
-@settings(max_examples=40, deadline=None)
-@given(graphs(), st.sampled_from([RUNNING[start::5] for start in range(5)]))
-def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int], names: list[str]) -> None:
+@settings(max_examples=20)
+@given(graphs())
+def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int]) -> None:
     """On graphs of up to 12 nodes no strategy finds more than the best crawl, nor that one more than the bound."""
     index, seeds, budget = graph
     best, order = optimum(index, index.score, seeds, budget)
     assert best == math.fsum(index.score[order].tolist())
     assert is_crawl(index, seeds, order)
     assert best <= bound(index, index.score, seeds, [budget])[0]
-    crawlers = {name: strategy(name, seed=1, budget=max(1, budget), threshold=0.25, words="n") for name in names}
+    crawlers = {name: strategy(name, seed=1, budget=max(1, budget), threshold=0.25, words="n") for name in RUNNING}
     for name, crawler in {**crawlers, "oracle-greedy": Greedy(Knowing(index.score))}.items():
         found = simulate(Guide.given(index), crawler, seeds, budget).found
         assert is_crawl(index, seeds, found.tolist()), name
@@ -79,7 +79,7 @@ def is_crawl(index: Index, seeds: list[int], order: list[int]) -> bool:
     return True
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(graphs())
 def test_the_bound_is_the_best_that_distances_allow(graph: tuple[Index, list[int], int]) -> None:
     """It is what one gets by trying all choices in which the i-th node is at most i links away from a seed."""

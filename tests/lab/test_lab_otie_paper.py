@@ -23,16 +23,22 @@ SUBJECTS = [f"subject {number}" for number in range(6)]
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """Four hundred pages of the embedded web."""
+    """Three hundred pages of the embedded web."""
     out = tmp_path_factory.mktemp("otie") / "index"
-    write_index(embedded(7, pages=400, hosts=10), out, source="embedded")
+    write_index(embedded(7, pages=300, hosts=8), out, source="embedded")
     return Index.open(out)
 
 
 @pytest.fixture(scope="module")
-def made(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Findings:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where crawls are kept."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def made(index: Index, runs: Path) -> Findings:
     """The quick experiment on it."""
-    return findings("otie", Bench(index, tmp_path_factory.mktemp("runs"), quick=True, workers=1))
+    return findings("otie", Bench(index, runs, quick=True, workers=1))
 
 
 def measured(**means: float) -> Measured:
@@ -172,9 +178,9 @@ def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Pat
     assert topic.subject.model.name == "svm"
 
 
-def test_a_second_call_gives_the_same(made: Findings, index: Index, tmp_path: Path) -> None:
-    """Another directory, another run: the same numbers."""
-    again = findings("otie", Bench(index, tmp_path, quick=True, workers=1))
+def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
+    """Crawls and models are kept, and give the same numbers."""
+    again = findings("otie", Bench(index, runs, quick=True, workers=1))
     assert made.as_dict()["parts"] == again.as_dict()["parts"]
     assert made.claims == again.claims
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import run
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Findings, Table
@@ -14,20 +15,29 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers.rules import verdicts
 from lycosa.lab.papers.rules.pairs import BASELINE, PUBLISHED, RULES, Pair
+from lycosa.lab.report.storing import stored
 
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 
 
 @pytest.fixture(scope="module")
-def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A web of 700 pages with classes."""
-    return write_index(embedded(pages=700, hosts=20), tmp_path_factory.mktemp("web") / "index", source="small web")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the command writes, and keeps its runs."""
+    return tmp_path_factory.mktemp("papers")
 
 
 @pytest.fixture(scope="module")
-def made(small_web: Index, tmp_path_factory: pytest.TempPathFactory) -> Findings:
-    """The findings on it."""
-    return findings("rules", Bench(small_web, tmp_path_factory.mktemp("rules"), quick=True, workers=1))
+def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A web of 500 pages with classes."""
+    return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
+
+
+@pytest.fixture(scope="module")
+def made(small_web: Index, out: Path) -> Findings:
+    """The findings on it, run where the command will look for them."""
+    work = out / "rules" / "work"
+    work.mkdir(parents=True)
+    return findings("rules", Bench(small_web, work, quick=True, workers=1))
 
 
 def of_paper() -> list[Pair]:
@@ -70,11 +80,23 @@ def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
     assert all(isinstance(row[4], int) and 0 <= row[4] <= 100 for row in ours if "overlap" in str(row[3]))
 
 
-def test_a_second_call_gives_the_same(small_web: Index, made: Findings, tmp_path: Path) -> None:
-    """From scratch in another place everything comes out the same."""
-    again = findings("rules", Bench(small_web, tmp_path, quick=True, workers=1)).as_dict()
-    first = made.as_dict()
-    assert (first["parts"], first["claims"]) == (again["parts"], again["claims"])
+def test_the_command_writes_every_table_figure_and_claim(
+    made: Findings,
+    small_web: Index,
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`lycosa lab paper rules` runs nothing again and writes a page with pictures; a second time all is the same."""
+    runs = {file: file.stat().st_mtime_ns for file in out.rglob("runs/*.npz")}
+    words = ("--quick", "--corpus", str(small_web.path), "--out", str(out), "--workers", "1", "--quiet")
+    assert 0 == run(monkeypatch, "lab", "paper", "rules", *words), capsys.readouterr()
+    assert runs == {file: file.stat().st_mtime_ns for file in out.rglob("runs/*.npz")}
+    assert stored([made])[0] == (out / "rules" / "report.json").read_text(encoding="utf-8")
+    assert (out / "rules" / "index.html").stat().st_size > 10_000
+    pictures = list((out / "rules" / "figures").glob("*.svg"))
+    assert {"rules-figure-6", "rules-figure-6-labels"} == {picture.stem for picture in pictures}
+    assert all(picture.with_suffix(".png").is_file() for picture in pictures)
 
 
 def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A web of 800 pages with classes."""
-    return write_index(embedded(pages=800, hosts=20), tmp_path_factory.mktemp("web") / "index", source="embedded")
+    """A web of 500 pages with classes."""
+    return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="embedded")
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_a_kept_crawl_is_of_this_code() -> None:
 
 
 def test_budgets_end_at_a_third_of_the_corpus(web: Index, tmp_path: Path) -> None:
-    """Of 800 pages 100 are crawled; all published strategies unless it has to be quick."""
+    """Of 500 pages 100 are crawled; all published strategies unless it has to be quick."""
     whole, quick = (size_of(Bench(web, tmp_path, quick=quick)) for quick in (False, True))
     assert ((100,), PUBLISHED, (20, 50, 100), QUICK) == (whole.budgets, whole.published, quick.budgets, quick.published)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lycosa.collection.report.causes import KINDS, OUTCOMES, explain
+from lycosa.collection.causes import KINDS, OUTCOMES, explain
 from lycosa.server.wishing import GUIDES, JUDGES
 from lycosa.server.wording import advice, cause, nothing, summary
 

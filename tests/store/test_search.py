@@ -32,7 +32,7 @@ def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
     return [i for i, words in enumerate(texts) if any(words[k : k + n] == phrase for k in range(len(words)))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=3))
 def test_tallies_and_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
     """Counts of words, titles weighed, and pages with a phrase are those found by looking at each page."""

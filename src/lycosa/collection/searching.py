@@ -13,7 +13,7 @@ from typing import Self
 
 import xxhash
 
-from lycosa.collection.current import Standing, current
+from lycosa.collection.fate import Fate
 from lycosa.collection.filters import Filters
 from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Found, Ranking
@@ -25,6 +25,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.store.indexfile import IndexDamaged, building
 from lycosa.store.search import COPY, NAME, UNREAD, Entry, Index
+from lycosa.store.versions import current
 from lycosa.web.html import Document
 from lycosa.web.urls import lane
 
@@ -129,7 +130,7 @@ class Search:
         visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
         assert isinstance(visit, Visit)
         document, _ = self._read(visit)
-        standing = self.collection.standing(visit.node)
+        fate = self.collection.fate(visit.node)
         return Hit(
             rank,
             visit.node,
@@ -141,9 +142,9 @@ class Search:
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),
             visit.same_as,
-            _moment(standing.changed) if standing is not None else None,
-            standing.state if standing is not None else "stands",
-            _moment(standing.since) if standing is not None and standing.state != "stands" else None,
+            _moment(fate.changed) if fate is not None else None,
+            fate.state if fate is not None else "stands",
+            _moment(fate.since) if fate is not None and fate.state != "stands" else None,
         )
 
     def _read(self, visit: Visit) -> tuple[Document, bool]:
@@ -237,8 +238,8 @@ class Search:
         if visit.kind != "revisit":
             return 0.0
         looks = self.collection.log.events("node = ? AND seq <= ?", given=(visit.node, seq))
-        standing = Standing.of(look for look in looks if isinstance(look, Visit))
-        return standing.changed if standing is not None else 0.0
+        fate = Fate.of(look for look in looks if isinstance(look, Visit))
+        return fate.changed if fate is not None else 0.0
 
 
 def _moment(at: float) -> datetime | None:

@@ -25,9 +25,9 @@ TOPIC = "marine biology/coral reefs"
 
 def real(path: Path) -> Path:
     """A crawl of the embedded web, with redirects, dead links and copies on its way."""
-    with serve(Web(pages=1500, traps=("redirects", "dead", "duplicates")), record=False) as server:
+    with serve(Web(pages=500, traps=("redirects", "dead", "duplicates")), record=False) as server:
         web = server.web
-        options = {"budget": 150, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+        options = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
         for _ in lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC), out=path, **options):
             pass
     return path

@@ -14,18 +14,13 @@ from pathlib import Path
 
 import pytest
 import surt as reference
-from synthetic_crawl import crawled, html, many, prose, real
+from synthetic_crawl import crawled, html, many, prose
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from lycosa.collection.export import export, wacz
 from lycosa.collection.export.sorting import SortedLines
 from lycosa.core.errors import DamagedError, InputError, StoreError
-
-
-@pytest.fixture(scope="module")
-def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return real(tmp_path_factory.mktemp("crawl") / "reefs")
 
 
 def records(path: Path) -> list[tuple[str, dict[str, str], bytes]]:
@@ -175,8 +170,9 @@ def test_pages_that_are_not_archived_are_counted(tmp_path: Path) -> None:
         assert (1, ["left out: 1 page without a record in the archive"]) == (done.pages, done.remarks)
 
 
-@pytest.mark.parametrize("name", ["p.warc.gz", "p.wacz", "p.jsonl"])
-@pytest.mark.parametrize("harm", ["cut", "overwritten", "missing"])
+@pytest.mark.parametrize(
+    ("name", "harm"), [("p.warc.gz", "cut"), ("p.warc.gz", "overwritten"), ("p.wacz", "missing"), ("p.jsonl", "cut")]
+)
 def test_a_damaged_archive_is_an_error(tmp_path: Path, name: str, harm: str) -> None:
     """A record that can't be read whole ends the export with the file's name; an older export stays."""
     many(tmp_path / "crawl", 20)
@@ -243,7 +239,7 @@ def test_every_page_is_found_by_the_index(reefs: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "p.wacz") as zipped:
         header, *pages = map(json.loads, zipped.read("pages/pages.jsonl").decode().splitlines())
         assert "json-pages-1.0" == header["format"]
-        assert len(pages) == len(found) > 100
+        assert len(pages) == len(found) > 40
         assert len(pages) == len({page["id"] for page in pages})
         for page in pages:
             when = page["ts"].translate({ord(c): None for c in "-:TZ"})

@@ -10,7 +10,6 @@ from zipfile import ZipFile
 import networkx
 import pandas
 import pytest
-from synthetic_crawl import real
 from warcio.archiveiterator import ArchiveIterator
 
 from lycosa.collection.export import FORMATS, export
@@ -19,14 +18,9 @@ from lycosa.core.table import Table
 from lycosa.core.types import Seed, Visit
 from lycosa.store.log import NAME, SqliteLog
 
-SCOPES = [{}, {"everything": True}, {"everything": True, "copies": True}]
-SCOPE_NAMES = ["relevant", "all", "with copies"]
+EVERYTHING = {"everything": True}
+COPIES = {"everything": True, "copies": True}
 TEXT = {"digest": str, "simhash": str}
-
-
-@pytest.fixture(scope="module")
-def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return real(tmp_path_factory.mktemp("crawl") / "reefs")
 
 
 def events(directory: Path) -> list[object]:
@@ -52,8 +46,10 @@ def test_the_crawl_is_worth_exporting(reefs: Path) -> None:
     assert summary.pages == len(expected(reefs, everything=True, copies=True))
 
 
-@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
-@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.csv", "t.csv.gz", "t.parquet"])
+@pytest.mark.parametrize(
+    ("name", "scope"),
+    [("t.jsonl", {}), ("t.jsonl.gz", EVERYTHING), ("t.csv", COPIES), ("t.csv.gz", EVERYTHING), ("t.parquet", {})],
+)
 def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
     """pandas reads the table: one row a page, in the log's order, with the log's figures and the archive's text."""
     done = export(reefs, tmp_path / name, **scope)
@@ -115,8 +111,7 @@ def test_lineage_is_what_the_crawl_knew(reefs: Path, tmp_path: Path) -> None:
     assert {0, 1, 2} <= {row["depth"] for row in rows}
 
 
-@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
-@pytest.mark.parametrize("name", ["g.graphml", "g.graphml.gz"])
+@pytest.mark.parametrize(("name", "scope"), [("g.graphml", {}), ("g.graphml.gz", COPIES)])
 def test_graph_in_networkx(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
     """networkx reads a node for each page, and an edge for each pair that a link or a redirect joins."""
     export(reefs, tmp_path / name, **scope)
@@ -143,7 +138,7 @@ def test_graph_in_networkx(reefs: Path, tmp_path: Path, name: str, scope: dict[s
     assert pairs == pytest.approx(found)
 
 
-@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+@pytest.mark.parametrize("scope", [{}, COPIES])
 def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     """warcio reads a response or revisit and a request for each page, and every record is a copy from the archive."""
     done = export(reefs, tmp_path / "p.warc.gz", **scope)
@@ -160,7 +155,7 @@ def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> 
     assert {"answer": urls, "request": urls} == found
 
 
-@pytest.mark.parametrize("scope", SCOPES, ids=SCOPE_NAMES)
+@pytest.mark.parametrize("scope", [{}, COPIES])
 def test_wacz_has_all_pages(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     """The list of pages in a WACZ is the log's."""
     export(reefs, tmp_path / "p.wacz", **scope)

@@ -19,7 +19,7 @@ NAMES = ["t.jsonl", "t.csv.gz", "t.parquet", "t.graphml", "t.warc.gz", "t.wacz",
 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return many(tmp_path_factory.mktemp("target") / "crawl", 200, 200)
+    return many(tmp_path_factory.mktemp("target") / "crawl", 60, 400)
 
 
 @contextmanager
@@ -33,8 +33,7 @@ def disk_of(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize("old", [True, False])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "old"), [*((name, True) for name in NAMES), ("t.jsonl", False)])
 def test_a_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
     """When no more can be written, the error says so, the part goes, and an older file stays."""
     if old:
@@ -43,7 +42,7 @@ def test_a_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
         export(crawl, tmp_path / name)
     assert ([name] if old else []) == [path.name for path in tmp_path.iterdir()]
     assert not old or "before" == (tmp_path / name).read_text()
-    assert 200 == export(crawl, tmp_path / name).pages
+    assert 60 == export(crawl, tmp_path / name).pages
     assert [name] == [path.name for path in tmp_path.iterdir()]
 
 
@@ -64,7 +63,7 @@ def test_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_text("before")
 
     def interrupt(what: str, done: int, total: int) -> None:
-        if what.startswith("writing") and done == 150:
+        if what.startswith("writing") and done == 40:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -82,7 +81,7 @@ def test_two_exports_to_one_file(crawl: Path, tmp_path: Path) -> None:
             export(crawl, tmp_path / "t.jsonl")
     assert part.read_text().startswith("left behind")
     export(crawl, tmp_path / "t.jsonl")
-    assert 200 == (tmp_path / "t.jsonl").read_bytes().count(b"\n")
+    assert 60 == (tmp_path / "t.jsonl").read_bytes().count(b"\n")
     assert b"left behind" not in (tmp_path / "t.jsonl").read_bytes()
     assert ["t.jsonl"] == [path.name for path in tmp_path.iterdir()]
 
@@ -93,7 +92,7 @@ def test_what_a_link_points_to_is_replaced(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").symlink_to(tmp_path / "real" / "t.jsonl")
     export(crawl, tmp_path / "t.jsonl")
     assert (tmp_path / "t.jsonl").is_symlink()
-    assert 200 == (tmp_path / "real" / "t.jsonl").read_bytes().count(b"\n")
+    assert 60 == (tmp_path / "real" / "t.jsonl").read_bytes().count(b"\n")
 
 
 def test_a_device_is_written_to(crawl: Path) -> None:

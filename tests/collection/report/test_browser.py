@@ -34,14 +34,14 @@ pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chrom
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Reports of a crawl of the embedded web, of one with long names, and of one without pages."""
     path = tmp_path_factory.mktemp("browser")
-    web = Web(slowness=0.01)
+    web = Web(pages=400, slowness=0.01)
     with serve(web, record=False):
-        fast: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": 60, "patience": 1.0}
+        fast: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": 40, "patience": 1.0}
         for _ in lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC), out=path / "web", **fast):
             pass
     held = Held("calendar", "a-host-with-a-long-name." * 5 + "test", 12_345, 8, "http://a.test/" + "y" * 400)
     end = Setting("end", {"reason": "page budget spent", "held": 12_345, "groups": [asdict(held)]}, 2e9)
-    write(path / "long", [*large(300, hosts=90), end], topic="x" * 300)
+    write(path / "long", [*large(120, hosts=90), end], topic="x" * 300)
     write(path / "empty", [])
     found = {}
     for name in ("web", "long", "empty"):
@@ -62,8 +62,7 @@ def browser(reports: dict[str, Path]) -> Iterator[Any]:
         running.close()
 
 
-@pytest.mark.parametrize("name", ["web", "long", "empty"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "scheme"), [("web", "light"), ("long", "dark"), ("empty", "light")])
 def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
     """On a phone and on a desk, in both themes and with everything unfolded: no errors, no sideways scrolling."""
     page = browser.new_page(color_scheme=scheme, offline=True)

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from lycosa.collection.export.cleaning import clean, count, line, moment, unmarked
-from lycosa.collection.export.lineage import Lineage
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Visit
 
@@ -42,9 +41,9 @@ COLUMNS: dict[str, type] = {
 
 def rows(pages: Selection) -> Iterator[dict[str, Any]]:
     """A row for each page, or for each version. Unknown text is empty, an unknown number or time None."""
-    lineage = Lineage(pages)
+    _ = pages.view  # read before the first page is written
     for seq, visit in pages.pages():
-        yield _row(pages, seq, visit, lineage)
+        yield _row(pages, seq, visit)
 
 
 def written(pages: Selection) -> Written:
@@ -55,10 +54,10 @@ def written(pages: Selection) -> Written:
     return done
 
 
-def _row(pages: Selection, seq: int, visit: Visit, lineage: Lineage) -> dict[str, Any]:
+def _row(pages: Selection, seq: int, visit: Visit) -> dict[str, Any]:
     document, kind = pages.read(visit)
-    depth, parent, anchor = lineage.of(visit.node)
-    place, standing = visit.place, pages.standing(visit)
+    parent, anchor = pages.source(visit)
+    place, fate = visit.place, pages.fate(visit)
     return {
         "url": clean(visit.node),
         "title": line(visit.title),
@@ -74,7 +73,7 @@ def _row(pages: Selection, seq: int, visit: Visit, lineage: Lineage) -> dict[str
         "simhash": f"{visit.simhash:016x}",
         "canonical": clean(str(visit.data.get("canonical", ""))),
         "same_as": clean(visit.same_as),
-        "depth": depth,
+        "depth": pages.view.graph.depth(visit.node),
         "parent": clean(parent),
         "anchor": line(anchor),
         "outlinks": len(visit.links),
@@ -82,7 +81,7 @@ def _row(pages: Selection, seq: int, visit: Visit, lineage: Lineage) -> dict[str
         "warc_offset": place.offset if place.file else None,
         "warc_length": place.length if place.file else None,
         "version": pages.number(seq, visit),
-        "versions": standing.versions,
-        "changed": moment(standing.changed),
-        "standing": standing.state,
+        "versions": fate.versions,
+        "changed": moment(fate.changed),
+        "standing": fate.state,
     }

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.view import sampled
+
 POINTS = 400
 """Points of a curve at most: more than a screen has room for."""
 
@@ -110,7 +112,7 @@ def curve(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> Curve | None:
         return None
     actual, other = np.cumsum(found), np.cumsum(breadth)
     total = int(actual[-1])
-    at = np.unique(np.linspace(0, count, min(count, POINTS) + 1).round().astype(int))
+    at = sampled(count, POINTS)
     quarter = max(1, count // 4)
     return Curve(
         at.tolist(),

@@ -9,6 +9,7 @@ from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.report.charts import Bars, Curve, Stacks
 from lycosa.collection.report.hostmap import HostMap
+from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
@@ -88,62 +89,6 @@ class Branch:
             if stop is not None:
                 found.append([stop])
         return found
-
-
-@dataclass(slots=True)
-class Host:
-    """What one host gave, and how it wanted to be treated."""
-
-    name: str
-    pages: int = 0
-    finds: int = 0
-    failures: int = 0
-    requests: int = 0
-    size: int = 0
-    seconds: float = 0.0
-    """Spent answering, over all requests."""
-    last_ended: float = 0.0
-    pauses: int = 0
-    paused: float = 0.0
-    shortest: float = float("inf")
-    crawl_delay: float = 0.0
-    rests: int = 0
-    """How often it could not answer and was left alone."""
-    longest_rest: float = 0.0
-
-    @property
-    def answer(self) -> float:
-        """Seconds an answer took on the average."""
-        return self.seconds / self.requests if self.requests else 0.0
-
-    @property
-    def pause(self) -> float:
-        """Seconds between an answer and the next request, on the average."""
-        return self.paused / self.pauses if self.pauses else 0.0
-
-
-@dataclass(slots=True)
-class Cause:
-    """A way in which requests failed."""
-
-    kind: str
-    outcome: str
-    count: int = 0
-    statuses: dict[int, int] = field(default_factory=dict)
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """Addresses, and what was said there."""
-    name: str = ""
-    advice: str = ""
-
-
-@dataclass(slots=True)
-class Remark:
-    """Something noted about pages."""
-
-    name: str
-    meaning: str
-    count: int
-    example: str
 
 
 @dataclass(slots=True)

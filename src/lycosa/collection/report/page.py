@@ -12,13 +12,14 @@ import hashlib
 import math
 import unicodedata
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lycosa.collection.report.figures import Report
-from lycosa.collection.report.freshness import SORTS
+from lycosa.collection.tally import SORTS
 from lycosa.collection.wording import at_least
 
 LONGEST = 300
@@ -27,8 +28,9 @@ LONGEST = 300
 _JOINERS = "\u200c\u200d"  # words of some languages need them
 
 
-def render(report: Report) -> str:
-    """The whole page."""
+@cache
+def _environment() -> Environment:
+    """The templates; made once, as compiling them takes half a second."""
     environment = Environment(
         loader=PackageLoader("lycosa.collection.report"),
         autoescape=True,
@@ -39,6 +41,12 @@ def render(report: Report) -> str:
     )
     for shown in (count, many, percent, score, asked, seconds, pause, size, when, day, clip, href, clean):
         environment.filters[shown.__name__] = shown
+    return environment
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    environment = _environment()
     loader = environment.loader
     assert loader is not None
     script = loader.get_source(environment, "page.js")[0]

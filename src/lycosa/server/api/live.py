@@ -117,7 +117,7 @@ def show_graph(
                 title=page.title,
                 score=round(score, 6),
                 found=page.place >= 0 and is_found(page, score, threshold, labels),
-                seed=shelf.ways.is_seed(page.node),
+                seed=shelf.graph.is_seed(page.node),
                 host=page.host,
                 depth=depth,
                 label=label_of(labels, page.node),

@@ -4,15 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lycosa.collection import orders as module
-from lycosa.collection.addresses import Addresses
 from lycosa.collection.crawlgraph import draw
 from lycosa.collection.orders import ORDERS, arrange
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.shelved import Shelved
+from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
 from lycosa.topics.word_frequency import WordFrequency
 from revisited_crawl import html, revisited
@@ -27,7 +23,7 @@ TEXTS = {
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def view(tmp_path: Path) -> CrawlView:
     """Four pages, two of them nearly alike; the last one has changed since."""
     with revisited(tmp_path / "c") as crawl:
         crawl.seed(HOME + "coral")
@@ -38,58 +34,58 @@ def shelf(tmp_path: Path) -> Shelf:
                 HOME + name, html(name, text), number, beta=beta, links=[HOME + to for to in names[number + 1 :]]
             )
         crawl.changed(HOME + "coral", html("coral", TEXTS["coral"] + " anew"), 9.0, beta=0.9)
-    made = Shelf(tmp_path / "c")
+    made = CrawlView(tmp_path / "c")
     made.catch_up()
     return made
 
 
-def names(shelf: Shelf, order: str, known: frozenset[str] = frozenset()) -> list[str]:
-    pages = shelf.pages()
+def names(view: CrawlView, order: str, known: frozenset[str] = frozenset()) -> list[str]:
+    pages = view.pages()
     places, _ = arrange(pages, np.array([page.beta for page in pages]), order, known)  # type: ignore[arg-type]
     return [pages[at].node.removeprefix(HOME) for at in places]
 
 
-def test_orders(shelf: Shelf) -> None:
+def test_orders(view: CrawlView) -> None:
     """The same pages by score, by how often the topic's word is on them, and by what is newest."""
-    assert ["coral", "again", "sponge", "wreck"] == names(shelf, "relevance")
-    assert ["wreck", "coral", "again", "sponge"] == names(shelf, "frequency")
-    assert ["coral", "wreck", "sponge", "again"] == names(shelf, "date")
+    assert ["coral", "again", "sponge", "wreck"] == names(view, "relevance")
+    assert ["wreck", "coral", "again", "sponge"] == names(view, "frequency")
+    assert ["coral", "wreck", "sponge", "again"] == names(view, "date")
 
 
-def test_word_frequency_is_the_papers(shelf: Shelf) -> None:
+def test_word_frequency_is_the_papers(view: CrawlView) -> None:
     """For a topic of one word, the number is that of the paper's measure."""
     judge = WordFrequency("coral")
-    for page in shelf.pages()[1:]:
+    for page in view.pages()[1:]:
         text = Page("ok", title=page.title, marked=f"{page.title}\n{TEXTS[page.node.removeprefix(HOME)]}")
         assert judge.judge(text, None).beta == page.frequency
 
 
-def test_novelty_puts_what_says_the_same_last(shelf: Shelf) -> None:
+def test_novelty_puts_what_says_the_same_last(view: CrawlView) -> None:
     """The best page comes first, the one that repeats it last, although it scores higher than the others."""
-    assert ["coral", "again"] == [name for name in names(shelf, "novelty") if name in ("coral", "again")]
-    assert "again" == names(shelf, "novelty")[-1]
+    assert ["coral", "again"] == [name for name in names(view, "novelty") if name in ("coral", "again")]
+    assert "again" == names(view, "novelty")[-1]
 
 
-def test_novelty_is_small_for_what_repeats(shelf: Shelf) -> None:
+def test_novelty_is_small_for_what_repeats(view: CrawlView) -> None:
     """How new a page is says how little it shares with those above it."""
-    pages = shelf.pages()
+    pages = view.pages()
     _, fresh = arrange(pages, np.array([page.beta for page in pages]), "novelty", frozenset())
     by_name = {page.node.removeprefix(HOME): float(value) for page, value in zip(pages, fresh, strict=True)}
     assert 1.0 == by_name["coral"]
     assert by_name["again"] < 0.5 < by_name["sponge"]
 
 
-def test_what_was_opened_is_not_new(shelf: Shelf) -> None:
+def test_what_was_opened_is_not_new(view: CrawlView) -> None:
     """A page that the reader knows comes last, and what is like it counts as less new."""
-    assert ["again", "coral"] == names(shelf, "novelty", frozenset([HOME + "coral"]))[-2:]
+    assert ["again", "coral"] == names(view, "novelty", frozenset([HOME + "coral"]))[-2:]
 
 
-def test_novelty_is_bounded(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_novelty_is_bounded(view: CrawlView, monkeypatch: pytest.MonkeyPatch) -> None:
     """With fewer choices than pages, every page is there once still."""
     monkeypatch.setattr(module, "CANDIDATES", 3)
     monkeypatch.setattr(module, "CHOSEN", 1)
-    assert sorted(TEXTS) == sorted(names(shelf, "novelty"))
-    assert "coral" == names(shelf, "novelty")[0]
+    assert sorted(TEXTS) == sorted(names(view, "novelty"))
+    assert "coral" == names(view, "novelty")[0]
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -103,14 +99,14 @@ def test_pages_without_words(tmp_path: Path) -> None:
     with revisited(tmp_path / "c", archive=False) as crawl:
         for number in range(3):
             crawl.log.append(Visit(f"{HOME}{number}", "page", "ok", number, beta=number / 10))
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    assert ["2", "1", "0"] == names(shelf, "novelty")
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    assert ["2", "1", "0"] == names(view, "novelty")
 
 
-def test_the_graph_is_best_pages_and_the_ways_to_them(shelf: Shelf) -> None:
+def test_the_graph_is_best_pages_and_the_ways_to_them(view: CrawlView) -> None:
     """Each page is there once, with the link by which it was first seen, down from the seed."""
-    drawing = draw(shelf, [page for page in shelf.pages() if page.node.endswith(("wreck", "sponge"))])
+    drawing = draw(view, [page for page in view.pages() if page.node.endswith(("wreck", "sponge"))])
     assert ["coral", "sponge", "wreck"] == [vertex.node.removeprefix(HOME) for vertex in drawing.nodes]
     assert [0, 1, 1] == drawing.depths
     assert [(0, 1, f"to {HOME}sponge"), (0, 2, f"to {HOME}wreck")] == [
@@ -119,27 +115,8 @@ def test_the_graph_is_best_pages_and_the_ways_to_them(shelf: Shelf) -> None:
     assert not drawing.truncated
 
 
-def test_a_graph_has_an_end(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_has_an_end(view: CrawlView, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit is left out, whole ways at a time, and said to be."""
     monkeypatch.setattr("lycosa.collection.crawlgraph.MOST", 2)
-    drawing = draw(shelf, shelf.pages())
+    drawing = draw(view, view.pages())
     assert (["coral", "again"], True) == ([v.node.removeprefix(HOME) for v in drawing.nodes], drawing.truncated)
-
-
-@given(st.lists(st.lists(st.integers(0, 3_000).map(str), max_size=60), max_size=40))
-def test_an_address_keeps_its_number(batches: list[list[str]]) -> None:
-    """Numbers are given once, from 0, without gaps, however the table grows."""
-    addresses, known = Addresses(), dict[str, int]()
-    for batch in batches:
-        for name, number in zip(batch, addresses.numbers(batch).tolist(), strict=True):
-            assert known.setdefault(name, number) == number
-    assert set(range(len(known))) == set(known.values())
-    assert all(number == addresses.number(name) for name, number in known.items())
-    assert -1 == addresses.number("never seen")
-
-
-def test_a_shelved_page_has_its_words() -> None:
-    """Words are kept as bytes and come back as numbers."""
-    ids, counts = np.array([3, 5], np.uint32), np.array([1, 2], np.uint16)
-    page = Shelved(0, 1, 1, HOME, 0, "", "", "", 0, 0, False, 0, 0, 0, ids.tobytes(), counts.tobytes(), 0, -1, -1)
-    assert [[3, 5], [1, 2]] == [column.tolist() for column in page.terms]
