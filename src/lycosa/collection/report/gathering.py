@@ -30,8 +30,8 @@ from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting
 from lycosa.drawing import hostmap
+from lycosa.store.directory import is_running
 from lycosa.store.log import PAGES
-from lycosa.store.running import is_running
 from lycosa.version import __version__
 
 BEST = 50
