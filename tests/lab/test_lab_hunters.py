@@ -185,4 +185,4 @@ def test_strategies_that_need_wordnet_say_so_where_it_is_missing(
     monkeypatch.setattr(meanings, "ontology", missing)
     assert "WordNet is not here" == available("ssrm") == available("mab_var,arms=ehrig+fl_n")
     assert "" == available("best-first")
-    assert "unknown strategy" in available("bestest")
+    assert "there is no strategy" in available("bestest")
