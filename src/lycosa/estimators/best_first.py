@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.core.types import Rows, Step
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 
 
 @dataclass
-class BestFirst:
+class BestFirst(SaidByParents):
     """priority = page * beta(parent) + anchor * alpha(link); with .5 and .5 it's Batsakis' equation 7.
 
     `page=1, anchor=0` orders by page, `page=0, anchor=1` by anchor. A URL found on several pages takes the `max` over
@@ -29,8 +28,6 @@ class BestFirst:
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
     [0.6]
     """
-
-    proportional: ClassVar[bool] = True
 
     page: float = 0.5
     anchor: float = 0.5
@@ -48,7 +45,3 @@ class BestFirst:
         """Merge what this parent says into what the others said."""
         priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
         return self.priority_.tell(step, table, priority)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged priority; 0 for a row nobody has linked to."""
-        return self.priority_.score(rows, table)

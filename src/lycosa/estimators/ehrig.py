@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Step
 from lycosa.estimators.anchors import glossary_of, language_of, of_children
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.text import nearness
 from lycosa.text.glossary import Glossary
 from lycosa.text.ontology import Ontology
 
 
 @dataclass
-class Ehrig:
+class Ehrig(SaidByParents):
     """priority = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k.
 
     sim is df to the power of the IS-A links between two terms, 1 for synonyms (`ehrig`, equation 3); 1 if any relation
@@ -39,8 +39,6 @@ class Ehrig:
     >>> best.score(best.learn(table.absorb(visit), table), table).tolist()              # .5^0 + .5^1
     [1.5, 0.0]
     """
-
-    proportional: ClassVar[bool] = True
 
     measure: Literal["ehrig", "any-1", "is-a-2"] = "ehrig"
     df: float = 0.5
@@ -66,7 +64,3 @@ class Ehrig:
         words = self.glossary_.words(language_of(step))
         likeness = nearness.ehrig(words.bags(step.visit.links.anchors), words)
         return self.priority_.tell(step, table, of_children(step, likeness))
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged priority; 0 for a row nobody has linked to."""
-        return self.priority_.score(rows, table)

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.core.types import Rows, Step
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 
 
 @dataclass
-class LinkContext:
+class LinkContext(SaidByParents):
     """score = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, its anchor among them.
 
     The paper calls the weight of the page beta and sets it to .25. A page may link to a URL more than once: the best
@@ -32,7 +32,6 @@ class LinkContext:
     [0.5]
     """
 
-    proportional: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ("context",)
 
     page: float = 0.25
@@ -48,7 +47,3 @@ class LinkContext:
         """Merge what this parent says into what the others said."""
         context = step.facet("context").astype(np.float64)
         return self.priority_.tell(step, table, self.page * step.visit.beta + (1 - self.page) * context)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged prediction; 0 for a row nobody has linked to."""
-        return self.priority_.score(rows, table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -18,12 +17,9 @@ from lycosa.estimators.browsing import Browsing
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.languages import code_of
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.model_words import UNKNOWN, ModelWords
 
 Clusters = Literal["kmeans", "xmeans"]
-
-_MOST_TOKENS = 100_000
-"""Words of anchors whose stems are remembered; then it begins anew."""
 
 _MOST_ANCHOR = 500
 """Characters of an anchor that count."""
@@ -54,7 +50,7 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
 
 
 @dataclass
-class Words:
+class Words(ModelWords):
     """The words of visits as columns of a browsing model.
 
     Visits name their words by number. The table has the stems of all of them, also of pages that no strategy sees.
@@ -68,47 +64,18 @@ class Words:
     (array([1]), array([3.]), array([1.]))
     """
 
-    column_of: dict[str, int] = field(repr=False)
-    columns_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
-    """Of each word of the crawl; -1 for one that no training page has."""
-    size_: int = field(default=0, repr=False, compare=False)
-    tokens_: dict[str, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
-
     def learn(self, table: Table) -> None:
         """Look up the stems that are new."""
-        new = table.stems[self.size_ :]
-        if new:
-            self.columns_ = fit(self.columns_, len(table.stems), -1)
-            self.columns_[self.size_ : len(table.stems)] = [self.column_of.get(stem, -1) for stem in new]
-            self.size_ = len(table.stems)
+        self.follow(table.stems)
 
     def of(self, visit: Visit) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """The known words of a page: columns and counts; and the counts of those that are not known."""
         ids, counts = visit.terms.ids, visit.terms.counts.astype(np.float64)
         if not len(ids):
             return np.zeros(0, np.intp), counts, counts
-        columns = fit(self.columns_, int(ids.max()) + 1, -1)[ids]
+        columns = fit(self.columns_, int(ids.max()) + 1, UNKNOWN)[ids]
         in_model = columns >= 0
         return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
-
-    def anchors(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The words of some short texts: for each the number of its text, and its column or -1."""
-        joined = "\x01".join(text[:_MOST_ANCHOR].replace("\x01", " ").replace("\x02", " ") for text in texts)
-        tokens = fold(joined, language).split()
-        if sum(map(len, self.tokens_.values())) > _MOST_TOKENS:
-            self.tokens_.clear()
-        columns_of = self.tokens_.setdefault(language, {})
-        new = [token for token in dict.fromkeys(tokens) if token not in columns_of]
-        for token, stem in zip(new, stem_all(new, language), strict=True):
-            columns_of[token] = self.column_of.get(stem, -1) if stem else _NO_WORD
-        columns_of[OPEN_TOKEN] = _NEXT
-        columns = np.array([columns_of[token] for token in tokens], np.intp)
-        text = np.cumsum(columns == _NEXT)
-        return text[columns > _NO_WORD], columns[columns > _NO_WORD]
-
-
-_NO_WORD, _NEXT = -2, -3
-"""In place of a column: a stop word, and where one anchor ends and the next begins."""
 
 
 @dataclass
@@ -194,7 +161,8 @@ class Neighbours:
         visit, terms = step.visit, len(self.browsing.terms)
         alike = np.zeros(len(visit.links))
         language = code_of(visit.language, code_of(self.browsing.language, "en"))
-        links, columns = self.words_.anchors(visit.links.anchors, language)
+        anchors = [anchor[:_MOST_ANCHOR] for anchor in visit.links.anchors]
+        links, columns = self.words_.of_texts(anchors, language)
         if len(links):
             # A stem that is not known has no number: all such words of an anchor are taken for one word.
             keys, counts = np.unique(links * (terms + 1) + columns + 1, return_counts=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,3 +72,14 @@ class Parents:
         if self.merge == "mean":
             value = value / np.maximum(fit(self.count_, len(table))[rows], 1.0)
         return value
+
+
+class SaidByParents:
+    """Base of estimators whose score is what the pages that link to a row say of it, merged."""
+
+    proportional: ClassVar[bool] = True
+    priority_: Parents
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The merged priority; 0 for a row nobody has linked to."""
+        return self.priority_.score(rows, table)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Step
 from lycosa.estimators.anchors import glossary_of, language_of, of_children
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.text import nearness
 from lycosa.text.glossary import Glossary
 from lycosa.text.ontology import Ontology
@@ -18,7 +18,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 @dataclass
-class Ssrm:
+class Ssrm(SaidByParents):
     """priority = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)), j in the anchor, k in
     the topic.
 
@@ -45,8 +45,6 @@ class Ssrm:
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # exp(-.2 * 1) * tanh(.6 * 1)
     [0.44, 0.0]
     """
-
-    proportional: ClassVar[bool] = True
 
     measure: Literal["li", "path", "depth", "ehrig"] = "li"
     a: float = 0.2
@@ -81,7 +79,3 @@ class Ssrm:
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity_, self.vocabulary_, "raw")
         likeness = nearness.ssrm(bags, words, weights, query)
         return self.priority_.tell(step, table, of_children(step, likeness))
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged priority; 0 for a row nobody has linked to."""
-        return self.priority_.score(rows, table)

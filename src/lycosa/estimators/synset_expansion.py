@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Step
 from lycosa.estimators.anchors import glossary_of, language_of, of_children
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.text.expansion import Expansion
 from lycosa.text.ontology import Ontology
 from lycosa.text.rarity import Idf, Rarity
@@ -17,7 +16,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 @dataclass
-class SynsetExpansion:
+class SynsetExpansion(SaidByParents):
     """priority = (cosine of the page and the widened topic + cosine of the widened anchor and the widened topic) / 2.
 
     Topic and anchor are widened by the synonyms of their words and phrases, each with the weight of the term that it
@@ -39,8 +38,6 @@ class SynsetExpansion:
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (1 / sqrt(2) + 1 or 0) / 2
     [0.854, 0.354]
     """
-
-    proportional: ClassVar[bool] = True
 
     idf: Idf = "learned"
     merge: Merge = "max"
@@ -67,7 +64,3 @@ class SynsetExpansion:
         page = self.expansion_.page(step.visit.terms, self.vocabulary_, language)
         anchors = self.expansion_.anchors(step.visit.links.anchors, self.vocabulary_, language)
         return self.priority_.tell(step, table, (page + of_children(step, anchors)) / 2)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged priority; 0 for a row nobody has linked to."""
-        return self.priority_.score(rows, table)

@@ -131,38 +131,51 @@ def _quiet() -> Iterator[None]:
         log.setLevel(before)
 
 
+class _Graph:
+    """Statements by what they say: labels of concepts, and links between them."""
+
+    def __init__(self, statements: list[tuple[Any, Any, Any]]) -> None:
+        self.labels: dict[Any, list[tuple[int, Literal]]] = {}
+        self.plain: dict[Any, list[tuple[int, Literal]]] = defaultdict(list)
+        """rdfs:label, which may be that of anything: it counts for what is a concept otherwise."""
+        self.broader: list[tuple[Any, Any]] = []
+        self.related: list[tuple[Any, Any]] = []
+        forms = {s: o for s, p, o in statements if p == _XL.literalForm}
+        for s, p, o in statements:
+            if p in _LONG_LABELS:  # a label that is a thing of its own
+                o, p = forms.get(o), _LONG_LABELS[p]
+            if p == RDF.type:
+                if o in _CONCEPTS:
+                    self.labels.setdefault(s, [])
+            elif p in _LABELS:
+                if isinstance(o, Literal):
+                    own = self.plain[s] if p == RDFS.label else self.labels.setdefault(s, [])
+                    own.append((_LABELS.index(p), o))
+            elif o is not None and not isinstance(o, Literal) and p != _XL.literalForm:
+                self._link(s, p, o)
+
+    def _link(self, s: Any, p: Any, o: Any) -> None:
+        self.labels.setdefault(s, [])
+        self.labels.setdefault(o, [])
+        if p == SKOS.related:
+            self.related.append((s, o))
+        else:
+            self.broader.append((s, o) if p in _BROADER else (o, s))
+
+
 def _thesaurus(statements: list[tuple[Any, Any, Any]]) -> Thesaurus:
-    forms = {s: o for s, p, o in statements if p == _XL.literalForm}
+    graph = _Graph(statements)
     groups = {s for s, p, o in statements if p == RDF.type and o in _GROUPS}
-    labels: dict[Any, list[tuple[int, Literal]]] = {}
-    plain: dict[Any, list[tuple[int, Literal]]] = defaultdict(list)
-    broader: list[tuple[Any, Any]] = []
-    related: list[tuple[Any, Any]] = []
-    for s, p, o in statements:
-        o, p = (forms.get(o), _LONG_LABELS[p]) if p in _LONG_LABELS else (o, p)
-        if p == RDF.type:
-            if o in _CONCEPTS:
-                labels.setdefault(s, [])
-        elif p in _LABELS:
-            if isinstance(o, Literal):  # rdfs:label may be that of anything
-                (plain[s] if p == RDFS.label else labels.setdefault(s, [])).append((_LABELS.index(p), o))
-        elif o is not None and not isinstance(o, Literal) and p != _XL.literalForm:
-            labels.setdefault(s, [])
-            labels.setdefault(o, [])
-            if p == SKOS.related:
-                related.append((s, o))
-            else:
-                broader.append((s, o) if p in _BROADER else (o, s))
-    concepts = [concept for concept in labels if concept not in groups]
-    words, notes = _words([sorted(labels[c] + plain[c], key=_rank) for c in concepts])
+    concepts = [concept for concept in graph.labels if concept not in groups]
+    words, notes = _words([sorted(graph.labels[c] + graph.plain[c], key=_rank) for c in concepts])
     # Blank nodes have other names each time.
     places = [f"#{n}" if isinstance(concept, BNode) else str(concept) for n, concept in enumerate(concepts, 1)]
     shown = unique((own[0] if own else place, place) for own, place in zip(words, places, strict=True))
     names = dict(zip(concepts, shown, strict=True))
     return Thesaurus(
         {names[concept]: own for concept, own in zip(concepts, words, strict=True)},
-        [(names[a], names[b]) for a, b in broader if a in names and b in names],
-        [(names[a], names[b]) for a, b in related if a in names and b in names],
+        [(names[a], names[b]) for a, b in graph.broader if a in names and b in names],
+        [(names[a], names[b]) for a, b in graph.related if a in names and b in names],
         notes,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
@@ -157,33 +157,12 @@ def _table(text: str, path: Path) -> Thesaurus:
     """A table of relations."""
     terms = _Terms()
     links: list[tuple[str, str, str]] = []
-    headed = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
-        if len(cells) != 3 or not cells[0] or not cells[2]:
-            raise InputError(
-                f"{path}, line {number}: {line.strip()[:80]!r} is not a term, a relation and a term with tabs between"
-            )
-        relation = _relation(cells[1])
-        if relation not in RELATIONS:
-            if relation in _HEADERS and not links and not headed:
-                headed = True
-                continue
-            raise InputError(
-                f"{path}, line {number}: there is no relation {cells[1][:80]!r}: write one of {', '.join(RELATIONS)}"
-            )
-        for cell in (cells[0], cells[2]):
-            if not words_for(cell):
-                raise InputError(
-                    f"{path}, line {number}: {cell[:80]!r} is no term: it has no letters, or more than {LONGEST_WORD}"
-                )
-        first, second = (terms.add(words_for(cell)[0]) for cell in (cells[0], cells[2]))
+    for first, relation, second in _table_rows(text, path):
+        a, b = terms.add(first), terms.add(second)
         if relation == "synonym":
-            terms.join(first, second)
+            terms.join(a, b)
         else:
-            links.append((first, relation, second))
+            links.append((a, relation, b))
     labels: dict[str, list[str]] = {}
     for key, term in terms.written.items():
         labels.setdefault(terms.written[terms.of(key)], []).extend(words_for(term))
@@ -191,6 +170,31 @@ def _table(text: str, path: Path) -> Thesaurus:
     broader = [(a, b) for a, relation, b in named if relation in _BELOW]
     broader += [(b, a) for a, relation, b in named if relation == "narrower"]
     return Thesaurus(labels, broader, [(a, b) for a, relation, b in named if relation in ("related", "part-of")], [])
+
+
+def _table_rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    """Term, relation and term of each line, but for comments, and for titles in the first."""
+    begun = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
+        if len(cells) != 3 or not cells[0] or not cells[2]:
+            raise InputError(f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term with tabs between")
+        is_title, begun = not begun, True
+        relation = _relation(cells[1])
+        if relation in RELATIONS:
+            yield _term(cells[0], where), relation, _term(cells[2], where)
+        elif not (is_title and relation in _HEADERS):
+            raise InputError(f"{where}: there is no relation {cells[1][:80]!r}: write one of {', '.join(RELATIONS)}")
+
+
+def _term(cell: str, where: str) -> str:
+    words = words_for(cell)
+    if not words:
+        raise InputError(f"{where}: {cell[:80]!r} is no term: it has no letters, or more than {LONGEST_WORD}")
+    return words[0]
 
 
 def unique(names: Iterable[tuple[str, str]]) -> list[str]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.bags import Bags
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
@@ -25,8 +24,6 @@ BEST = 5
 
 MOST_WORDS = 64
 """Words of an anchor that count: links may be nested, and then the words of one are those of all."""
-
-_MOST_TOKENS = 200_000
 
 
 class Classified:
@@ -66,9 +63,7 @@ class Classified:
         parts = repr((model.digest, sorted(self.targets)))
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
         self._vocabulary: Vocabulary | None = None
-        self._columns = np.zeros(0, np.int32)
-        self._mapped = 0
-        self._tokens: dict[str, dict[bytes, int]] = {}
+        self._words = ModelWords(model.column_of)
 
     @classmethod
     def load(cls, path: str | Path, targets: Iterable[str] = (), **own: Any) -> Classified:
@@ -100,25 +95,17 @@ class Classified:
     def learn(self, visit: Visit) -> None:
         """Nothing to learn: the model is finished."""
 
-    # -- words to columns of the model -----------------------------------------------------------------------------
-
     def _columns_of(self, words: Vocabulary) -> NDArray[np.int32]:
-        """For each term of the vocabulary its column, -1 for none; only new terms are looked up."""
+        """For each term of the vocabulary its column in the model."""
         if self._vocabulary is not words:
-            self._vocabulary, self._mapped = words, 0
-        if self._mapped < len(words.terms):
-            column_of = self.model.column_of
-            new = words.terms[self._mapped :]
-            self._columns = fit(self._columns, len(words.terms))
-            self._columns[self._mapped : len(words.terms)] = [column_of.get(term, -1) for term in new]
-            self._mapped = len(words.terms)
-        return self._columns
+            self._vocabulary, self._words = words, ModelWords(self.model.column_of)
+        return self._words.follow(words.terms)
 
     def _alphas(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
         """What the anchors say; their words are those between the marks in the text."""
         starts, ends = reading.spans()
         if not len(starts):
-            return self._said(*self._texts(page.links.anchors, reading.language), len(page.links))
+            return self._said(*self._words.of_texts(page.links.anchors, reading.language), len(page.links))
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
@@ -128,7 +115,7 @@ class Classified:
         links = np.repeat(marked, lengths)
         real = ids >= 0
         mine = columns[ids[real]]
-        return self._said(links[real][mine >= 0], mine[mine >= 0].astype(np.intp), len(page.links))
+        return self._said(links[real], mine.astype(np.intp), len(page.links))
 
     def _facet(self, name: str, page: Page, language: str, alphas: NDArray[np.float32]) -> NDArray[np.float32]:
         if name == "context":
@@ -137,28 +124,12 @@ class Classified:
             texts = [words_of(url) for url in page.links.urls]
         else:
             return alphas
-        return self._said(*self._texts(texts, language), len(page.links))
-
-    def _texts(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The known words of some texts: for each the number of its text, and its column."""
-        joined = "\x01".join(text.replace("\x01", " ").replace("\x02", " ") for text in texts)
-        tokens = fold(joined, language).split()
-        if sum(map(len, self._tokens.values())) > _MOST_TOKENS:
-            self._tokens.clear()
-        columns_of = self._tokens.setdefault(language, {})
-        new = [token for token in dict.fromkeys(tokens) if token not in columns_of]
-        column_of = self.model.column_of
-        columns_of.update(
-            (token, column_of.get(stem, -1)) for token, stem in zip(new, stem_all(new, language), strict=True)
-        )
-        columns_of[OPEN_TOKEN] = -2
-        columns = np.array([columns_of[token] for token in tokens], np.intp)
-        text = np.cumsum(columns == -2)
-        return text[columns >= 0], columns[columns >= 0]
+        return self._said(*self._words.of_texts(texts, language), len(page.links))
 
     def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float32]:
-        """alpha of each link, given its known words; `links` and `columns` go together."""
+        """alpha of each link, given its words; `links` and `columns` go together. Unknown words say nothing."""
         alphas = np.zeros(count, np.float32)
+        links, columns = links[columns >= 0], columns[columns >= 0]
         if not len(links):
             return alphas
         keys, counts = np.unique(links * len(self.model.terms) + columns, return_counts=True)

@@ -45,7 +45,7 @@ _ADVICE = {
 
 
 def check_request(options: Options) -> None:
-    """Whether the options name one topic, whatever it turns out to be."""
+    """Whether the options name one topic, whatever it turns out to be: first what is asked, then for which judge."""
     asked = [name for name in SOURCES if getattr(options, name)]
     if not asked and not options.judge:
         raise InputError(
@@ -66,8 +66,13 @@ def check_request(options: Options) -> None:
         _check_parameters(name, settings)
     elif ":" not in name:
         TOPICS.maker(name)  # says what there is
+    if options.background:
+        _check_background(name, settings)
+
+
+def _check_background(name: str, settings: dict[str, str]) -> None:
     weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
-    if options.background and (not weighs or settings.get("idf", "background") != "background"):
+    if not weighs or settings.get("idf", "background") != "background":
         spec = f"{name},idf={settings['idf']}, which takes another" if weighs else f"{name}, which has no idf"
         raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
 

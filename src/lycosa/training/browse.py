@@ -103,14 +103,7 @@ def train_browse(
     is_relevant = trail.said == 1
     distance = distances(is_relevant, trail.steps, states)  # 2
     distance[~_leading(is_relevant, trail.steps)] = states  # no path leads to a relevant page
-    role = trail.said.copy()  # 1: relevant, 0: irrelevant, -1: in no cluster
-    wordless = np.zeros(len(role), np.bool_)  # nobody may know what it is about
-    if positives_only:
-        role[~is_relevant] = -1
-    elif unlabelled == "no":
-        role[role < 0] = 0
-    else:
-        wordless = role < 0
+    role, wordless = _roles(trail.said, unlabelled, positives_only)
     if not (positives_only or (role == 0).any()):
         raise InputError(_no_negatives(source))
     rows = np.flatnonzero(~wordless | (distance < states))  # 3
@@ -119,18 +112,8 @@ def train_browse(
     rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
     relevant, role, wordless = is_relevant[rows], role[rows], wordless[rows]
-    if not record.complete:  # 4
-        wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
-        for url, page in look(wanted, record.corpus, tell) if wanted else ():
-            record.take(url, page)
-    worded = np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
-    if not (worded & relevant).any():
-        raise InputError(
-            f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
-            f"{_why(record)}. Give their text in the record, or an archive with --pages"
-        )
-    if not (positives_only or (worded & (role == 0)).any()):
-        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record)})")
+    worded = _worded(record, urls, wordless, look, tell)  # 4
+    _check_words(record, source, worded, relevant, positives_only or bool((worded & (role == 0)).any()))
     tell("grouping pages", 0, 0)
     places = np.array([record.row_of[url] for url in np.array(urls, object)[worded]], np.intp)
     terms = _terms(record.corpus, places, relevant[worded])
@@ -201,18 +184,9 @@ def trail_of(record: Record, gap: float) -> Trail:
     visits = record.visits
     if all(visit.time is not None for visit in visits):
         visits = sorted(visits, key=lambda visit: visit.time or 0.0)
-    number: dict[str, int] = {}
-    labels: dict[str, bool] = {}
-    changed: set[str] = set()
-    for visit in visits:
-        number.setdefault(visit.url, len(number))
-        if visit.relevant is not None:
-            if labels.get(visit.url, visit.relevant) != visit.relevant:
-                changed.add(visit.url)
-            labels[visit.url] = visit.relevant
-    notes = []
-    if changed:
-        notes.append(f"{len(changed):,} pages have both labels: the last one counts")
+    notes: list[str] = []
+    number = {url: place for place, url in enumerate(dict.fromkeys(visit.url for visit in visits))}
+    labels = _labels(visits, notes)
     if record.steps is not None:
         how, pairs = "links", list(dict.fromkeys(record.steps))
     elif any(visit.referrer for visit in visits):
@@ -231,6 +205,20 @@ def trail_of(record: Record, gap: float) -> Trail:
         how,
         notes,
     )
+
+
+def _labels(visits: list[Visited], notes: list[str]) -> dict[str, bool]:
+    """What was said of each page last."""
+    labels: dict[str, bool] = {}
+    changed: set[str] = set()
+    for visit in visits:
+        if visit.relevant is not None:
+            if labels.get(visit.url, visit.relevant) != visit.relevant:
+                changed.add(visit.url)
+            labels[visit.url] = visit.relevant
+    if changed:
+        notes.append(f"{len(changed):,} pages have both labels: the last one counts")
+    return labels
 
 
 def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
@@ -272,6 +260,19 @@ def _read(source: Path, language: str, tell: Tell) -> Record:
     return read_history(source, language) if is_history(source) else read_record(source, language)
 
 
+def _check_words(
+    record: Record, source: Path, worded: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
+) -> None:
+    """Whether what is left can be told apart."""
+    if not (worded & relevant).any():
+        raise InputError(
+            f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
+            f"{_why(record)}. Give their text in the record, or an archive with --pages"
+        )
+    if not negatives:
+        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record)})")
+
+
 def _check_labels(trail: Trail, source: Path) -> None:
     if not (trail.said == 1).any():
         raise InputError(
@@ -306,6 +307,27 @@ def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np
                 leads[page] = True
                 left.append(page)
     return leads
+
+
+def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """1: relevant, 0: irrelevant, -1: in no cluster; and those of which nobody may know what they are about."""
+    role, wordless = said.copy(), np.zeros(len(said), np.bool_)
+    if positives_only:
+        role[said != 1] = -1
+    elif unlabelled == "no":
+        role[said < 0] = 0
+    else:
+        wordless = said < 0
+    return role, wordless
+
+
+def _worded(record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, tell: Tell) -> NDArray[np.bool_]:
+    """Get the words of pages whose words may count, unless the record has all there is; which have words now."""
+    if not record.complete:
+        wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
+        for url, page in look(wanted, record.corpus, tell) if wanted else ():
+            record.take(url, page)
+    return np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
 
 
 # -- choosing --------------------------------------------------------------------------------------------------

@@ -130,15 +130,19 @@ def _fill(record: Record, visits: Iterator[_Visit]) -> None:
         if visit.number in passed:
             record.left_out["redirects"] += 1
             continue
-        origin: object = visit.from_visit or visit.opener
-        seen = {visit.number}
-        while origin in passed and origin in pages and origin not in seen:
-            seen.add(origin)  # type: ignore[arg-type]  # whatever a database has for a number
-            origin = pages[origin][1]
-        if origin in passed:  # in a circle
-            origin = 0
+        origin = _origin(visit, pages, passed)
         lost += bool(origin) and origin not in pages
         referrer = pages.get(origin, ("", 0))[0]
         record.add(Visited(visit.url, None, referrer, visit.time if isinstance(visit.time, float) else None))
     if lost:
         record.notes.append(f"{lost:,} visits came from others that the browser has forgotten: they start a path")
+
+
+def _origin(visit: _Visit, pages: dict[object, tuple[str, object]], passed: set[object]) -> object:
+    """The visit that led to this one, over all that were sent on; 0 where they turn in a circle."""
+    origin: object = visit.from_visit or visit.opener
+    seen: set[object] = {visit.number}
+    while origin in passed and origin in pages and origin not in seen:
+        seen.add(origin)
+        origin = pages[origin][1]
+    return 0 if origin in passed else origin

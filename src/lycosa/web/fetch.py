@@ -7,7 +7,7 @@ whose outcome is recorded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
@@ -158,20 +158,14 @@ class HttpTransport:
         session = self._session or self._open()
         get = session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
         async with get as answer:
-            fields: dict[str, str] = {}
-            for name, value in answer.headers.items():
-                key = name.lower()
-                # One header that is commonly sent in several lines, all of which count.
-                fields[key] = f"{fields[key]}\n{value}" if key == "x-robots-tag" and key in fields else value
+            fields = _fields(answer.headers)
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
             version = answer.version
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
             if self.proxy is not None and answer.status == 407:
                 raise self._proxy_failed(f"the proxy said 407 {answer.reason}", 407)
-            connection = answer.connection if self.proxy is None else None  # what it dials, only a proxy knows
-            if connection is not None and connection.transport is not None:
-                peer = connection.transport.get_extra_info("peername")
-                address = str(peer[0]) if peer else address
+            if self.proxy is None:  # what it dials, only a proxy knows
+                address = _peer(answer) or address
             assert isinstance(answer, LenientResponse)
             mended = answer.remarks.mended
             response = Response(
@@ -274,6 +268,22 @@ class HttpTransport:
             await self._session.close()
             self._session = None
         await self.names.close()
+
+
+def _fields(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers by name; of one that is commonly sent in several lines, all count."""
+    fields: dict[str, str] = {}
+    for name, value in headers.items():
+        key = name.lower()
+        fields[key] = f"{fields[key]}\n{value}" if key == "x-robots-tag" and key in fields else value
+    return fields
+
+
+def _peer(answer: aiohttp.ClientResponse) -> str:
+    """The address at the other end, while the connection is open."""
+    connection = answer.connection
+    peer = connection and connection.transport and connection.transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
 
 
 def _brief(error: BaseException) -> str:

@@ -407,18 +407,7 @@ def _kept(parts: _Fragments) -> list[int]:
     unlinked = [n - m for n, m in zip(parts.letters, parts.linked, strict=True)]
     sums = [0, *accumulate(n if n >= PROSE else 0 for n in unlinked)]
     whole = [0, *accumulate(unlinked)]
-    # What a page names so, but which holds most of what it says, is no furniture.
-    wide = {
-        number
-        for number, (letter, start, end) in enumerate(parts.ranges)
-        if letter in LEFT_OUT
-        and sums[end] - sums[start] > HALF * sums[-1]
-        and whole[end] - whole[start] > SOME * whole[-1]
-    }
-    places = parts.covered(ARTICLE + MAIN + BODY)
-    wide |= {  # the header of an article is its own
-        number for number, (letter, start, _) in enumerate(parts.ranges) if letter == HEAD and places[start]
-    }
+    wide = _no_furniture(parts, sums, whole)
     out = parts.covered(LEFT_OUT, wide)
     plain = [0 if left else n for n, left in zip(unlinked, out, strict=True)]
     inside = _place(parts, plain)
@@ -436,6 +425,21 @@ def _kept(parts: _Fragments) -> list[int]:
         if _is_enough(parts, lines, inside):
             return lines
     return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
+
+
+def _no_furniture(parts: _Fragments, prose: list[int], unlinked: list[int]) -> set[int]:
+    """The ranges that a page names so, but which hold most of what it says; and the headers of articles."""
+    places = parts.covered(ARTICLE + MAIN + BODY)
+    return {
+        number
+        for number, (letter, start, end) in enumerate(parts.ranges)
+        if (letter == HEAD and places[start])
+        or (
+            letter in LEFT_OUT
+            and prose[end] - prose[start] > HALF * prose[-1]
+            and unlinked[end] - unlinked[start] > SOME * unlinked[-1]
+        )
+    }
 
 
 def _is_menu(parts: _Fragments, at: int) -> bool:
@@ -534,6 +538,7 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
             pieces.append([parts.texts[at]])
             titles.append(parts.heads[at])
     lines = [_line("".join(each)) for each in pieces]
+    # Lines that say nothing are left out, unless all do; so are headings with nothing under them at the end.
     idle = {at for at, line in enumerate(lines) if not line or (len(line) < PROSE and _CHATTER.fullmatch(line))}
     if idle and len(idle) < len(lines):
         lines = [line for at, line in enumerate(lines) if at not in idle]
@@ -541,16 +546,20 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
     while lines and titles[-1] and len(lines) > 1:
         lines.pop()
         titles.pop()
+    headings = [line for line, title in zip(lines, titles, strict=True) if title]
+    others = [line for line, title in zip(lines, titles, strict=True) if not title]
+    return MainPart("\n".join(lines), "\n".join(headings), "\n".join(_lead(others))[: LEAD + 200])
+
+
+def _lead(lines: list[str]) -> list[str]:
+    """From the first line of prose on, as many as make a lead; of a page without prose its first lines."""
     lead: list[str] = []
     size = 0
-    for line, title in zip(lines, titles, strict=True):
-        if not title and size < LEAD and (len(line) >= PROSE or lead):
+    for line in lines:
+        if size < LEAD and (len(line) >= PROSE or lead):
             lead.append(line)
             size += len(line)
-    if not lead:
-        lead = [line for line, title in zip(lines, titles, strict=True) if not title][:3]
-    headings = [line for line, title in zip(lines, titles, strict=True) if title]
-    return MainPart("\n".join(lines), "\n".join(headings), "\n".join(lead)[: LEAD + 200])
+    return lead or lines[:3]
 
 
 def _line(text: str) -> str:

@@ -106,16 +106,20 @@ def read_opml(text: str, source: Source) -> None:
             if open_folders:
                 open_folders.pop()
         elif short == "outline":
-            own = attributes(more)
-            label = own.get("text") or own.get("title") or ""
-            feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
-            if own.get("type", "").lower() == "include":
-                feed = feed or own.get("url", "")
-            if feed:
-                source.follow(feed)
-            if page or (not feed and "url" in own):
-                source.add(page or own["url"], label, " ".join([folders(open_folders), own.get("description", "")]))
-            open_folders.append("" if feed or page else brief(label))
+            open_folders.append(_outline(attributes(more), folders(open_folders), source))
+
+
+def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
+    """Take a feed or a page; the name of the folder that it is otherwise."""
+    label = own.get("text") or own.get("title") or ""
+    feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
+    if own.get("type", "").lower() == "include":
+        feed = feed or own.get("url", "")
+    if feed:
+        source.follow(feed)
+    if page or (not feed and "url" in own):
+        source.add(page or own["url"], label, f"{around} {own.get('description', '')}")
+    return "" if feed or page else brief(label)
 
 
 def read_sitemap(text: str, source: Source) -> None:

@@ -1,0 +1,63 @@
+"""Words as columns of a finished model: those of pages, which a crawl names by number, and those of short texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+
+UNKNOWN = -1
+"""The column of a word that the model does not have."""
+
+_NO_WORD, _NEXT = -2, -3
+"""In place of a column: a stop word, and where one text ends and the next begins."""
+
+_MOST_TOKENS = 100_000
+"""Tokens of texts whose columns are remembered; then it begins anew."""
+
+
+@dataclass
+class ModelWords:
+    """Which column of a model a word is.
+
+    >>> words = ModelWords({"coral": 0, "reef": 1})
+    >>> words.follow(["sea", "reef"])[:2].tolist()
+    [-1, 1]
+    >>> [column.tolist() for column in words.of_texts(["Coral reefs", "the", "a warm reef"], "en")]
+    [[0, 0, 2, 2], [0, 1, -1, 1]]
+    """
+
+    column_of: dict[str, int] = field(repr=False)
+    columns_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
+    """Of each word of the crawl."""
+    size_: int = field(default=0, repr=False, compare=False)
+    tokens_: dict[str, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
+
+    def follow(self, stems: Sequence[str]) -> NDArray[np.int32]:
+        """The column of each word of a crawl, by its number; only those that are new are looked up."""
+        if len(stems) > self.size_:
+            self.columns_ = fit(self.columns_, len(stems), UNKNOWN)
+            new = stems[self.size_ :]
+            self.columns_[self.size_ : len(stems)] = [self.column_of.get(stem, UNKNOWN) for stem in new]
+            self.size_ = len(stems)
+        return self.columns_
+
+    def of_texts(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The words of some short texts, but for stop words: for each the number of its text, and its column."""
+        joined = "\x01".join(text.replace("\x01", " ").replace("\x02", " ") for text in texts)
+        tokens = fold(joined, language).split()
+        if sum(map(len, self.tokens_.values())) > _MOST_TOKENS:
+            self.tokens_.clear()
+        columns_of = self.tokens_.setdefault(language, {})
+        new = [token for token in dict.fromkeys(tokens) if token not in columns_of]
+        for token, stem in zip(new, stem_all(new, language), strict=True):
+            columns_of[token] = self.column_of.get(stem, UNKNOWN) if stem else _NO_WORD
+        columns_of[OPEN_TOKEN] = _NEXT
+        columns = np.array([columns_of[token] for token in tokens], np.intp)
+        owner = np.cumsum(columns == _NEXT)
+        return owner[columns > _NO_WORD], columns[columns > _NO_WORD]
