@@ -6,35 +6,33 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, check_parts, imported, parse
+from lycosa.refresh.schedules.automatic import Automatic, Known
+from lycosa.refresh.schedules.baselines import Adaptive, Fixed, Proportional
 from lycosa.refresh.schedules.schedule import Schedule
 
-__all__ = ["SCHEDULES", "Entry", "Schedule", "make_schedule"]
+__all__ = ["SCHEDULES", "Schedule", "make_schedule"]
 
 
-class Entry(NamedTuple):
-    """A schedule by name: `lycosa.refresh.schedules.MODULE:ATTRIBUTE`."""
-
-    module: str
-    attribute: str
+class _Named(NamedTuple):
+    maker: type[Schedule]
     summary: str
     paper: str = ""
 
 
-SCHEDULES: dict[str, Entry] = {
-    "automatic": Entry(
-        "automatic", "Automatic", "learns how often each page changes, and looks where a look keeps most fresh",
+SCHEDULES: dict[str, _Named] = {
+    "automatic": _Named(
+        Automatic, "learns how often each page changes, and looks where a look keeps most fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "adaptive": Entry("adaptive", "Adaptive", "sooner by a factor after a change, later after none, as Nutch does"),
-    "fixed": Entry("fixed", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
-    "proportional": Entry("proportional", "Proportional", "in proportion to how often a page changes: the naive way"),
-    "known": Entry(
-        "known", "Known", "told how often each page changes: the optimum, for experiments", "Cho, Garcia-Molina 2003"
+    "adaptive": _Named(Adaptive, "sooner by a factor after a change, later after none, as Nutch does"),
+    "fixed": _Named(Fixed, "all pages alike: every so often, or as often as the budget allows"),
+    "proportional": _Named(Proportional, "in proportion to how often a page changes: the naive way"),
+    "known": _Named(
+        Known, "told how often each page changes: the optimum, for experiments", "Cho, Garcia-Molina 2003"
     ),
 }  # fmt: skip
 
@@ -46,12 +44,10 @@ def make_schedule(text: str, per_second: float, **known: Any) -> Schedule:
     """
     name, given = parse(text)
     if ":" in name:
-        made = build(imported(name, "the schedule"), given, name, per_second=per_second, **known)
-        check_parts(made, ("due", "claim", "per_second"), name)
-        return made  # type: ignore[no-any-return]
-    entry = SCHEDULES.get(name)
-    if entry is None:
+        own = build(imported(name, "the schedule"), given, name, per_second=per_second, **known)
+        check_parts(own, ("due", "claim", "per_second"), name)
+        return own  # type: ignore[no-any-return]
+    if name not in SCHEDULES:
         raise InputError(f"there is no schedule {name!r}: take one of {', '.join(SCHEDULES)}, or module:Class")
-    maker = getattr(import_module(f"lycosa.refresh.schedules.{entry.module}"), entry.attribute)
-    schedule: Schedule = build(maker, given, name, per_second=per_second, **known)
+    schedule: Schedule = build(SCHEDULES[name].maker, given, name, per_second=per_second, **known)
     return schedule
