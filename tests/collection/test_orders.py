@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from lycosa.collection import orders as module
-from lycosa.collection.crawlgraph import draw
 from lycosa.collection.orders import ORDERS, arrange
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
@@ -104,19 +103,18 @@ def test_pages_without_words(tmp_path: Path) -> None:
     assert ["2", "1", "0"] == names(view, "novelty")
 
 
-def test_the_graph_is_best_pages_and_the_ways_to_them(view: CrawlView) -> None:
+def test_the_ways_to_the_best_pages(view: CrawlView) -> None:
     """Each page is there once, with the link by which it was first seen, down from the seed."""
-    drawing = draw(view, [page for page in view.pages() if page.node.endswith(("wreck", "sponge"))])
-    assert ["coral", "sponge", "wreck"] == [vertex.node.removeprefix(HOME) for vertex in drawing.nodes]
-    assert [0, 1, 1] == drawing.depths
-    assert [(0, 1, f"to {HOME}sponge"), (0, 2, f"to {HOME}wreck")] == [
-        (edge.source, edge.target, edge.anchor) for edge in drawing.edges
+    ways = view.ways([page for page in view.pages() if page.node.endswith(("wreck", "sponge"))], 400)
+    names = [view.nodes[vertex].removeprefix(HOME) for vertex in ways.depths]
+    assert (["coral", "sponge", "wreck"], [0, 1, 1]) == (names, list(ways.depths.values()))
+    assert [("coral", "sponge"), ("coral", "wreck")] == [
+        (view.nodes[source].removeprefix(HOME), view.nodes[target].removeprefix(HOME)) for source, target in ways.steps
     ]
-    assert not drawing.truncated
+    assert not ways.truncated
 
 
-def test_a_graph_has_an_end(view: CrawlView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ways_have_an_end(view: CrawlView) -> None:
     """What does not fit is left out, whole ways at a time, and said to be."""
-    monkeypatch.setattr("lycosa.collection.crawlgraph.MOST", 2)
-    drawing = draw(view, view.pages())
-    assert (["coral", "again"], True) == ([v.node.removeprefix(HOME) for v in drawing.nodes], drawing.truncated)
+    ways = view.ways(view.pages(), 2)
+    assert (["coral", "again"], True) == ([view.nodes[v].removeprefix(HOME) for v in ways.depths], ways.truncated)

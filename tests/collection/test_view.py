@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection import view as module
+from lycosa.collection import following
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.gathering import gather
-from lycosa.collection.view import COLUMNS, CrawlView, Origin
+from lycosa.collection.rows import COLUMNS
+from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Label, Lesson, Links, Visit
 from lycosa.store.directory import Directory
@@ -87,7 +88,7 @@ def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> N
 def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking in few events at a time leads to the same pages."""
     small(tmp_path / "c")
-    monkeypatch.setattr(module, "STEP", 2)
+    monkeypatch.setattr(following, "STEP", 2)
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     assert [A, B, D] == nodes(view)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.view import PageRow
+from lycosa.collection.rows import PageRow
 
 Order: TypeAlias = Literal["relevance", "frequency", "date", "novelty"]
 ORDERS: tuple[str, ...] = get_args(Order)

@@ -15,7 +15,7 @@ from lycosa.collection.weakness import weakness
 from lycosa.collection.wording import at_least
 from lycosa.core.budget import LOOKS
 from lycosa.core.types import Held, Setting
-from lycosa.store.running import is_running
+from lycosa.store.directory import is_running
 
 UNSURE = 5
 """Pages near the line that are named."""

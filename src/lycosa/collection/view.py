@@ -17,34 +17,32 @@ An address that was seen takes 45 bytes more. To take a page in takes .15 ms wit
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.fate import Fate
+from lycosa.collection.following import Follower
 from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
+from lycosa.collection.rows import COLUMNS, PageRow
 from lycosa.collection.tally import Host, Tally, code_of
 from lycosa.collection.words import clean
 from lycosa.core.columns import fit
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Event, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG, Directory
-from lycosa.store.log import NAME, VERSIONS, SqliteLog
+from lycosa.store.log import VERSIONS, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
-
-STEP = 200
-"""Events that are taken in at once; others wait so long, about 30 ms."""
 
 LEARNED = 12
 """Words that stand for a topic that was learned from examples."""
@@ -52,115 +50,11 @@ LEARNED = 12
 SHORTEST, PATIENCE = 1.0, 50.0
 """A curve is drawn anew after a second at the earliest, and after so many times what drawing it took."""
 
+LONGEST = 60
+"""Vertices of one way that is drawn."""
+
 CLIP = 500
 """Letters of a title or an anchor that are kept: a page may call itself anything."""
-
-Signature = tuple[int, ...]
-T = TypeVar("T")
-
-
-class _Column(Generic[T]):
-    """A column of the view: an attribute of each row."""
-
-    def __init__(self, dtype: str) -> None:
-        self.dtype = dtype
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, row: PageRow, owner: type) -> T:
-        value: T = row.view.columns[self.name].item(row.number)
-        return value
-
-
-class PageRow:
-    """A page, as its current version is; or a redirect, or a sitemap, which are ways to pages."""
-
-    __slots__ = ("number", "view")
-
-    seq = _Column[int]("i8")
-    """The event that brought the version that stands."""
-    first = _Column[int]("i8")
-    """The event that brought the first one."""
-    kind = _Column[int]("u1")
-    """PAGE, REDIRECT or SITEMAP."""
-    place = _Column[int]("i4")
-    """Which of the pages it is, in the order in which they were first fetched; -1: no page."""
-    host_number = _Column[int]("i4")
-    language_number = _Column[int]("i4")
-    beta = _Column[float]("f8")
-    """As it was logged."""
-    worth = _Column[float]("f8")
-    """What the judge says by now."""
-    copy = _Column[bool]("?")
-    """Whether it repeats another page."""
-    foreign = _Column[bool]("?")
-    """Whether it is in a language that was not asked for: not relevant, whatever it says."""
-    started = _Column[float]("f8")
-    pick = _Column[float]("f8")
-    """The score for which it was chosen."""
-    simhash = _Column[int]("u8")
-    frequency = _Column[int]("i4")
-    """How often words of the topic are on it."""
-    parent = _Column[int]("i4")
-    """The vertex that first linked here before it was fetched; -1: none."""
-    via = _Column[int]("i8")
-    """The event in which that link was."""
-    crawled = _Column[bool]("?")
-    """Whether it was first fetched as a page: what budgets and harvest count."""
-    first_worth = _Column[float]("f8")
-    """What its first version is worth by now: what the harvest counts."""
-    first_copy = _Column[bool]("?")
-    ended = _Column[float]("f8")
-    """When the first version came."""
-
-    def __init__(self, view: CrawlView, number: int) -> None:
-        self.view, self.number = view, number
-
-    @property
-    def node(self) -> str:
-        """Its address."""
-        return self.view.nodes[self.number]
-
-    @property
-    def title(self) -> str:
-        """Its title, if the view keeps those."""
-        return self.view.titles[self.number]
-
-    @property
-    def host(self) -> str:
-        """Its host, with the port."""
-        return self.view.tally.names[self.host_number]
-
-    @property
-    def language(self) -> str:
-        """The languages that it names."""
-        return self.view.languages[self.language_number]
-
-    @property
-    def terms(self) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
-        """Its words, by number, and how often each is on it; if the view keeps those."""
-        ids, counts = self.view.terms[self.number]
-        return np.frombuffer(ids, np.uint32), np.frombuffer(counts, np.uint16)
-
-    @property
-    def fate(self) -> Fate | None:
-        """What has become of it; None where nobody has looked again."""
-        return self.view.fates.get(self.number)
-
-    @property
-    def changed(self) -> float:
-        """When it last changed in what a reader came for; 0: never."""
-        return fate.changed if (fate := self.fate) is not None else 0.0
-
-    @property
-    def state(self) -> str:
-        """stands, vanished or moved."""
-        return fate.state if (fate := self.fate) is not None else "stands"
-
-
-COLUMNS: dict[str, str] = {name: column.dtype for name, column in vars(PageRow).items() if isinstance(column, _Column)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +81,18 @@ class Link:
 
 
 @dataclass(slots=True)
+class Ways:
+    """A crawl as a graph that a person can take in: its best pages, and how they were first reached."""
+
+    depths: dict[int, int] = field(default_factory=dict)
+    """Vertices, and how far each is from where its way begins."""
+    steps: dict[tuple[int, int], None] = field(default_factory=dict)
+    """Links that were followed, from vertex to vertex."""
+    truncated: bool = False
+    """Whether some pages did not fit."""
+
+
+@dataclass(slots=True)
 class Harvest:
     """Relevant pages after so many fetched: as it was, and in breadth-first order of the same pages."""
 
@@ -195,20 +101,15 @@ class Harvest:
     breadth: list[int] = field(default_factory=list)
 
 
-class CrawlView:
+class CrawlView(Follower):
     """The crawl in a directory. Titles and words are kept only if `content` is asked for."""
 
     def __init__(self, path: Path, *, content: bool = True) -> None:
-        self.path = path
         self.content = content
-        self.lock = threading.RLock()
-        self.generation = 0
-        """Grows when the directory was made anew: numbers of events from before mean nothing then."""
-        self._clear()
+        super().__init__(path)
 
-    def _clear(self) -> None:
-        self.seq = 0
-        """The last event that was taken in."""
+    def clear(self) -> None:
+        """Forget all that was taken in."""
         self.threshold = 0.0
         self.probability = False
         """Whether what pages are worth are probabilities."""
@@ -231,8 +132,6 @@ class CrawlView:
         self._page_count = 0
         self._text = 0
         self._judged_anew = False
-        self._signature: Signature | None = None
-        self._inode = 0
         self._configured = 0
         self._harvest, self._drawn, self._redraw = Harvest(), -1, 0.0
 
@@ -244,73 +143,7 @@ class CrawlView:
 
     # -- keeping up --------------------------------------------------------------------------------------------
 
-    def catch_up(self) -> int:
-        """Take in what is new; the number of the last event. Others get their turn between the steps."""
-        while self._step():
-            time.sleep(0)
-        return self.seq
-
-    def _step(self) -> bool:
-        """Take in some events; whether there may be more."""
-        with self.lock:
-            signature = _signature(self.path / NAME)
-            if signature is None or signature[0] != self._inode:
-                if self._inode:
-                    self.generation += 1
-                self._clear()
-                if signature is None:
-                    return False
-                self._inode = signature[0]
-            self._set_up()
-            if signature == self._signature:
-                return False
-            with self._explaining():
-                count = self._read()
-            if count < STEP:
-                # What was written within the clock's last tick may have the same time: look again at the next call.
-                fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
-                self._signature = None if fresh else signature
-            return count == STEP
-
-    def _read(self) -> int:
-        """Read some events, and take them in; how many they were. Of a damaged log, those before the damage."""
-        events: list[tuple[int, Event]] = []
-        try:
-            with self.reading() as log:
-                events.extend(log.numbered("seq > ?", f"seq LIMIT {STEP}", (self.seq,)))
-        finally:
-            nodes = [_linked(event) for _, event in events]
-            numbers = self.graph.numbers([node for some in nodes for node in some])
-            at = 0
-            for (seq, event), some in zip(events, nodes, strict=True):
-                self._take(seq, event, numbers[at : at + len(some)])
-                at += len(some)
-                self.seq = seq
-        if self._judged_anew and len(events) < STEP:
-            with self.reading() as log:
-                self._rate(log)
-        return len(events)
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        try:
-            yield
-        except StoreError:
-            if (self.path / NAME).exists():
-                raise
-            self.generation += 1  # removed while it was read
-            self._clear()
-
-    @contextmanager
-    def reading(self) -> Iterator[SqliteLog]:
-        """The log, for as long as the block runs, in this thread."""
-        log = SqliteLog(self.path / NAME, readonly=True, busy_seconds=2.0)
-        try:
-            yield log
-        finally:
-            log.close()
-
-    def _set_up(self) -> None:
+    def set_up(self) -> None:
         """Read the options; again when they were written anew, as the crawl may be judged by other words now."""
         try:
             written = os.stat(self.path / CONFIG).st_mtime_ns
@@ -334,6 +167,16 @@ class CrawlView:
 
     # -- taking in ---------------------------------------------------------------------------------------------
 
+    def take(self, events: Sequence[tuple[int, Event]]) -> None:
+        """Take in some events. All addresses on their pages are looked up at once, which is what costs."""
+        nodes = [_linked(event) for _, event in events]
+        numbers = self.graph.numbers([node for linked in nodes for node in linked])
+        at = 0
+        for (seq, event), linked in zip(events, nodes, strict=True):
+            self._take(seq, event, numbers[at : at + len(linked)])
+            at += len(linked)
+            self.seq = seq
+
     def _take(self, seq: int, event: Event, numbers: NDArray[np.int32]) -> None:
         if isinstance(event, Visit):
             self._visit(seq, event, numbers)
@@ -354,8 +197,10 @@ class CrawlView:
         elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
             self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:LEARNED])
 
-    def _rate(self, log: SqliteLog) -> None:
+    def settle(self, log: SqliteLog) -> None:
         """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
+        if not self._judged_anew:
+            return
         worths = dict(
             log.rows("seq, worth.worth", f"{VERSIONS} AND seq <= ? AND worth.worth IS NOT NULL", given=(self.seq,))
         )
@@ -555,6 +400,19 @@ class CrawlView:
                 trail.append(above)
             return trail[::-1]
 
+    def ways(self, best: Iterable[PageRow], most: int) -> Ways:
+        """The ways from the seeds to some pages, the best of which come first, with at most so many vertices."""
+        ways = Ways()
+        for page in best:
+            trail = self.trail(page.number, LONGEST)
+            if len(ways.depths) + sum(vertex not in ways.depths for vertex in trail) > most:
+                ways.truncated = True
+                break
+            for depth, vertex in enumerate(trail):
+                ways.depths.setdefault(vertex, depth)
+            ways.steps.update(dict.fromkeys(pairwise(trail)))
+        return ways
+
     def state(self, node: str) -> str:
         """How an address has fared: `fetched`, `not fetched`, `vanished`, `moved`, or what went wrong."""
         with self.lock:
@@ -631,16 +489,3 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)
-
-
-def _signature(path: Path) -> Signature | None:
-    """What changes when the log does; None where there is none."""
-    try:
-        log = os.stat(path)
-    except OSError:
-        return None
-    try:
-        ahead = os.stat(f"{path}-wal")
-    except OSError:
-        return (log.st_ino, log.st_size, log.st_mtime_ns)
-    return (log.st_ino, log.st_size, log.st_mtime_ns, ahead.st_ino, ahead.st_size, ahead.st_mtime_ns)

@@ -13,7 +13,8 @@ from fastapi import HTTPException
 from numpy.typing import NDArray
 
 from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.view import CrawlView, PageRow
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import LockedError, StoreError
 from lycosa.core.settling import settled
 from lycosa.server.logs import log

@@ -15,8 +15,9 @@ from lycosa.collection.filters import Filters
 from lycosa.collection.orders import Order, arrange
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.cards import topic_marks
+from lycosa.collection.rows import PageRow
 from lycosa.collection.snippets import snippet
-from lycosa.collection.view import CrawlView, Origin, PageRow
+from lycosa.collection.view import CrawlView, Origin
 from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.view import CrawlView, PageRow
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import LycosaError
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Page, Terms

@@ -1,67 +1,65 @@
 """Detectors: each compares two versions of a page in a way of its own. `DETECTORS` names them.
 
-A detector is a function of two versions; None: it has nothing to say, as what it reads is not there. `judge_change`
-makes one change of what several say, with a kind and a magnitude.
+A detector is a function `(old, new) -> Verdict | None`; None: it has nothing to say, as what it reads is not there.
+`judge_change` makes one change of what several say, with a kind and a magnitude.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from lycosa.core.errors import InputError
+from lycosa.core.registry import Entry, Registry
 from lycosa.refresh.change import KINDS, Change, Verdict
-from lycosa.refresh.detectors.images import images
-from lycosa.refresh.detectors.text import digest, links, main_text, paper, relevance, simhash
-from lycosa.refresh.detectors.tree import tree
 from lycosa.refresh.snapshot import Snapshot
 
 Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 
 
-class Detector(NamedTuple):
-    """A detector and what is said of it."""
+@dataclass(frozen=True)
+class DetectorEntry(Entry):
+    """A detector, and whether it can see."""
 
-    compare: Compare
-    summary: str
-    needs: str = "the archived bodies"
-    paper: str = ""
     blind: bool = False
     """It cannot tell what differs: where another that can sees only the cosmetic, the change is that."""
 
 
-DETECTORS: dict[str, Detector] = {
-    "digest": Detector(digest, "any byte of the body, by SHA-256", blind=True),
-    "paper": Detector(
-        paper,
+BODIES = "the archived bodies"
+
+ENTRIES = {
+    "digest": DetectorEntry("text", "digest", "any byte of the body, by SHA-256", needs=BODIES, blind=True),
+    "paper": DetectorEntry(
+        "text", "paper",
         "the sum of the characters divided by the number of distinct ones; cheap, and some changes escape it",
-        paper="Trivedi et al. 2014, III, Change Detection",
-        blind=True,
+        "Trivedi et al. 2014, III, Change Detection", BODIES, blind=True,
     ),
-    "main-text": Detector(main_text, "the words of the main part, without navigation, dates and counters"),
-    "simhash": Detector(
-        simhash,
-        "fingerprints of the text that differ in more than 4 of 64 bits: a large change",
-        "the fingerprints, which the log keeps",
-        "Charikar 2002; Manku et al. 2007",
-        blind=True,
+    "main-text": DetectorEntry(
+        "text", "main_text", "the words of the main part, without navigation, dates and counters", needs=BODIES,
     ),
-    "tree": Detector(
-        tree,
-        "the document tree, level by level: which levels changed, elements or texts",
-        paper="Trivedi et al. 2014, II, Change Detection, 2",
+    "simhash": DetectorEntry(
+        "text", "simhash", "fingerprints of the text that differ in more than 4 of 64 bits: a large change",
+        "Charikar 2002; Manku et al. 2007", "the fingerprints, which the log keeps", blind=True,
     ),
-    "links": Detector(
-        links, "links that came and went, in the main part and in the navigation", "the links, in the log"
+    "tree": DetectorEntry(
+        "tree", "tree", "the document tree, level by level: which levels changed, elements or texts",
+        "Trivedi et al. 2014, II, Change Detection, 2", BODIES,
     ),
-    "relevance": Detector(relevance, "whether the page entered or left the topic", "the scores, in the log"),
-    "images": Detector(
-        images,
-        "pictures that were added, removed or replaced, by digest and by what they show",
-        "the pictures, one request each; the extra 'images' to tell a replaced from a re-encoded one",
+    "links": DetectorEntry(
+        "text", "links", "links that came and went, in the main part and in the navigation",
+        needs="the links, in the log",
+    ),
+    "relevance": DetectorEntry(
+        "text", "relevance", "whether the page entered or left the topic", needs="the scores, in the log",
+    ),
+    "images": DetectorEntry(
+        "images", "images", "pictures that were added, removed or replaced, by digest and by what they show",
         "Trivedi et al. 2014, future work",
+        "the pictures, one request each; the extra 'images' to tell a replaced from a re-encoded one",
     ),
-}
+}  # fmt: skip
+DETECTORS = Registry("detector", __name__, ENTRIES)
 
 DEFAULT = ("main-text", "tree", "links", "relevance")
 """Each sees a kind of its own. The others are for what is not archived (simhash), for pictures, and for comparison."""
@@ -77,9 +75,10 @@ def detector(name: str) -> Compare:
     >>> detector("digest")(Snapshot("a", b"x"), Snapshot("a", b"y")).changed
     True
     """
-    if name not in DETECTORS:
+    if name not in DETECTORS:  # nobody can name one of their own
         raise InputError(f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}")
-    return DETECTORS[name].compare
+    compare: Compare = DETECTORS.maker(name)
+    return compare
 
 
 def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
@@ -106,7 +105,7 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     """What has become of a page; None for the same body (and the same pictures, where these are looked at).
 
     The kind is the gravest that a detector sees, by the order of `KINDS`; the magnitude is the largest among those
-    that see it. A detector that can't tell what differs (`Detector.blind`: digest, paper, simhash) counts as cosmetic
+    that see it. A detector that can't tell what differs (`DetectorEntry.blind`: digest, paper, simhash) counts as cosmetic
     where one that reads the text (main-text, tree) saw nothing else. Bodies that differ without any detector seeing
     it: cosmetic, magnitude 0. Bodies that differ and that none of them can read (not text, not HTML): another text.
 

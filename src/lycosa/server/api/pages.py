@@ -13,8 +13,9 @@ from lycosa.collection.asking import questions
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.filters import Filters
 from lycosa.collection.reading import INFLATED, Collection
+from lycosa.collection.rows import PageRow
 from lycosa.collection.tracing import spellings
-from lycosa.collection.view import CrawlView, PageRow
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.people import feedback
