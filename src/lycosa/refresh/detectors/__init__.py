@@ -105,9 +105,10 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     """What has become of a page; None for the same body (and the same pictures, where these are looked at).
 
     The kind is the gravest that a detector sees, by the order of `KINDS`; the magnitude is the largest among those
-    that see it. A detector that can't tell what differs (`DetectorEntry.blind`: digest, paper, simhash) counts as cosmetic
-    where one that reads the text (main-text, tree) saw nothing else. Bodies that differ without any detector seeing
-    it: cosmetic, magnitude 0. Bodies that differ and that none of them can read (not text, not HTML): another text.
+    that see it. A detector that can't tell what differs (those that are `blind`: digest, paper, simhash) counts as
+    cosmetic where one that reads the text (main-text, tree) saw nothing else. Bodies that differ without any detector
+    seeing it: cosmetic, magnitude 0. Bodies that differ and that none of them can read (not text, not HTML): another
+    text.
 
     >>> old = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>3 May</footer>", "text/html")
     >>> new = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>4 May</footer>", "text/html")

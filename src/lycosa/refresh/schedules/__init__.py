@@ -24,7 +24,8 @@ ENTRIES = {
     "fixed": Entry("baselines", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
     "proportional": Entry("baselines", "Proportional", "in proportion to how often a page changes: the naive way"),
     "known": Entry(
-        "automatic", "Known", "told how often each page changes: the optimum, for experiments", "Cho, Garcia-Molina 2003"
+        "automatic", "Known", "told how often each page changes: the optimum, for experiments",
+        "Cho, Garcia-Molina 2003",
     ),
 }  # fmt: skip
 SCHEDULES = Registry("schedule", __name__, ENTRIES)
