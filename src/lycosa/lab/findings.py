@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
@@ -12,6 +12,9 @@ Mode = Literal["independent", "as-published"]
 """Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
+HOLDS: Final = "holds"
+FAILS: Final = "does not hold"
+UNTESTED: Final = "cannot be tested here"
 
 Cell = str | float | int | None
 
@@ -77,6 +80,29 @@ class Claim:
     """Whether times decide it, which differ from run to run: such a claim is not compared."""
 
 
+class Ruling(NamedTuple):
+    """A verdict and the figures that decide it: what makes a claim of a sentence, `Claim(text, source, *ruling)`."""
+
+    verdict: Verdict
+    evidence: str
+
+
+def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Ruling:
+    """Whether something holds; or, where `unless` says why, that it can't be tested here. That is said first.
+
+    Evidence is a sentence without its end, or a list of whole ones, each a line.
+
+    >>> ruled(True, "1 of 1")
+    Ruling(verdict='holds', evidence='1 of 1')
+    >>> ruled(True, "1 of 1", "one is too few")
+    Ruling(verdict='cannot be tested here', evidence='one is too few; 1 of 1')
+    """
+    lines, between = ([evidence], "; ") if isinstance(evidence, str) else (list(evidence), "\n")
+    if unless:
+        return Ruling(UNTESTED, between.join([unless, *lines]))
+    return Ruling(HOLDS if holds else FAILS, between.join(lines))
+
+
 @dataclass
 class Findings:
     """All of one experiment. `parts` are in the order in which they are to be read."""
@@ -97,6 +123,5 @@ class Findings:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; each part says what it is."""
-        told = asdict(self)
-        told["parts"] = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
-        return told
+        parts = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
+        return asdict(self) | {"parts": parts}
