@@ -13,7 +13,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.papers import OURS, Bench
-from lycosa.lab.papers.gouriten.crawls import ABOVE
+from lycosa.lab.papers.gouriten.graphs import ABOVE
 from lycosa.lab.papers.scent.ablation import figure_ablation, table_ablation, without
 from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, Hunted, choose
 from lycosa.lab.papers.scent.comparing import claims_of, compare, table_all, table_cells
