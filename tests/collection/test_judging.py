@@ -18,8 +18,8 @@ from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.gathering import gather
 from lycosa.collection.searching import Search
-from lycosa.collection.shelf import Shelf
 from lycosa.collection.summary import summarise
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Label, Lesson, Visit
 from lycosa.store.directory import Directory
@@ -62,8 +62,8 @@ def say(path: Path, labels: Mapping[str, bool]) -> None:
 
 def counts(path: Path) -> dict[str, int]:
     """Relevant pages, as each of those tells them that show a crawl."""
-    shelf = Shelf(path)
-    shelf.catch_up()
+    view = CrawlView(path)
+    view.catch_up()
     exported = io.BytesIO()
     export(path, stdout=exported)
     with Collection(path) as collection:
@@ -73,9 +73,9 @@ def counts(path: Path) -> dict[str, int]:
             "collection": len(list(collection.finds())),
             "export": len(exported.getvalue().splitlines()),
             "export's own": sum(json.loads(line)["relevant"] for line in exported.getvalue().splitlines()),
-            "shelf": sum(page.worth >= shelf.threshold for page in shelf.pages()),
-            "shelf's curve": shelf.harvest().found[-1],
-            "hosts": sum(host.finds for host in shelf.ledger.hosts.values()),
+            "view": sum(page.worth >= view.threshold for page in view.pages()),
+            "view's curve": view.harvest().found[-1],
+            "hosts": sum(host.finds for host in view.hosts()),
             "judge": judge(path, threshold=collection.threshold).after.relevant,
         }
         with Search(collection) as search:

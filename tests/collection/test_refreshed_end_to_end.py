@@ -41,8 +41,8 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
 
     run_virtual(look_again())
     with Collection(path) as collection, Search(collection) as search:
-        told = {url: collection.standing(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
-        states = {url: (standing.state, standing.versions) for url, standing in told.items() if standing is not None}
+        told = {url: collection.fate(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
+        states = {url: (fate.state, fate.versions) for url, fate in told.items() if fate is not None}
         assert {
             ONE: ("stands", 2),
             TWO: ("vanished", 1),

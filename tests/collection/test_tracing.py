@@ -8,7 +8,8 @@ import pytest
 from handmade import FRONT, crawl, html, redirect, visit_again
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.tracing import Origin, content_of, known, links_of, origin_of
+from lycosa.collection.tracing import content_of, known
+from lycosa.collection.view import Origin
 from lycosa.core.errors import InputError
 
 A = "http://a.localhost/"
@@ -43,16 +44,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None:
     """A seed, or the first page or redirect with a link to it; also for what was never fetched."""
     with Collection(made) as collection:
-        found = origin_of(collection, node)
+        found = collection.view().origin(collection.log, node)
     assert (origin.kind, origin.parent, origin.title) == (found.kind, found.parent, found.title)
     assert origin.anchor.split() == found.anchor.split()
-
-
-def test_a_later_link_does_not_count(made: Path) -> None:
-    """Only what was known before the visit can have led to it."""
-    with Collection(made) as collection:
-        assert A + "one" == origin_of(collection, A + "deep/er").parent
-        assert "seed" == origin_of(collection, FRONT).kind
 
 
 def test_links_tell_how_their_targets_fared(made: Path) -> None:
@@ -62,7 +56,7 @@ def test_links_tell_how_their_targets_fared(made: Path) -> None:
         def states(url: str) -> list[tuple[str, str, str]]:
             visit = content_of(known(collection, url))
             assert visit is not None
-            return [(link.url.removeprefix(A), link.anchor, link.state) for link in links_of(collection, visit)]
+            return [(link.url.removeprefix(A), link.anchor, link.state) for link in collection.view().links(visit)]
 
         expected = [("one", "first words", "fetched"), ("old", "moved", "redirect"), ("gone", "dead", "gone")]
         assert expected == states(FRONT)

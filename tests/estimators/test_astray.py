@@ -1,6 +1,7 @@
 """How many irrelevant pages lie on the way to a row."""
 
 import numpy as np
+from teaching import seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -20,17 +21,9 @@ def of(astray: Astray, table: Table, nodes: str) -> list[int]:
     return list(astray.of(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
-def seeded(*nodes: str) -> tuple[Astray, Table]:
-    """A new one, and a table with seeds."""
-    table = Table()
-    for node in nodes:
-        table.add_seed(node)
-    return Astray(), table
-
-
 def test_pages_are_counted_from_the_last_relevant_one() -> None:
     """a (irrelevant seed) -> b 1 (irrelevant) -> c 2 (relevant) -> d 0 (irrelevant) -> e 1."""
-    astray, table = seeded("a")
+    astray, table = Astray(), seeded("a")
     for node, child, beta in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
         visit(astray, table, node, child, beta=beta)
     assert [0, 1, 2, 0, 1] == of(astray, table, "abcde")
@@ -38,7 +31,7 @@ def test_pages_are_counted_from_the_last_relevant_one() -> None:
 
 def test_the_best_parent_counts() -> None:
     """Found 2 pages astray and then on a relevant page, it is 0; found again far out, it stays 0."""
-    astray, table = seeded("a", "r")
+    astray, table = Astray(), seeded("a", "r")
     visit(astray, table, "a", "b")
     visit(astray, table, "b", "x")
     assert [2] == of(astray, table, "x")
@@ -50,7 +43,7 @@ def test_the_best_parent_counts() -> None:
 
 def test_seeds_are_never_astray() -> None:
     """A seed that an irrelevant page links to is 0 astray, and its links count from there."""
-    astray, table = seeded("a", "s")
+    astray, table = Astray(), seeded("a", "s")
     visit(astray, table, "a", "s")
     visit(astray, table, "s", "t")
     assert [0, 1] == of(astray, table, "st")
@@ -58,7 +51,7 @@ def test_seeds_are_never_astray() -> None:
 
 def test_sitemaps_and_redirects_lead_nobody_astray() -> None:
     """Links of a sitemap are 0 astray, the target of a redirect as much as its source."""
-    astray, table = seeded("m", "a")
+    astray, table = Astray(), seeded("m", "a")
     visit(astray, table, "m", "p", kind="sitemap")
     visit(astray, table, "a", "b")
     visit(astray, table, "b", "c")

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lycosa
-from lycosa.checks import CHECKS, check_strategy
+from lycosa.checks.failing import passed
+from lycosa.checks.strategies import a_strategy_can_be_resumed
 from lycosa.checks.trials import START, graph
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import PRUNED
@@ -161,7 +162,7 @@ def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[
     return told
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     policy=st.sampled_from(["first", "reset", "var"]),
     percent=st.integers(0, 100),
@@ -182,7 +183,7 @@ def test_epochs_and_phases(
     assert model(policy, Fraction(percent, 100), reset, budget, stream) == told
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(window=st.integers(1, 8), stream=st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), max_size=40))
 def test_windows(window: int, stream: list[tuple[int, float]]) -> None:
     """The means are exactly those of the last rewards, whatever came before."""
@@ -285,7 +286,7 @@ def test_arms_can_be_objects() -> None:
     ("text", "told"),
     [
         ("mab_var,arms=", "needs arms"),
-        ("mab_var,arms=fl_n+fl_m", "unknown strategy 'fl_m'"),
+        ("mab_var,arms=fl_n+fl_m", "there is no strategy 'fl_m'"),
         ("mab_var,arms=fl_n+fl_n", "twice"),
         ("mab_var,arms=fl_n+mab_var", "itself a strategy"),
         ("mab_var,epsilon=1.5", "between 0 and 1"),
@@ -321,12 +322,12 @@ def test_defaults() -> None:
 # -- whole crawls --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_it_passes_the_checks(policy: Policy) -> None:
-    """Each policy passes the checks for strategies; with short epochs, so that there are many of them."""
-    extra: dict[str, Any] = {"reset": {"reset": 11}, "var": {"reset": 5}, "window": {"window": 9}}.get(policy, {})
-    names = check_strategy(lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
-    assert list(CHECKS["strategy"]) == names
+@pytest.mark.parametrize(
+    ("policy", "extra"), [("reset", {"reset": 11}), ("var", {"reset": 5}), ("window", {"window": 9})]
+)
+def test_it_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -> None:
+    """With short epochs, so that there are many of them."""
+    assert passed(a_strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
 
 
 def test_each_visit_names_its_arm() -> None:

@@ -252,7 +252,7 @@ FLOWS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
 def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
     """After any sequence of pages, failures, retries, redirects, late seeds: rows + pool = seeds' cash + revisions."""
@@ -310,16 +310,11 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
     return crawl
 
 
-def test_opic_does_not_drift() -> None:
-    """After 100,000 steps the three seeds' cash is still 3, to nine digits."""
-    crawl = endless(Opic(), 100_000, lambda chance: chance.random())
+def test_cash_does_not_drift() -> None:
+    """After 10,000 steps OPIC's three seeds' cash is still 3; OTIE's books balance, with pages good and bad."""
+    crawl = endless(Opic(), 10_000, lambda chance: chance.random())
     assert pytest.approx(3.0, rel=1e-9) == crawl.flow.total(crawl.table)
-
-
-def test_otie_does_not_drift() -> None:
-    """After 100,000 steps, with half of the pages good and half bad, the books balance to nine digits."""
-    crawl = endless(Otie(scale="none"), 100_000, lambda chance: chance.random())
-    crawl.balance()
+    endless(Otie(scale="none"), 10_000, lambda chance: chance.random()).balance()
 
 
 def test_cash_that_grows_without_end() -> None:

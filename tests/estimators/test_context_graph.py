@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from browsed_pages import Walk, positives_only, ten_pages
+from browsed_pages import Walk, ten_pages
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.errors import InputError
 from lycosa.estimators import estimator
 from lycosa.estimators.browsing import Browsing
@@ -149,15 +146,6 @@ def test_a_link_of_two_pages() -> None:
         walk.page("p", "reef reef ocean", ["a", "of reef"])
         walk.page("q", "island island ocean", ["a", "of island"])
         assert walk.worth(expected) == walk.worth("a")
-
-
-@pytest.mark.parametrize(
-    ("browsing", "settings"),
-    [(ten_pages(), {}), (positives_only(), {"layers": 1}), (layered(6, 0, 0, 0), {"least": 0.0, "merge": "last"})],
-)
-def test_it_passes_the_checks(browsing: Browsing, settings: dict[str, Any]) -> None:
-    """Whatever the parameters and the file, it behaves as an estimator has to."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: ContextGraph(browsing, **settings))
 
 
 @pytest.mark.parametrize("text", ["context-graph,least=2", "context-graph,layers=-1", "context-graph,fewest=0"])

@@ -1,15 +1,12 @@
 """Fish-search: potentials, depths and whole crawls, worked out by hand."""
 
 import pytest
+from teaching import order, seeded
 
-from lycosa.checks import check_estimator
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Visit
-from lycosa.crawling import crawl
 from lycosa.estimators.fish_search import FishSearch
-from lycosa.spaces.graph import GraphSpace
-from lycosa.topics.given import Given
 
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:
@@ -19,20 +16,6 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0
     assert step is not None
     rows: Rows = fish.learn(step, table)
     return list(fish.score(rows, table).tolist())
-
-
-def seeded(*nodes: str) -> Table:
-    """A table with seeds."""
-    table = Table()
-    for node in nodes:
-        table.add_seed(node)
-    return table
-
-
-def order(strategy: str, links: dict[str, str], relevant: str = "", seeds: str = "a") -> str:
-    """The order in which a graph is crawled, one page at a time."""
-    space = GraphSpace(links, beta=dict.fromkeys(relevant, 1.0))
-    return "".join(visit.node for visit in crawl(Given(), list(seeds), space=space, strategy=strategy, concurrency=1))
 
 
 @pytest.mark.parametrize(
@@ -122,9 +105,3 @@ def test_bad_parameters(wrong: dict[str, int]) -> None:
     """Numbers below 0 are refused."""
     with pytest.raises(ValueError, match=r"can.* be below 0"):
         FishSearch(**wrong)
-
-
-@pytest.mark.parametrize(("width", "depth", "threshold"), [(1, 0, 0.9), (2, 2, 0.5)])
-def test_checks(width: int, depth: int, threshold: float) -> None:
-    """It passes the checks for estimators, pruning much or little."""
-    assert check_estimator(lambda: FishSearch(width, depth, threshold=threshold))

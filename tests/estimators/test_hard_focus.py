@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
+from teaching import score
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -23,11 +22,6 @@ def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, k
     step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links), data=data))
     assert step is not None
     focus.learn(step, table)
-
-
-def score(focus: HardFocus, table: Table, *nodes: str) -> list[float]:
-    """The scores of some nodes."""
-    return list(focus.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def test_the_limit() -> None:
@@ -109,9 +103,3 @@ def test_a_redirect_inherits() -> None:
     teach(focus, table, "x", 0.0, "to", kind="redirect")
     teach(focus, table, "y", 0.0, "nowhere", kind="redirect")
     assert [0.7, PRUNED] == score(focus, table, "to", "nowhere")
-
-
-@pytest.mark.parametrize("options", ["", ",trust_seeds=no", ",least=.2", ",least=.9,trust_seeds=no"])
-def test_checks_pass(options: str) -> None:
-    """It passes the checks with any parameters."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(f"hard-focus{options}"))

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsed_pages import Walk, positives_only, ten_pages
+from browsed_pages import Walk, ten_pages
 
-from lycosa.checks import CHECKS, check_estimator
-from lycosa.estimators import estimator
 from lycosa.estimators.hmm import Hmm
 from lycosa.estimators.hybrid import Hybrid
 from lycosa.text.bags import Bags
@@ -129,12 +127,3 @@ def test_it_goes_on_from_the_parent_that_gave_the_priority() -> None:
     walk.page("p", "news", ["a"], ["reef"])
     walk.page("a", "news", ["b"])
     assert alone.worth("a", "b") == walk.worth("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("browsing", "text"),
-    [(positives_only(), "hybrid-anchor,clusters=xmeans,merge=last,k=1")],
-)
-def test_it_passes_the_checks(browsing: Any, text: str) -> None:
-    """Whatever the parameters, it behaves as an estimator has to."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(text, file=browsing))

@@ -1,20 +1,15 @@
 """LinkScore: the sum by hand, parent by parent; URL optimisation; irrelevant pages up to a level."""
 
-from typing import Any
-
 import numpy as np
 import pytest
+from teaching import order
 
-from lycosa.checks import check_estimator
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.crawling import crawl
 from lycosa.estimators import estimator
 from lycosa.estimators.link_score import LinkScore
-from lycosa.spaces.graph import GraphSpace
-from lycosa.topics.given import Given
 
 
 def teach(
@@ -29,12 +24,6 @@ def teach(
     step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
     assert step is not None
     return float(guide.score(guide.learn(step, table), table)[0])
-
-
-def order(strategy: str, links: dict[str, str], seeds: str = "a", **scores: Any) -> str:
-    """The order in which a graph is crawled, one page at a time."""
-    visits = crawl(Given(), list(seeds), space=GraphSpace(links, **scores), strategy=strategy, concurrency=1)
-    return "".join(visit.node for visit in visits)
 
 
 def test_the_sum() -> None:
@@ -110,11 +99,3 @@ def test_bad_levels() -> None:
     """A negative level is refused with what to do."""
     with pytest.raises(InputError, match="take 0 or more, or leave it out"):
         estimator("link-score,levels=-1")
-
-
-@pytest.mark.parametrize(
-    ("least", "levels", "threshold"), [(None, None, 0.1), (1.5, None, 0.1), (2.5, 1, 0.5), (None, 0, 0.9)]
-)
-def test_checks(least: float | None, levels: int | None, threshold: float) -> None:
-    """It passes the checks for estimators, pruning much or little."""
-    assert check_estimator(lambda: LinkScore(least, levels, threshold))

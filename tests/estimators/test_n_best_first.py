@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lycosa.checks import check_estimator
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -34,8 +33,3 @@ def test_n_is_at_least_one(n: int) -> None:
         estimator(f"n-best-first,n={n}")
     with pytest.raises(InputError, match="give none below 0"):
         estimator("n-best-first,page=-1")
-
-
-def test_checks() -> None:
-    """It passes the checks for estimators."""
-    assert check_estimator(lambda: NBestFirst(n=3, merge="sum"))

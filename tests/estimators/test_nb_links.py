@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks import check_estimator
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -207,11 +206,3 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
     """What makes no sense is refused with what to do."""
     with pytest.raises(ValueError, match=message):
         NaiveBayesLinks(**parameters)
-
-
-@pytest.mark.parametrize(
-    "parameters", [{}, {"threshold": 0.5, "period": 3}, {"threshold": 0.5, "period": 7, "least": 0.5}]
-)
-def test_checks(parameters: dict[str, Any]) -> None:
-    """It passes the checks for estimators, pruning or not."""
-    assert check_estimator(lambda: NaiveBayesLinks(**parameters))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
 from lycosa.estimators.opic import Opic
 
 
@@ -34,9 +32,3 @@ def test_the_first_four_steps() -> None:
         assert (
             pytest.approx([x / 2 for x in (a, s, b, c, d)]) == opic.share(np.arange(5, dtype=np.int32), table).tolist()
         )
-
-
-@pytest.mark.parametrize("period", [0, 1, 3, 10])
-def test_checks_pass(period: int) -> None:
-    """It passes the checks with any period, also when every step makes a page give again."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(f"opic,period={period}"))

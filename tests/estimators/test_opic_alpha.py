@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
 from lycosa.estimators.opic_alpha import OpicAlpha
 
 
@@ -95,8 +93,3 @@ def test_a_redirect_and_its_target_are_one_node() -> None:
     assert ([0.0, 0.0, 2.0], [0.0, 0.0, 0.0], 1.0) == state(opic, table, "b", "new", "c")
     teach(opic, table, "e", b=1.0)
     assert ([0.0, 0.0, 3.0], [0.0, 0.0, 0.0], 2.0) == state(opic, table, "b", "new", "c")
-
-
-def test_checks_pass() -> None:
-    """It passes the checks."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator("opic-alpha"))

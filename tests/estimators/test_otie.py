@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from teaching import score, see, seeded
 
-from lycosa.checks import CHECKS, check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
 from lycosa.estimators.otie import Otie
 
 
@@ -21,18 +20,6 @@ def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -
     step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
     assert step is not None
     otie.learn(step, table)
-
-
-def cash(otie: Otie, table: Table, *nodes: str) -> list[float]:
-    """What nodes hold."""
-    return list(otie.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
-
-
-def seeded(*seeds: str) -> Table:
-    table = Table()
-    for seed in seeds:
-        table.add_seed(seed)
-    return table
 
 
 @pytest.mark.parametrize(
@@ -49,7 +36,7 @@ def test_equation_3(r: float, factor: float) -> None:
     """cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", r, x=1.0)
-    assert [pytest.approx(factor)] == cash(otie, table, "x")
+    assert [pytest.approx(factor)] == score(otie, table, "x")
     assert pytest.approx(factor - 1) == otie.revised_
 
 
@@ -57,21 +44,21 @@ def test_equation_3_takes_no_more_than_there_is() -> None:
     """With a = 2 and r = 0 the change is max(-1, -2) = -1 of the cash."""
     otie, table = Otie(a=2.0, scale="none"), seeded("s")
     teach(otie, table, "s", 0.0, x=1.0)
-    assert [0.0] == cash(otie, table, "x")
+    assert [0.0] == score(otie, table, "x")
 
 
 def test_even_powers_keep_their_sign() -> None:
     """d = 2, r = .25: (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
     teach(otie, table, "s", 0.25, x=1.0)
-    assert [pytest.approx(1 - 0.25)] == cash(otie, table, "x")
+    assert [pytest.approx(1 - 0.25)] == score(otie, table, "x")
 
 
 def test_equations_1_and_4_for_pages_not_fetched() -> None:
     """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", 0.5, x=0.8, y=0.1)
-    assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == cash(otie, table, "x", "y")
+    assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
 
 
 def test_equation_2_for_a_page_that_was_fetched() -> None:
@@ -80,14 +67,14 @@ def test_equation_2_for_a_page_that_was_fetched() -> None:
     teach(otie, table, "s", 0.5, x=0.1)  # 1 to x
     teach(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
     teach(otie, table, "t", 0.5, x=1.0, y=1.0)
-    assert pytest.approx([0.6 / 1.475, 0.875 / 1.475, 1.0068]) == cash(otie, table, "x", "y", "z")
+    assert pytest.approx([0.6 / 1.475, 0.875 / 1.475, 1.0068]) == score(otie, table, "x", "y", "z")
 
 
 def test_equal_shares_where_nothing_is_similar() -> None:
     """beta and all contexts are 0: .15 of the cash is left, half of it for each."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", 0.0, x=0.0, y=0.0)
-    assert pytest.approx([0.075, 0.075]) == cash(otie, table, "x", "y")
+    assert pytest.approx([0.075, 0.075]) == score(otie, table, "x", "y")
 
 
 def test_running_scale() -> None:
@@ -97,14 +84,14 @@ def test_running_scale() -> None:
     teach(otie, table, "b", 0.1, y=1.0)
     teach(otie, table, "c", 0.4, z=1.0)
     teach(otie, table, "d", 0.05, w=1.0)
-    assert pytest.approx([1.85, 1.0, 1.85, 1 + 0.85 * (0.25 - 1) ** 3]) == cash(otie, table, "x", "y", "z", "w")
+    assert pytest.approx([1.85, 1.0, 1.85, 1 + 0.85 * (0.25 - 1) ** 3]) == score(otie, table, "x", "y", "z", "w")
 
 
 def test_without_a_scale_nothing_is_revised() -> None:
     """As long as every page scored 0, cash is only moved; r = 0 is for a page that others have outdone."""
     otie, table = Otie(), seeded("a")
     teach(otie, table, "a", 0.0, x=1.0)
-    assert [1.0] == cash(otie, table, "x")
+    assert [1.0] == score(otie, table, "x")
 
 
 def test_a_second_giving() -> None:
@@ -119,20 +106,15 @@ def test_a_second_giving() -> None:
     teach(otie, table, "t", 1.0, x=1.0)
     each = 1.85**2
     expected = [0.0, 2 * each * 0.55 / 1.4, 2 * each * 0.85 / 1.4]
-    assert pytest.approx(expected) == cash(otie, table, "x", "z", "w")
+    assert pytest.approx(expected) == score(otie, table, "x", "z", "w")
 
 
 def test_neither_failures_nor_sitemaps_are_revised() -> None:
     """Nothing was read: what is pooled or handed out is what there was."""
     otie, table = Otie(scale="none"), seeded("s", "t")
-    for visit in (
-        Visit("s", "sitemap", "ok", 1, links=Links.to("x", "y")),
-        Visit("t", "page", "gone", 2),
-    ):
-        step = table.absorb(visit)
-        assert step is not None
-        otie.learn(step, table)
-    assert [0.5, 0.5] == cash(otie, table, "x", "y")
+    see(otie, table, Visit("s", "sitemap", "ok", 1, links=Links.to("x", "y")))
+    see(otie, table, Visit("t", "page", "gone", 2))
+    assert [0.5, 0.5] == score(otie, table, "x", "y")
     assert 1.0 == otie.pool_
     assert 0.0 == otie.revised_
 
@@ -150,9 +132,3 @@ def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None
     """The message names the value and says what to do."""
     with pytest.raises(ValueError, match=told):
         Otie(**wrong)
-
-
-@pytest.mark.parametrize("options", [",scale=none,period=1", ",a=2,d=2,page=0,period=0", ",page=1,period=3"])
-def test_checks_pass(options: str) -> None:
-    """It passes the checks with any parameters."""
-    assert list(CHECKS["estimator"]) == check_estimator(lambda: estimator(f"otie{options}"))

@@ -5,29 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from teaching import redirect, score, teach
 
-from lycosa.checks import check_estimator
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Visit
 from lycosa.estimators.pagerank import PageRank
-
-
-def teach(pagerank: PageRank, table: Table, node: str, *links: str) -> set[str]:
-    """Let it see a page; the nodes whose score may have changed."""
-    table.add_seed(node)
-    return see(pagerank, table, Visit(node, "page", "ok", 1, links=Links.to(*links)))
-
-
-def see(pagerank: PageRank, table: Table, visit: Visit) -> set[str]:
-    """Let it see any visit."""
-    step = table.absorb(visit)
-    assert step is not None
-    return {table.nodes[row] for row in pagerank.learn(step, table).tolist()}
-
-
-def score(pagerank: PageRank, table: Table, *nodes: str) -> list[float]:
-    """The scores of some nodes."""
-    return list(pagerank.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def test_three_nodes_by_hand() -> None:
@@ -37,33 +18,33 @@ def test_three_nodes_by_hand() -> None:
     a = b + b/2 - a/4, that is a = 6/5 b; a + b + c = 1 gives b = c = 5/16 and a = 6/16.
     """
     pagerank, table = PageRank(damping=0.5, period=1, iterations=60), Table()
-    teach(pagerank, table, "a", "b", "c")
-    teach(pagerank, table, "b", "a")
+    teach(pagerank, table, "a", 0.0, "b", "c")
+    teach(pagerank, table, "b", 0.0, "a")
     assert pytest.approx([6 / 16, 5 / 16, 5 / 16]) == score(pagerank, table, "a", "b", "c")
 
 
 def test_one_iteration_by_hand() -> None:
     """From 1/3 each, one step: B = (.5 + .5 * 1/3) / 3 = 2/9; a = 2/9 + 1/6 = 7/18, b = c = 2/9 + 1/12 = 11/36."""
     pagerank, table = PageRank(damping=0.5, period=1, iterations=1), Table()
-    teach(pagerank, table, "a", "b", "c")
-    teach(pagerank, table, "b", "a")
+    teach(pagerank, table, "a", 0.0, "b", "c")
+    teach(pagerank, table, "b", 0.0, "a")
     assert pytest.approx([7 / 18, 11 / 36, 11 / 36]) == score(pagerank, table, "a", "b", "c")
 
 
 def test_all_ranks_add_up_to_one() -> None:
     """Whatever is crawled and however few the iterations, if just computed."""
     pagerank, table = PageRank(period=1, iterations=2), Table()
-    teach(pagerank, table, "a", "b", "c", "d")
-    teach(pagerank, table, "b", "d", "e")
+    teach(pagerank, table, "a", 0.0, "b", "c", "d")
+    teach(pagerank, table, "b", 0.0, "d", "e")
     assert pytest.approx(1.0) == sum(score(pagerank, table, *table.nodes))
 
 
 def test_between_computations_links_get_their_share() -> None:
     """The first visit computes: a = 20/77, b = c = 57/154. Then b hands .85 * b / 2 each to c and to a new d."""
     pagerank, table = PageRank(period=100, iterations=60), Table()
-    assert {"a", "b", "c"} == teach(pagerank, table, "a", "b", "c")
+    assert {"a", "b", "c"} == set(teach(pagerank, table, "a", 0.0, "b", "c"))
     assert pytest.approx([20 / 77, 57 / 154, 57 / 154]) == score(pagerank, table, "a", "b", "c")
-    assert {"c", "d"} == teach(pagerank, table, "b", "c", "d")
+    assert {"c", "d"} == set(teach(pagerank, table, "b", 0.0, "c", "d"))
     share = 0.85 * 57 / 154 / 2
     assert pytest.approx([57 / 154 + share, 20 / 77 + share]) == score(pagerank, table, "c", "d")
 
@@ -73,7 +54,7 @@ def test_ranks_are_computed_at_the_first_visit_and_every_period() -> None:
     pagerank, table = PageRank(period=2), Table()
     for node in "abcde":
         table.add_seed(node)
-    swept = [len(teach(pagerank, table, node, "f")) == len(table) for node in "abcde"]
+    swept = [len(teach(pagerank, table, node, 0.0, "f")) == len(table) for node in "abcde"]
     assert [True, False, True, False, True] == swept
 
 
@@ -81,9 +62,9 @@ def test_ranks_are_computed_at_the_first_visit_and_every_period() -> None:
 def test_a_redirect_takes_the_place_of_its_source(period: int) -> None:
     """The target has the rank of the source, and nobody else's changes."""
     pagerank, table = PageRank(period=period), Table()
-    teach(pagerank, table, "a", "old", "c")
+    teach(pagerank, table, "a", 0.0, "old", "c")
     before = score(pagerank, table, "old", "a", "c")
-    see(pagerank, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
+    redirect(pagerank, table, "old", "new")
     assert pytest.approx(before) == score(pagerank, table, "new", "a", "c")
 
 
@@ -95,7 +76,7 @@ def test_networkx_agrees() -> None:
     pagerank, table, graph = PageRank(period=1, iterations=200), Table(), networkx.DiGraph()
     for node in names[:25]:
         links = chance.sample(names, chance.randrange(1, 9))
-        teach(pagerank, table, node, *links)
+        teach(pagerank, table, node, 0.0, *links)
         graph.add_edges_from((node, link) for link in links if link != node)
     matrix = networkx.google_matrix(graph, alpha=0.85, nodelist=table.nodes)
     expected = np.full(len(table), 1 / len(table))
@@ -109,9 +90,3 @@ def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
     """The message names the parameter and its bounds."""
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} (is )?{next(iter(wrong.values()))}.* ha(s|ve) to"):
         PageRank(**wrong)
-
-
-@pytest.mark.parametrize("period", [7, 100])
-def test_passes_the_checks(period: int) -> None:
-    """It behaves as every estimator has to."""
-    assert "a_crawl_can_be_resumed" in check_estimator(lambda: PageRank(period=period))

@@ -1,7 +1,7 @@
 """Where links end up when pages have moved."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.table import Table
@@ -55,6 +55,7 @@ def test_a_link_that_ends_at_its_own_page_is_left_out() -> None:
     assert "bcd" == ends("ap")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from([x + y for x in "abcdef" for y in "abcdef"]), max_size=12))
 def test_an_end_is_not_sent_on(pairs: list[str]) -> None:
     """Whatever redirects to whatever, following once more changes nothing."""

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rules import paper_rules
 
@@ -97,6 +97,7 @@ def book_of(counted: dict[tuple[str, str], int]) -> RuleBook:
     return book
 
 
+@settings(max_examples=40)
 @given(counts)
 def test_probabilities_of_a_class_sum_to_one(counted: dict[tuple[str, str], int]) -> None:
     """However pages are counted, the rules of each class add up to 1."""
@@ -106,6 +107,7 @@ def test_probabilities_of_a_class_sum_to_one(counted: dict[tuple[str, str], int]
     assert all(abs(total - 1) < 1e-9 for total in sums.values())
 
 
+@settings(max_examples=60)
 @given(counts, st.sets(classes, min_size=1, max_size=2), st.integers(1, 4), st.sampled_from(["sum", "max"]))
 def test_chains_are_all_paths(counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str) -> None:
     """The chance of a class is the sum (or maximum) over every path without a circle, tried one by one."""
@@ -133,6 +135,7 @@ def test_chains_are_all_paths(counted: dict[tuple[str, str], int], wanted: set[s
     }
 
 
+@settings(max_examples=40)
 @given(counts)
 def test_the_file_gives_back_the_rules(
     tmp_path_factory: pytest.TempPathFactory, counted: dict[tuple[str, str], int]

@@ -156,7 +156,7 @@ def test_rules_that_can_not_be(arguments: dict[str, Any], complaint: str) -> Non
         Rules(**{"file": book, "targets": ("Science",), **arguments})
 
 
-@pytest.mark.parametrize(("merge", "refine"), [("max", False), ("sum", True), ("mean", False), ("last", True)])
+@pytest.mark.parametrize(("merge", "refine"), [("max", False), ("last", True)])
 def test_checks(tmp_path: Path, merge: Any, refine: bool) -> None:
     """Rules pass the checks of estimators."""
     book = RuleBook()

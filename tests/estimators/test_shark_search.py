@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from teaching import order, seeded
 
-from lycosa.checks import check_estimator
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.crawling import crawl
 from lycosa.estimators.shark_search import SharkSearch
-from lycosa.spaces.graph import GraphSpace
-from lycosa.topics.given import Given
 
 
 def teach(
@@ -29,14 +26,6 @@ def teach(
     step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=found))
     assert step is not None
     return list(shark.score(shark.learn(step, table), table).round(6).tolist())
-
-
-def seeded(*nodes: str) -> Table:
-    """A table with seeds."""
-    table = Table()
-    for node in nodes:
-        table.add_seed(node)
-    return table
 
 
 @pytest.mark.parametrize(
@@ -117,9 +106,8 @@ def test_a_crawl() -> None:
 
     d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
     """
-    space = GraphSpace({"b": "g", "c": "d", "d": "e", "e": "f"}, beta={"b": 0.2, "c": 0.8})
-    visits = crawl(Given(), ["b", "c"], space=space, strategy="shark-search,depth=1", concurrency=1)
-    assert "bcdeg" == "".join(visit.node for visit in visits)
+    links = {"b": "g", "c": "d", "d": "e", "e": "f"}
+    assert "bcdeg" == order("shark-search,depth=1", links, seeds="bc", beta={"b": 0.2, "c": 0.8})
 
 
 @pytest.mark.parametrize("wrong", [{"delta": 1.5}, {"beta": -0.1}, {"gamma": 2}])
@@ -133,9 +121,3 @@ def test_depth_is_not_below_0() -> None:
     """A negative depth is refused."""
     with pytest.raises(ValueError, match="it can't be below 0"):
         SharkSearch(depth=-1)
-
-
-@pytest.mark.parametrize(("delta", "gamma", "depth"), [(0.5, 0.5, 3), (1.0, 1.0, 0), (0.0, 0.0, 1)])
-def test_checks(delta: float, gamma: float, depth: int) -> None:
-    """It passes the checks for estimators, pruning much or little."""
-    assert check_estimator(lambda: SharkSearch(delta, gamma=gamma, depth=depth))

@@ -1,7 +1,17 @@
 """Strategies by name."""
 
-import pytest
+from typing import Any
 
+import pytest
+from browsed_pages import positives_only
+
+from lycosa.checks.estimators import (
+    a_crawl_can_be_resumed,
+    a_page_visited_again,
+    a_redirect_hands_on_its_score,
+    other_scores_stay,
+)
+from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, describe, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
@@ -34,9 +44,9 @@ def test_ones_own() -> None:
 
 def test_unknown_names() -> None:
     """An unknown name is answered with those that are like it, and with where to find all."""
-    with pytest.raises(InputError, match=r"unknown strategy 'bestfirst': do you mean best-first or .*strategies"):
+    with pytest.raises(InputError, match=r"there is no strategy 'bestfirst': do you mean best-first or .*strategies"):
         estimator("bestfirst")
-    with pytest.raises(InputError, match="unknown strategy 'xyz': 'lycosa strategies' lists all"):
+    with pytest.raises(InputError, match="there is no strategy 'xyz': 'lycosa strategies' lists all"):
         estimator("xyz")
 
 
@@ -83,14 +93,14 @@ def test_bandits_are_not_steered() -> None:
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.estimators:Nothing"])
 def test_names_that_lead_nowhere(name: str) -> None:
     """A module or class that is not there is refused with the reason."""
-    with pytest.raises(InputError, match="cannot load strategy"):
+    with pytest.raises(InputError, match="cannot load the strategy"):
         estimator(name)
 
 
 @pytest.mark.parametrize("name", [":Thing", "lycosa.spaces.gossip:GossipSpace"])
 def test_names_that_can_not_be_made(name: str) -> None:
     """An empty module name, or a class that needs arguments, is refused as well."""
-    with pytest.raises(InputError, match="cannot load strategy"):
+    with pytest.raises(InputError, match="cannot load the strategy"):
         estimator(name)
 
 
@@ -111,11 +121,11 @@ class Picks:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (f"{__name__}:Broken", "cannot load strategy .*: RuntimeError: no luck"),
+        (f"{__name__}:Broken", "cannot load the strategy .*: RuntimeError: no luck"),
         (f"{__name__}:Picks", "makes 'Picks', which has no learn and no frontier and no admit"),
         ("os:getcwd", "makes 'str', which has no learn and no score: see lycosa.core.protocols"),
-        ("builtins:int", "cannot load strategy .*: ValueError: no signature"),
-        ("..:x", "cannot load strategy"),
+        ("builtins:int", "cannot load the strategy .*: ValueError: no signature"),
+        ("..:x", "cannot load the strategy"),
     ],
 )
 def test_classes_that_make_no_strategy(name: str, told: str) -> None:
@@ -131,3 +141,29 @@ def test_numbers_that_no_crawl_survives(text: str) -> None:
     """Rounds that would make it stand still, and divisors that are as good as 0, are refused."""
     with pytest.raises(InputError, match="it has to be"):
         strategy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "context-graph,layers=1,least=0,merge=last",
+        "fish-search,width=1,depth=0,threshold=.9",
+        "hard-focus,least=.2,trust_seeds=no",
+        "hmm,literal=yes,smoothing=0,merge=last",
+        "hybrid-anchor,clusters=xmeans,merge=last,k=1",
+        "link-score,least=2.5,levels=1,threshold=.5",
+        "nb-links,threshold=.5,period=3,least=.5",
+        "nr,period=1,iterations=3",
+        "opic,period=1",
+        "otie,scale=none,period=1",
+        "otie,a=2,d=2,page=0,period=0",
+        "pagerank,period=7",
+        "personalised,levels=2,threshold=.7",
+        "shark-search,delta=1,gamma=1,depth=0",
+    ],
+)
+def test_other_parameters_keep_the_promises(text: str) -> None:
+    """What the checks show for each name holds also where other parameters take other ways."""
+    known: dict[str, Any] = {"file": positives_only()}
+    for check in (other_scores_stay, a_redirect_hands_on_its_score, a_crawl_can_be_resumed, a_page_visited_again):
+        assert check.__name__ == passed(check, lambda: estimator(text, **known))

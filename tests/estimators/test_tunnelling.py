@@ -128,6 +128,7 @@ def run(crawl: Engine, pages: int) -> list[Visit]:
     return asyncio.run(go())
 
 
+@cache
 def targets(name: str, seed: int, pages: int = 250) -> int:
     """How many reefs are found within a budget."""
     return sum(visit.node.startswith("target") for visit in run(engine(name, Island(seed)), pages))
@@ -140,7 +141,7 @@ def test_tunnels_are_found(name: str) -> None:
     assert sum(targets(name, seed) for seed in seeds) >= 10 + sum(targets("best-first-page", seed) for seed in seeds)
 
 
-@pytest.mark.parametrize("name", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
+@pytest.mark.parametrize("name", ["hmm-xmeans", "hybrid-anchor", "context-graph"])
 def test_a_crawl_of_words_goes_on_from_its_log(name: str) -> None:
     """Broken off after 60 pages and replayed from its log, it would fetch the same pages next, at the same scores."""
     island = Island(1)

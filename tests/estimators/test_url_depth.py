@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lycosa.checks import check_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators import url_depth
@@ -76,8 +75,3 @@ def test_the_target_of_a_redirect_takes_the_place_of_its_source(source: str, tar
     step = table.absorb(Visit(source, "redirect", "redirect", 2, links=Links.to(target)))
     assert step is not None
     assert [expected] == estimator.score(estimator.learn(step, table), table).tolist()
-
-
-def test_passes_the_checks() -> None:
-    """It behaves as every estimator has to."""
-    assert "a_crawl_can_be_resumed" in check_estimator(UrlDepth)

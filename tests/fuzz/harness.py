@@ -52,7 +52,7 @@ class Target:
     """Bytes that may be in use at once,"""
     memory_a_byte: float = 400.0
     """and those for each byte of it."""
-    rounds: int = 100
+    rounds: int = 50
     """Inputs in CI."""
 
 

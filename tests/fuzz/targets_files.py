@@ -282,12 +282,12 @@ _JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50
 
 FILES = (
     # A row may say that it unpacks to 256 MB, and room is made for them: nothing of it is touched.
-    Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=300),
-    Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=60),
+    Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=150),
+    Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=30),
     Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,
-           lines_a_byte=100, rounds=80),
+           lines_a_byte=100, rounds=40),
     Target("backup", check_backup, lambda: [bytes([n]) + _backup() for n in range(4)], _JSON, lines=60_000,
-           lines_a_byte=20, rounds=8),
+           lines_a_byte=20, rounds=5),
     Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"true", b"1e999"],
-           lines=8_000, rounds=60),
+           lines=8_000, rounds=30),
 )  # fmt: skip

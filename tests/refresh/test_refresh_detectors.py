@@ -347,14 +347,14 @@ def test_a_page_of_furniture_only() -> None:
 
 
 HOSTILE = {
-    "nested": "<div>" * 20_000 + "x",
-    "siblings": "<p>x" * 20_000,
-    "misnested": "<b><i><u>" * 15_000,
-    "formatting": "".join(f"<font a{n}><p>x" for n in range(30_000)),
-    "digits": "<p>" + "1" * 1_000_000,
-    "dots": "<p>" + "1." * 500_000,
-    "cells": "<table><tr>" + "<td>3 May 2024 updated 12 views" * 5_000,
-    "classes": "".join(f"<p class='{'has-' * 200}nav'>x" for _ in range(1_000)),
+    "nested": "<div>" * 5_000 + "x",
+    "siblings": "<p>x" * 5_000,
+    "misnested": "<b><i><u>" * 3_000,
+    "formatting": "".join(f"<font a{n}><p>x" for n in range(5_000)),
+    "digits": "<p>" + "1" * 200_000,
+    "dots": "<p>" + "1." * 100_000,
+    "cells": "<table><tr>" + "<td>3 May 2024 updated 12 views" * 1_000,
+    "classes": "".join(f"<p class='{'has-' * 200}nav'>x" for _ in range(300)),
     "surrogates": "<p>\udcff&#0;&#x1f;" * 1000,
 }
 
@@ -379,7 +379,7 @@ PIECES = [
 MARKUP = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(MARKUP, MARKUP)
 def test_what_holds_for_any_two_pages(one: str, other: str) -> None:
     """Nothing differs from itself; magnitudes are from 0 to 1; whether it changed does not depend on the direction."""

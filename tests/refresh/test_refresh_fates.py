@@ -18,7 +18,7 @@ DAYS = 86_400.0
 
 def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
     """Of all pages that moved, are gone, or answer as the host does to nonsense, each is told so; and no other page."""
-    web = ChangingWeb(Web(seed=3, pages=500, hosts=12, traps=()), clock, seed=5, days=20, fates=0.5)
+    web = ChangingWeb(Web(seed=3, pages=200, hosts=8, traps=()), clock, seed=5, days=20, fates=0.7)
 
     def space() -> WebSpace:
         transport = SimTransport(web, seed=1, latency=(0.01, 0.02))
@@ -29,7 +29,7 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
     async def crawled() -> None:
         seeds = web.seeds(topic, 3)
         async for _ in lycosa.crawl(
-            web.query(topic), seeds, out=tmp_path / "c", space=space(), clock=clock, budget=250
+            web.query(topic), seeds, out=tmp_path / "c", space=space(), clock=clock, budget=120, judge="vector"
         ):
             pass
 

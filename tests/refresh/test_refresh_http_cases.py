@@ -528,13 +528,13 @@ def table() -> str:
 
 def test_a_lying_host_is_not_believed_again(tmp_path: Path) -> None:
     """A host that answers 304 whatever happens deceives us twice at most; after that nobody asks it."""
-    says = [tagged(html(f"{REEF} Survey {number} of the coral.")) for number in range(20)]
+    says = [tagged(html(f"{REEF} Survey {number} of the coral.")) for number in range(8)]
     script = Script({PAGE: [says[0], *(tagged(each.body, insists=True) for each in says[1:])]})
     crawl(tmp_path / "crawl", script)
-    seen = [refresh(tmp_path / "crawl", script, moment).of(PAGE)[-1] for moment in range(1, 20)]
-    assert ["unchanged"] * 2 + ["ok"] * 17 == [visit.outcome for visit in seen]
-    assert ["same ETag, other content"] * 17 == [visit.note for visit in seen[2:]]
-    assert [{TAG: '"a"'}] * 2 + [{}] * 17 == script.asked(PAGE)[1:]
+    seen = [refresh(tmp_path / "crawl", script, moment).of(PAGE)[-1] for moment in range(1, 8)]
+    assert ["unchanged"] * 2 + ["ok"] * 5 == [visit.outcome for visit in seen]
+    assert ["same ETag, other content"] * 5 == [visit.note for visit in seen[2:]]
+    assert [{TAG: '"a"'}] * 2 + [{}] * 5 == script.asked(PAGE)[1:]
 
 
 def test_a_host_that_has_proved_itself_is_believed_longer(tmp_path: Path) -> None:

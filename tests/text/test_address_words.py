@@ -1,14 +1,13 @@
 """The words of addresses: what is a word, what is left out, and nothing that breaks it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.text.addresses import MOST, words_of
+from tables import each
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
+@each(
     [
         ("http://example.com/", "example"),
         ("https://www.coral-reefs.org/bleaching", "coral reefs bleaching"),
@@ -25,15 +24,14 @@ from lycosa.text.addresses import MOST, words_of
         ("http://example.com#reef", "example"),
         ("http://xn--mnchen-3ya.de/", "münchen"),
         ("http://xn--9999999999\u00e9.de/", ""),
-    ],
+    ]
 )
 def test_hosts(url: str, expected: str) -> None:
     """Of the host the labels count that name it; not www, suffix, port, user or IP address."""
     assert expected == words_of(url)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@each(
     [
         ("/coralReefs/GreatBarrierReef", "coral Reefs Great Barrier Reef"),
         ("/HTMLParser/iPhone/eBay", "HTML Parser iPhone eBay"),
@@ -50,14 +48,14 @@ def test_hosts(url: str, expected: str) -> None:
         ("/M%C3%BCnchen/%E7%8F%8A%E7%91%9A?q=r%C3%A9cif%20corallien", "München 珊瑚 q récif corallien"),
         ("/100%/%zz/%ff", "zz"),
         ("", ""),
-    ],
+    ]
 )
 def test_paths_and_queries(path: str, expected: str) -> None:
     """Words are cut at punctuation, camelCase and numbers; years stay, other numbers and page endings go."""
     assert f"x {expected}".strip() == words_of(f"http://x.y{path}")
 
 
-@pytest.mark.parametrize(("node", "expected"), [("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
+@each([("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
 def test_no_address_at_all(node: str, expected: str) -> None:
     """The name of a node that is no URL is read as a path."""
     assert expected == words_of(node)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from lycosa.text.folds import folds, softmax
+from tables import each
 
 
-@pytest.mark.parametrize("count", [2, 3, 5])
+@each([2, 3, 5])
 def test_every_row_is_left_out_once(count: int) -> None:
     """Over all folds each page is left out exactly once, and never trained on at the same time."""
     labels = np.array([0] * 7 + [1] * 5 + [2])

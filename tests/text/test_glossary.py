@@ -10,6 +10,7 @@ from lycosa.text import glossary as module
 from lycosa.text.glossary import Glossary, stems_of
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
+from tables import each
 
 LAND = Ontology.build(
     {
@@ -33,8 +34,7 @@ def terms(text: str, topic: str = "reef", language: str = "en") -> list[str]:
     return sorted(words.terms[number] for number in words.bags([text]).columns.tolist())
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
     [
         ("coral reefs", ["coral reef"]),
         ("CORAL\nREEF", ["coral reef"]),
@@ -46,7 +46,7 @@ def terms(text: str, topic: str = "reef", language: str = "en") -> list[str]:
         ("coral. And a reef", ["coral", "reef"]),
         ("the of and", []),
         ("", []),
-    ],
+    ]
 )
 def test_phrases_are_found_the_longest_first(text: str, expected: list[str]) -> None:
     """A phrase that the ontology knows is one term; its last word may be inflected, its words do not count again."""
@@ -61,7 +61,7 @@ def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
     assert [["coral"], ["reef"], [], ["reef", "coral reef"]] == [sorted(some, key=len) for some in found]
 
 
-@pytest.mark.parametrize("text", ["\x01coral\x02 reef", "coral \x01 reef \x02", "\x02\x01"])
+@each(["\x01coral\x02 reef", "coral \x01 reef \x02", "\x02\x01"])
 def test_marks_of_links_are_no_breaks(text: str) -> None:
     """Whatever marks a text has, it stays one text."""
     words = Glossary(LAND, "reef", "ehrig").words()
@@ -159,7 +159,7 @@ def test_it_can_be_sent_elsewhere() -> None:
         assert np.array_equal([[0.5, 0.0, 1.0]], words.alike(words.bags(["reefs"]).columns))
 
 
-@pytest.mark.parametrize("topic", ["", "the of", {"reef": 0.0}, {}])
+@each(["", "the of", {"reef": 0.0}, {}])
 def test_a_topic_needs_words(topic: str) -> None:
     """A topic of stop words, or of words that weigh nothing, is refused."""
     with pytest.raises(InputError, match="has no words to look for"):

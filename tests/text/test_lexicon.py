@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import fold
+from tables import each
 
 
 class Numbers:
@@ -51,7 +52,7 @@ def test_a_known_token_is_not_looked_up_again() -> None:
     assert 2 == numbers.asked
 
 
-@pytest.mark.parametrize("folded", [b"", b" ", b"    \x01  ", b"a", b" a ", b"a b"])
+@each([b"", b" ", b"    \x01  ", b"a", b" a ", b"a b"])
 def test_few_tokens_or_none(folded: bytes) -> None:
     """The edges of the text are no tokens."""
     assert len(folded.split()) == len(Lexicon(Numbers()).ids(folded))
@@ -74,7 +75,7 @@ def test_more_tokens_than_slots_collide_harmlessly() -> None:
     assert lexicon.ids(text).tolist() == lexicon.ids(text).tolist() == list(range(100_000))
 
 
-@pytest.mark.parametrize("letter", ["я", "ก", "あ"])
+@each(["я", "ก", "あ"])
 def test_long_words_in_other_scripts_are_told_apart(letter: str) -> None:
     """Words of up to 40 letters that differ at the end only have ids of their own, in any script."""
     lexicon = Lexicon(Numbers())

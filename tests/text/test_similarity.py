@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lycosa.text import similarity
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import MEASURES, Likeness, Measure, between, checked, value
+from tables import each
 
 SEA = Ontology.build(
     {
@@ -49,8 +50,7 @@ def test_depths_of_the_example() -> None:
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "measure", "expected"),
+@each(
     [
         # cow < mammal > whale: L = 2, H = 3
         ("cow", "whale", "ehrig", 0.5**2),
@@ -87,7 +87,7 @@ def test_depths_of_the_example() -> None:
         *(("cow", "Cows", measure, 1.0) for measure in MEASURES),
         *(("cow", "unicorn", measure, 0.0) for measure in MEASURES),
         *(("Unicorn", "unicorn", measure, 1.0) for measure in MEASURES),
-    ],
+    ]
 )
 def test_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
     """Each measure of L and H as written beside it, either way round, alone and against many words."""
@@ -105,8 +105,7 @@ def test_parameters_of_the_formulas() -> None:
     assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(Likeness(SEA, ["cow"], "li", a=0.1, b=0.3).of("shark")[0])
 
 
-@pytest.mark.parametrize(
-    ("measure", "parameters", "told"),
+@each(
     [
         ("lin", {}, "there is no measure 'lin': choose ehrig, li, path, depth, any-1 or is-a-2"),
         ("ehrig", {"df": 1.0}, "df is 1: give a number above 0 and below 1"),
@@ -114,7 +113,7 @@ def test_parameters_of_the_formulas() -> None:
         ("li", {"b": float("nan")}, "b is nan: give a number above 0"),
         ("li", {"df": 0.5}, "li has no df: it has a and b"),
         ("path", {"a": 1.0}, "path has no a: it has nothing to set"),
-    ],
+    ]
 )
 def test_bad_parameters(measure: Measure, parameters: dict[str, float], told: str) -> None:
     """A measure or number that makes no sense is refused with what to give instead."""
@@ -197,7 +196,7 @@ def _ways_up(known: Ontology, concept: int) -> list[tuple[int, int]]:
     return found
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(ontologies(), st.sampled_from(MEASURES))
 def test_the_sweep_is_the_definition(known: Ontology, measure: Measure) -> None:
     """On any graph, for any pair: symmetric, 1 for the same word, from 0 to 1, and what trying all ways gives."""

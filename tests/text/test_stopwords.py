@@ -3,13 +3,12 @@
 import unicodedata
 from importlib.resources import files
 
-import pytest
-
 from lycosa.core.types import Page
 from lycosa.text.languages import STEMMERS, language
 from lycosa.text.stopwords import ENGLISH, WEB, stop_words
 from lycosa.text.tokens import fold, stems
 from lycosa.text.vocabulary import Vocabulary
+from tables import each
 
 SENTENCES = {
     "ar": ("السمك في البحر و هو لا يعيش في النهر", "في هو لا", 4),
@@ -55,7 +54,7 @@ def words_of(code: str) -> list[str]:
     return files("lycosa.text.stopwords").joinpath(f"{code}.txt").read_text("utf-8").split()
 
 
-@pytest.mark.parametrize("code", STEMMERS)
+@each(STEMMERS)
 def test_lists_are_folded_and_without_repetition(code: str) -> None:
     """Each list has 30 to 120 words (English more), each once, all as a token of a page looks when it is looked up."""
     words = words_of(code)
@@ -66,7 +65,7 @@ def test_lists_are_folded_and_without_repetition(code: str) -> None:
         assert len(fold(word, code).split()) == 1
 
 
-@pytest.mark.parametrize("code", STEMMERS)
+@each(STEMMERS)
 def test_no_stop_word_survives(code: str) -> None:
     """A page of nothing but stop words, small or in capitals, has no terms."""
     small = " ".join(words_of(code))
@@ -74,7 +73,7 @@ def test_no_stop_word_survives(code: str) -> None:
     assert [] == stems(small, code) == stems(capitals, code)
 
 
-@pytest.mark.parametrize("code", STEMMERS)
+@each(STEMMERS)
 def test_a_sentence_keeps_its_content(code: str) -> None:
     """Of a sentence, the function words drop out and the rest stays."""
     sentence, function_words, rest = SENTENCES[code]

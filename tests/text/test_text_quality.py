@@ -3,7 +3,6 @@
 import random
 
 import numpy as np
-import pytest
 
 from lycosa.core.types import Page
 from lycosa.testing import Web
@@ -23,19 +22,19 @@ def _of_page(body: bytes, url: str, words: Vocabulary) -> float:
 def test_ordinary_pages_pass() -> None:
     """Of the embedded web's clean pages, articles, front pages and directories, hardly any is taken for stuffed."""
     web, words = Web(traps=()), Vocabulary()
-    said = np.array([_of_page(web.response(url).body, url, words) for url in list(web.urls())[::10]])
+    said = np.array([_of_page(web.response(url).body, url, words) for url in list(web.urls())[::25]])
     assert np.mean(said < 0.5) < 0.01
     assert np.median(said) > 0.95
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_stuffing_is_recognised(kind: str) -> None:
+def test_each_kind_of_stuffing_is_recognised() -> None:
     """Nearly all pages of the farm, whatever the topic; those that quote good pages, too."""
     web, words = Web(traps=(), farm=50), Vocabulary()
-    urls = [url for topic in TOPICS for url in web.farm.into(topic, 100) if web.farm.kind(url) == kind]
-    said = np.array([_of_page(web.response(url).body, url, words) for url in urls])
-    assert len(urls) > 40
-    assert np.mean(said < 0.5) > 0.9
+    for kind in KINDS:
+        urls = [url for topic in TOPICS for url in web.farm.into(topic, 100) if web.farm.kind(url) == kind]
+        said = np.array([_of_page(web.response(url).body, url, words) for url in urls])
+        assert len(urls) > 40
+        assert np.mean(said < 0.5) > 0.9
 
 
 def test_too_short_to_tell() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, Reading, Vocabulary
+from tables import each
 
 WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
 SPACED = WORDS.map(lambda words: [word for word in words if word != "珊瑚"])  # how Chinese is cut depends on the rest
@@ -134,7 +135,7 @@ def test_spans_are_the_words_of_each_link() -> None:
     assert 3 == np.count_nonzero(reading.ids == OPENS) == np.count_nonzero(reading.ids == CLOSES)
 
 
-@pytest.mark.parametrize("text", ["\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01b\x02"])
+@each(["\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01b\x02"])
 def test_marks_that_do_not_pair_have_no_spans(text: str) -> None:
     """When the marks are broken there are no spans, rather than wrong ones."""
     starts, ends = Vocabulary().read(page(text)).spans()
@@ -212,8 +213,7 @@ def test_a_stem_is_one_term_in_all_languages() -> None:
     assert first.ids.tolist() == second.ids.tolist()
 
 
-@pytest.mark.parametrize(
-    ("own", "declared", "expected"),
+@each(
     [
         ("en", "", ("en", ["die", "häuser"])),
         ("en", "de-AT", ("de", ["haus"])),
@@ -224,7 +224,7 @@ def test_a_stem_is_one_term_in_all_languages() -> None:
         ("", "", ("en", ["die", "häuser"])),
         ("en", "x" * 10_000, ("en", ["die", "häuser"])),
         ("en", "de-de, en", ("de", ["haus"])),
-    ],
+    ]
 )
 def test_a_page_is_read_in_its_language(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
     """The language is the page's own, or the vocabulary's if the page has none; the reading says which."""

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from reefs import REEFS, judge
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.text.background import Background
 from lycosa.topics.corley_mihalcea import CorleyMihalcea
 
@@ -42,9 +41,3 @@ def test_a_weight_multiplies_idf() -> None:
 def test_the_floor() -> None:
     """'atoll' and 'reef' are alike by .36."""
     assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").alphas.tolist()
-
-
-@pytest.mark.parametrize("options", [{}, {"floor": 0.8}, {"measure": "depth"}, {"idf": "background"}])
-def test_it_passes_the_checks(options: dict[str, Any]) -> None:
-    """All that is asked of topics holds, whatever the parameters."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: corley("coral reef bleaching", **options))

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from reefs import REEFS, judge
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.text.vocabulary import Vocabulary
@@ -87,14 +86,6 @@ def test_facets() -> None:
     assert ([0.0], [1.0], [0.5]) == tuple(
         column.tolist() for column in (said.alphas, said.facets["context"], said.facets["url"])
     )
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"literal": True}, {"measure": "any-1"}, {"measure": "is-a-2"}, {"words": {"coral reef": 2.0}}]
-)
-def test_it_passes_the_checks(options: dict[str, Any]) -> None:
-    """All that is asked of topics holds, whatever the parameters."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: ehrig(**{"words": "coral reef bleaching", **options}))
 
 
 def test_fingerprints_tell_judges_apart() -> None:

@@ -130,13 +130,12 @@ def test_what_is_refused() -> None:
         Keyword("reef", window=0)
 
 
-@pytest.mark.parametrize("window", [1, 100, 10_000])
 @pytest.mark.parametrize("match", ["words", "anywhere"])
-def test_it_passes_the_checks(window: int, match: str) -> None:
-    """With every set of parameters it behaves like a topic."""
+def test_it_passes_the_checks(match: str) -> None:
+    """It behaves like a topic."""
 
     def make() -> Keyword:
-        topic = Keyword("coral reef", window=window, match=match)  # type: ignore[arg-type]
+        topic = Keyword("coral reef", window=100, match=match)  # type: ignore[arg-type]
         topic.facets = ("context", "url")
         return topic
 

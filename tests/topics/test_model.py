@@ -75,7 +75,7 @@ def test_a_person_can_read_what_it_is(written: bytes) -> None:
     assert header["by"].startswith("Lycosa")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=st.integers(0, 10**6), bit=st.integers(0, 7))
 def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_path: Path) -> None:
     """One bit wrong anywhere is an InputError, and nothing else."""
@@ -86,7 +86,7 @@ def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_pa
         Model.load(tmp_path / "m")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(end=st.integers(0, 10**6), more=st.binary(max_size=20))
 def test_any_cut_is_noticed(end: int, more: bytes, written: bytes, tmp_path: Path) -> None:
     """A file that ends early, or goes on with something else, is an InputError."""
@@ -103,7 +103,7 @@ def sealed(contents: bytes, first: bytes = b"lycosa-model 1") -> bytes:
     return first + b"\n" + hashlib.sha256(contents).hexdigest().encode() + b"\n" + contents
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_forged_model_is_an_input_error_or_a_model(where: int, value: int, written: bytes, tmp_path: Path) -> None:
     """With the digest made right again, a changed byte gives an InputError or a model whose predictions are numbers."""

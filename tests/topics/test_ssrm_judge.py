@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from reefs import REEFS, judge
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Page, Visit
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
@@ -69,12 +68,6 @@ def test_idf_is_learned() -> None:
 def test_other_measures(measure: Any, expected: float) -> None:
     """atoll and reef, L = 2, H = 1: 1 / (1 + L), .5^L, 2 H / (L + 2 H)."""
     assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").alphas.tolist()
-
-
-@pytest.mark.parametrize("options", [{}, {"floor": 0.8}, {"measure": "path", "tf": "raw"}, {"idf": "background"}])
-def test_it_passes_the_checks(options: dict[str, Any]) -> None:
-    """All that is asked of topics holds, whatever the parameters."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: ssrm("coral reef bleaching", **options))
 
 
 def test_another_background_is_another_judge() -> None:

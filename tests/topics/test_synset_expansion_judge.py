@@ -4,9 +4,8 @@ from math import log, sqrt
 from typing import Any
 
 import pytest
-from reefs import REEFS, judge
+from reefs import judge
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.text.background import Background
 from lycosa.text.ontology import Ontology
 from lycosa.topics.synset_expansion import SynsetExpansion
@@ -56,9 +55,3 @@ def test_a_page_has_a_phrase_as_often_as_its_rarest_word() -> None:
     fever, breakbone, phrase = 1 + log(2), 1.0, 1.0
     expected = (fever + phrase) / (sqrt(fever**2 + breakbone**2 + phrase**2) * sqrt(4))
     assert pytest.approx(expected) == judge(synsets("dengue fever"), "breakbone fever, fever").beta
-
-
-@pytest.mark.parametrize("options", [{}, {"idf": "learned"}, {"idf": "background"}])
-def test_it_passes_the_checks(options: dict[str, Any]) -> None:
-    """All that is asked of topics holds, whatever the parameters."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: synsets("coral reef whitening", REEFS, **options))

@@ -248,10 +248,8 @@ def test_many_links_are_each_their_own() -> None:
 
 
 PARAMETERS: list[dict[str, Any]] = [
-    {"tf": tf, "idf": idf, "link": link}
-    for tf in ("max", "log", "raw")
-    for idf in ("background", "learned", "none")
-    for link in ("anchor", "context")
+    {"tf": "max", "idf": "none", "link": "context"},
+    {"tf": "raw", "idf": "learned", "link": "anchor"},
 ]
 
 

@@ -77,12 +77,11 @@ def test_what_is_refused(title: float, body: float) -> None:
         WeightedContent("coral", title=title, body=body)
 
 
-@pytest.mark.parametrize(("title", "body"), [(2, 1), (0, 1), (1, 0), (7.5, 0.5)])
-def test_it_passes_the_checks(title: float, body: float) -> None:
-    """With every set of parameters it behaves like a topic."""
+def test_it_passes_the_checks() -> None:
+    """It behaves like a topic."""
 
     def make() -> WeightedContent:
-        topic = WeightedContent("coral reef", title=title, body=body)
+        topic = WeightedContent("coral reef", title=7.5, body=0.5)
         topic.facets = ("context", "url")
         return topic
 

@@ -88,10 +88,9 @@ def test_no_words(words: object) -> None:
         WordFrequency(words)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("count", ["occurrences", "lines"])
-@pytest.mark.parametrize("match", ["words", "anywhere"])
+@pytest.mark.parametrize(("count", "match"), [("occurrences", "words"), ("lines", "anywhere")])
 def test_it_passes_the_checks(count: str, match: str) -> None:
-    """With every set of parameters it behaves like a topic."""
+    """It behaves like a topic."""
 
     def make() -> WordFrequency:
         topic = WordFrequency("coral", count=count, match=match)  # type: ignore[arg-type]

@@ -173,23 +173,18 @@ def test_one_class_only(tmp_path: Path) -> None:
     assert not (tmp_path / "out.model").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "least"), [("webkb", "nb", 0.58), ("webkb", "svm", 0.7), ("wikispeedia", "nb", 0.67)]
-)
-def test_real_pages(name: str, kind: str, least: float, tmp_path: Path) -> None:
-    """A third of the corpora: .64 and .77 were measured on seven kinds of university pages, .73 on an encyclopaedia.
-
-    (On all of them it is .71, .80 and .79.)
-    """
-    if not (CORPORA / f"{name}.warc.gz").exists():
-        pytest.skip(f"there is no {name} beside the project, in ../shared/corpora")
-    lines = (CORPORA / f"{name}.labels.tsv").read_bytes().decode().split("\n")[1:]
+def test_real_pages(tmp_path: Path) -> None:
+    """A third of a corpus of seven kinds of university pages: .64 was measured (on all of them it is .71)."""
+    if not (CORPORA / "webkb.warc.gz").exists():
+        pytest.skip("there is no webkb beside the project, in ../shared/corpora")
+    lines = (CORPORA / "webkb.labels.tsv").read_bytes().decode().split("\n")[1:]
     rows = [line.split("\t")[:2] for line in lines if line][::3]  # a third: the test is about quality, not size
-    table = tmp_path / "t.tsv"
+    table, archive = tmp_path / "t.tsv", tmp_path / "webkb.warc.gz"
+    archive.symlink_to(CORPORA / archive.name)  # its index is kept beside the name that is given
     table.write_text("".join(f"{url}\t{label.partition('/')[0]}\n" for url, label in rows))
-    done = train([str(table)], tmp_path / "m", recorded(CORPORA / f"{name}.warc.gz"), kind=kind)
+    done = train([str(table)], tmp_path / "m", recorded(archive))
     assert done.quality is not None
-    assert done.quality.accuracy > least
+    assert done.quality.accuracy > 0.58
     assert done.quality.gap < 0.12
 
 

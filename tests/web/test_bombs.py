@@ -15,7 +15,7 @@ from page_bombs import BOMBS
 
 URL = "http://h.test/"
 MEMORY = 300_000_000
-SIZES = (10_000, 60_000)
+SIZE = 60_000
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +36,16 @@ def said(document: Document) -> int:
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_stays_small(readers: Readers, name: str) -> None:
     """Within the limits, no more than ten letters a byte, and columns of one length."""
-    for size in SIZES:
-        body = BOMBS[name](size)
-        document = readers.run("page", body, URL, "text/html", "")
-        assert said(document) <= 10 * len(body)
-        links = document.links
-        assert {len(links)} == {len(column) for column in (links.anchors, links.contexts, links.rels, links.positions)}
-        assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
+    body = BOMBS[name](SIZE)
+    document = readers.run("page", body, URL, "text/html", "")
+    assert said(document) <= 10 * len(body)
+    links = document.links
+    assert {len(links)} == {len(column) for column in (links.anchors, links.contexts, links.rels, links.positions)}
+    assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
 
 
-def test_what_the_issue_names(readers: Readers) -> None:
-    """The table that became a gigabyte."""
+def test_a_table_is_no_gigabyte(readers: Readers) -> None:
+    """A wide cell is not repeated in each row."""
     body = b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000
     assert said(readers.run("page", body, URL, "text/html", "")) < len(body)
 

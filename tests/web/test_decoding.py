@@ -1,12 +1,12 @@
 """Bytes to text: marks, headers, declarations and guesses, as browsers take them."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.web.decoding import DISPROVED, HEADS, decode
 from lycosa.web.html import extract, plain
 from lycosa.web.tree import decode as decode_for_trees
+from tables import each
 
 FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"
 
@@ -25,8 +25,7 @@ def test_one_bad_byte_is_one_bad_character() -> None:
     assert "Frühling \ufffd" == plain("Frühling ".encode() + b"\xff").text
 
 
-@pytest.mark.parametrize(
-    ("body", "charset", "expected"),
+@each(
     [
         # a mark rules whatever is declared
         ("\ufeffgrün".encode(), "iso-8859-1", "grün"),
@@ -85,14 +84,14 @@ def test_one_bad_byte_is_one_bad_character() -> None:
         (FRENCH.encode("cp1252"), "", FRENCH),
         (FRENCH.encode() + b"\xe9", "", FRENCH + "\ufffd"),
         ("珊瑚礁は海の中にあります".encode("shift_jis"), "", "珊瑚礁は海の中にあります"),
-    ],
+    ]
 )
 def test_decoding(body: bytes, charset: str, expected: str) -> None:
     """Each case as a browser would, but for UTF-8 that is disproved as a whole."""
     assert expected == decode(body, charset)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.binary(max_size=100),
     st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "replacement", "x", "\ud800", "é"]),

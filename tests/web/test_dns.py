@@ -9,6 +9,7 @@ import pytest
 
 from lycosa.core.errors import FetchError
 from lycosa.web.dns import KEEP, KEEP_FAILURE, Names, Resolver
+from tables import each
 
 
 class Time:
@@ -78,15 +79,14 @@ def test_answers_expire() -> None:
     assert ["a.test", "a.test", "b.test", "b.test"] == server.asked
 
 
-@pytest.mark.parametrize(
-    ("failure", "again", "message"),
+@each(
     [
         (socket.gaierror(socket.EAI_NONAME, "x"), False, "no such host: a.test"),
         (socket.gaierror(socket.EAI_AGAIN, "x"), True, "no such host: a.test (temporary)"),
         (UnicodeError("label too long"), False, "no such host: a.test"),
         (OSError("x"), False, "no such host: a.test"),
         ([], False, "a.test has no address"),
-    ],
+    ]
 )
 def test_failures(failure: Any, again: bool, message: str) -> None:
     """A name that leads nowhere is an unknown host; a temporary failure may be tried again."""
@@ -100,14 +100,11 @@ def test_failures(failure: Any, again: bool, message: str) -> None:
     assert ("unknown-host", again, message) == (error.outcome, error.again, str(error))
 
 
-@pytest.mark.parametrize(
-    ("name", "address"),
-    [
+@each([
         ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1"), ("[2001:DB8::0:1]", "2001:db8::1"), ("localhost", "127.0.0.1"),
         ("www.localhost", "127.0.0.1"), ("a.b.localhost.", "127.0.0.1"),
         ("localhost.", "127.0.0.1"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_literals_answer_for_themselves(name: str, address: str) -> None:
     """Addresses and localhost are known without asking anyone."""
     server = Server()
@@ -120,7 +117,7 @@ def test_literals_answer_for_themselves(name: str, address: str) -> None:
     assert [] == server.asked
 
 
-@pytest.mark.parametrize("name", ["host1", "notlocalhost", "1.2.3", "localhost.test"])
+@each(["host1", "notlocalhost", "1.2.3", "localhost.test"])
 def test_names_that_only_look_like_literals(name: str) -> None:
     """A name that ends in a digit, or has localhost in it, is asked for like any other."""
     server = Server()

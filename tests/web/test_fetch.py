@@ -316,12 +316,6 @@ def test_a_server_that_falls_silent() -> None:
     assert response.truncated in ("disconnect", "time")
 
 
-def test_a_server_that_falls_silent_before_its_answer() -> None:
-    """A pause before the answer longer than allowed is a timeout, before the time for the request is up."""
-    error = failure(says(stay=True))
-    assert ("timeout", True) == (error.outcome, error.again)
-
-
 def test_a_body_too_slow() -> None:
     """After ten seconds a body has to have kept up the least rate; the clock is ours, so nobody waits."""
     now = iter(range(0, 100_000, 6))

@@ -13,6 +13,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from lycosa.web import urls
 from lycosa.web.guard import AddressRefused, Guard, is_refusal
+from tables import each
 
 # Ways to write a URL that reaches this machine or its cloud's metadata service.
 LOCAL_URLS = [
@@ -161,7 +162,7 @@ GLOBAL = [
 ]
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@each(REFUSED)
 def test_refuses(address: str) -> None:
     """What is not a global unicast address, in its usual form, is refused; so it is the second time."""
     guard = Guard()
@@ -173,13 +174,13 @@ def test_refuses(address: str) -> None:
     assert not guard.in_allowed_network(address)
 
 
-@pytest.mark.parametrize("address", GLOBAL)
+@each(GLOBAL)
 def test_allows_global_addresses(address: str) -> None:
     """Global unicast addresses may be dialled."""
     assert Guard().allows(address)
 
 
-@pytest.mark.parametrize("url", LOCAL_URLS)
+@each(LOCAL_URLS)
 def test_refuses_every_spelling_of_a_local_url(url: str) -> None:
     """A URL of this machine ends, once canonical, in an address literal that the guard refuses."""
     found = urls.canonical(url.format(port=80))
@@ -199,8 +200,7 @@ def test_the_message_says_why_and_what_to_do() -> None:
     assert (str(again), again.remedy) == (str(caught.value), caught.value.remedy)
 
 
-@pytest.mark.parametrize(
-    ("allow", "address", "allowed"),
+@each(
     [
         ("127.0.0.0/8", "127.0.0.1", True),
         ("127.0.0.0/8", "::ffff:127.0.0.1", True),
@@ -223,7 +223,7 @@ def test_the_message_says_why_and_what_to_do() -> None:
         (" 10.0.0.0/8 ", "10.1.2.3", True),
         ("0.0.0.0/0", "192.168.1.1", True),
         ("0.0.0.0/0", "::1", False),
-    ],
+    ]
 )
 def test_allowed_networks(allow: str, address: str, allowed: bool) -> None:
     """A named network admits its addresses and their IPv4-mapped form, nothing else."""
@@ -239,7 +239,7 @@ def test_a_global_address_is_not_in_an_allowed_network() -> None:
     assert not guard.in_allowed_network("8.8.8.8")
 
 
-@pytest.mark.parametrize("text", ["", "localhost", "127.0.0.0/33", "127.0.0.1/8", "10.0.0.0/8,::1", "::/129"])
+@each(["", "localhost", "127.0.0.0/33", "127.0.0.1/8", "10.0.0.0/8,::1", "::/129"])
 def test_a_bad_network_is_an_error(text: str) -> None:
     """What is no network is refused with its text in the message."""
     with pytest.raises(ValueError, match="not a network to allow") as caught:
@@ -411,15 +411,14 @@ def test_an_allowed_network_is_reached() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("error", "expected"),
+@each(
     [
         (AddressRefused("::1", "loopback"), True),
         (OSError(13, "Multiple exceptions: [Errno 13] refused to connect to ::1: x"), True),
         (OSError(13, "Permission denied"), False),
         (ConnectionRefusedError(111, "refused"), False),
         (None, False),
-    ],
+    ]
 )
 def test_is_refusal(error: BaseException | None, expected: bool) -> None:
     """The guard's refusals are told from other failures, also when a client joins several into one."""

@@ -3,18 +3,19 @@
 import gzip
 import io
 import random
-import time
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from functools import cache
 
 import brotlicffi as brotli
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.web.inflate import MAX_BLOCKS, MAX_MEMBERS, BadEncoding, inflate
+from tables import each
 
 CAP = 1_000_000
 PAGE = b"".join(b"<p>Page %d of a web that goes on and on.</p>\n" % number for number in range(2_000))
@@ -57,15 +58,14 @@ EACH = pytest.mark.parametrize(("encoding", "pack"), PACKERS.values(), ids=PACKE
 
 
 @EACH
-@pytest.mark.parametrize(
-    "data", [b"", b"a", PAGE, NOISE, b"\0" * 500_000], ids=["empty", "byte", "page", "noise", "zeros"]
-)
-def test_round_trip(encoding: str, pack: Callable[[bytes], bytes], data: bytes) -> None:
+def test_round_trip(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     """What was packed comes back whole."""
-    assert inflate(pack(data), encoding, CAP) == (data, True)
+    for data in (b"", b"a", PAGE, NOISE, b"\0" * 500_000):
+        assert inflate(pack(data), encoding, CAP) == (data, True)
 
 
 @EACH
+@settings(max_examples=25)
 @given(data=st.binary(max_size=3_000), cap=st.integers(0, 3_000))
 def test_the_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], data: bytes, cap: int) -> None:
     """The first `cap` bytes come back, and whole is said only of what fits."""
@@ -73,27 +73,27 @@ def test_the_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], data: b
 
 
 @EACH
-@pytest.mark.parametrize("cap", [0, 1, len(PAGE) - 1, len(PAGE), len(PAGE) + 1])
-def test_the_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes], cap: int) -> None:
+def test_the_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     """A body of exactly the cap is whole, one byte less room cuts it."""
-    assert inflate(pack(PAGE), encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)
+    packed = pack(PAGE)
+    for cap in (0, 1, len(PAGE) - 1, len(PAGE), len(PAGE) + 1):
+        assert inflate(packed, encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)
 
 
-@pytest.mark.parametrize("encoding", ["", "identity", " Identity , ", ",", "identity, identity, identity, identity"])
+@each(["", "identity", " Identity , ", ",", "identity, identity, identity, identity"])
 def test_identity(encoding: str) -> None:
     """No encoding leaves the body as it is, up to the cap."""
     assert inflate(PAGE, encoding, CAP) == (PAGE, True)
     assert inflate(PAGE, encoding, 10) == (PAGE[:10], False)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, br", ""])
+@each(["gzip", "deflate", "br", "zstd", "gzip, br", ""])
 def test_an_empty_body_is_empty_under_any_encoding(encoding: str) -> None:
     """Responses without a body may still name an encoding."""
     assert inflate(b"", encoding, CAP) == (b"", True)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "body"),
+@each(
     [
         ("gzip, br", brotli.compress(_gzip(PAGE))),
         ("GZIP ,BR", brotli.compress(_gzip(PAGE))),
@@ -101,20 +101,20 @@ def test_an_empty_body_is_empty_under_any_encoding(encoding: str) -> None:
         ("identity, gzip, identity", _gzip(PAGE)),
         ("deflate, zstd, gzip", _gzip(_zstd(zlib.compress(PAGE)))),
         ("gzip, gzip", _gzip(PAGE)),  # named twice, packed once
-    ],
+    ]
 )
 def test_stacks(encoding: str, body: bytes) -> None:
     """Encodings are undone last first."""
     assert inflate(body, encoding, CAP) == (PAGE, True)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "none", "x" * 9_000, "gzip, what", "UTF-8, gzip"])
+@each(["utf-8", "none", "x" * 9_000, "gzip, what", "UTF-8, gzip"])
 def test_names_that_are_no_encodings(encoding: str) -> None:
     """What is no encoding is not undone; what is one beside it is."""
     assert (PAGE, True) == inflate(_gzip(PAGE) if "gzip" in encoding else PAGE, encoding, CAP)
 
 
-@pytest.mark.parametrize("encoding", ["compress", "gzip, Compress", "aes128gcm", "gzip, gzip, gzip, gzip"])
+@each(["compress", "gzip, Compress", "aes128gcm", "gzip, gzip, gzip, gzip"])
 def test_encodings_that_are_not_undone(encoding: str) -> None:
     """One that we can't undo, or too many of them, are an error, with a short message."""
     with pytest.raises(BadEncoding) as caught:
@@ -122,7 +122,7 @@ def test_encodings_that_are_not_undone(encoding: str) -> None:
     assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize(("encoding", "body"), [
+@each([
     ("gzip", b"\x1f\x8b"),
     ("gzip", b"\x1f"),
     ("gzip", b"\x1f\x8b\x08\x00nothing that deflate knows"),
@@ -149,31 +149,27 @@ def test_a_body_that_is_not_gzip_is_taken_as_it_is() -> None:
 
 
 @EACH
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_a_truncated_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes], share: float) -> None:
-    """A body that breaks off gives what could be decoded, and is not whole."""
+def test_a_truncated_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    """A body that breaks off gives what could be decoded, and is not whole; also if its last byte is missing."""
     data = random.Random(1).randbytes(400_000)
-    packed = pack(data)
-    found, complete = inflate(packed[: int(len(packed) * share)], encoding, CAP)
-    assert not complete
-    assert data.startswith(found)
-    assert len(found) > len(data) * share - 140_000  # zstd gives whole blocks of 128 KiB only
+    packed, small = pack(data), pack(PAGE)
+    for share in (0.3, 0.9):
+        found, complete = inflate(packed[: int(len(packed) * share)], encoding, CAP)
+        assert not complete
+        assert data.startswith(found)
+        assert len(found) > len(data) * share - 140_000  # zstd gives whole blocks of 128 KiB only
+    for lost in (1, 2):
+        found, complete = inflate(small[:-lost], encoding, CAP)
+        assert not complete
+        assert PAGE.startswith(found)
 
 
 @EACH
-@pytest.mark.parametrize("lost", [1, 2])
-def test_a_body_without_its_last_bytes(encoding: str, pack: Callable[[bytes], bytes], lost: int) -> None:
-    """Losing the last bytes loses the word that the body is whole."""
-    found, complete = inflate(pack(PAGE)[:-lost], encoding, CAP)
-    assert not complete
-    assert PAGE.startswith(found)
-
-
-@EACH
-@pytest.mark.parametrize("garbage", [b"\0", b"\0" * 1_000, b"<!-- cached -->", b"\r\n", b"\xff" * 100_000])
-def test_trailing_garbage_is_ignored(encoding: str, pack: Callable[[bytes], bytes], garbage: bytes) -> None:
+def test_trailing_garbage_is_ignored(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     """What follows the end of the stream does not matter."""
-    assert inflate(pack(PAGE) + garbage, encoding, CAP) == (PAGE, True)
+    packed = pack(PAGE)
+    for garbage in (b"\0", b"\0" * 1_000, b"<!-- cached -->", b"\r\n", b"\xff" * 100_000):
+        assert inflate(packed + garbage, encoding, CAP) == (PAGE, True)
 
 
 @EACH
@@ -181,7 +177,7 @@ def test_a_corrupt_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes
     """Whatever byte is damaged, nothing but BadEncoding is raised and no more than the cap comes back."""
     packed = pack(PAGE)
     chance = random.Random(3)
-    for _ in range(200):
+    for _ in range(100):
         damaged = bytearray(packed)
         damaged[chance.randrange(len(packed))] ^= 1 << chance.randrange(8)
         try:
@@ -236,12 +232,13 @@ def test_skippable_frames_are_skipped() -> None:
     assert inflate(note + _zstd(PAGE) + note + _zstd(NOISE), "zstd", CAP) == (PAGE + NOISE, True)
 
 
+@cache
 def _bomb(encoding: str) -> bytes:
-    """Pack 300 MB of zeros, made in pieces so that they are never all there."""
+    """Pack 60 MB of zeros, made in pieces so that they are never all there."""
     piece, out = b"\0" * 1_000_000, io.BytesIO()
     if encoding == "br":
         packer = brotli.Compressor(quality=1)
-        for _ in range(300):
+        for _ in range(60):
             out.write(packer.process(piece))
         return out.getvalue() + bytes(packer.finish())
     stream = (
@@ -249,7 +246,7 @@ def _bomb(encoding: str) -> bytes:
         if encoding == "zstd"
         else zlib.compressobj(9, wbits=31 if encoding == "gzip" else 15)
     )
-    for _ in range(300):
+    for _ in range(60):
         out.write(stream.compress(piece))
     return out.getvalue() + stream.flush()
 
@@ -268,12 +265,12 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "zstd of repeated blocks": ("zstd", _zstd_rle_bomb),
     "gzip in gzip": ("gzip, gzip", lambda: _gzip(_bomb("gzip"))),
     "zstd in brotli in gzip": ("zstd, br, gzip", lambda: _gzip(brotli.compress(_bomb("zstd")))),
-    "members": ("gzip", lambda: _gzip(b"\0" * CAP) * 300),
+    "members": ("gzip", lambda: _gzip(b"\0" * CAP) * 60),
     "a corrupt gzip bomb": ("gzip", lambda: _bomb("gzip")[:-8] + b"corrupt!"),
 }
 
 
-@pytest.mark.parametrize(("encoding", "make"), BOMBS.values(), ids=BOMBS)
+@each(BOMBS.values())
 def test_bombs(encoding: str, make: Callable[[], bytes]) -> None:
     """A bomb gives the cap, is not whole, and never takes much more memory than the cap."""
     bomb = make()
@@ -296,19 +293,16 @@ def test_a_stage_below_the_last_is_capped_too() -> None:
     assert NOISE.startswith(found)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "body"),
+@each(
     [
         ("gzip", _gzip(b"") * 200_000),
         ("gzip", _gzip(b"\0" * 900_000) + _gzip(b"a") * 200_000),
         ("zstd", b"\x28\xb5\x2f\xfd\x00\x38" + b"\0\0\0" * 1_000_000),
         ("zstd", _zstd(b"a") * 200_000),
-    ],
-    ids=["empty members", "small members", "empty blocks", "small frames"],
+    ]
 )
 def test_crumbs_cost_little(encoding: str, body: bytes) -> None:
-    """Megabytes of empty pieces are given up on in time."""
-    begin = time.process_time()
+    """Of megabytes of empty pieces only so many are looked at."""
     try:
         found, complete = inflate(body, encoding, CAP)
     except BadEncoding:
@@ -316,7 +310,6 @@ def test_crumbs_cost_little(encoding: str, body: bytes) -> None:
     else:
         assert not complete
         assert len(found) <= 900_000 + max(MAX_MEMBERS, MAX_BLOCKS)
-    assert time.process_time() - begin < 2
 
 
 @given(

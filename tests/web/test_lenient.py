@@ -117,20 +117,18 @@ def got(sent: bytes, size: int) -> Response:
     return response
 
 
-@pytest.mark.parametrize("size", [1_000_000, 997, 7])
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.what)
-def test_row(row: Row, size: int) -> None:
+def test_row(row: Row) -> None:
     """Each row, at once and in small pieces: what is read does not depend on packets."""
-    if size == 7 and len(row.sent) > 10_000:
-        return
-    if row.fails:
-        with pytest.raises(FetchError) as error:
-            got(row.sent, size)
-        assert row.fails == error.value.outcome
-        return
-    response = got(row.sent, size)
-    body, _ = inflate(response.body, response.fields.get("content-encoding", ""), 10_000)
-    assert (row.body, row.truncated) == (body, response.truncated)
+    for size in (1_000_000, 7 if len(row.sent) < 10_000 else 997):
+        if row.fails:
+            with pytest.raises(FetchError) as error:
+                got(row.sent, size)
+            assert row.fails == error.value.outcome
+            continue
+        response = got(row.sent, size)
+        body, _ = inflate(response.body, response.fields.get("content-encoding", ""), 10_000)
+        assert (row.body, row.truncated) == (body, response.truncated)
 
 
 def test_rows_are_documented() -> None:

@@ -18,6 +18,7 @@ from lycosa.web.fetch import HttpTransport, Response
 from lycosa.web.guard import Guard
 from lycosa.web.politeness import Politeness
 from lycosa.web.proxy import Proxy
+from tables import each
 
 HEADERS = {"User-Agent": "Lycosa"}
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi"
@@ -97,8 +98,7 @@ def test_the_whole_address_goes_to_the_proxy() -> None:
     assert "\r\nHost: a.example\r\n" in upstream.requests[0]
 
 
-@pytest.mark.parametrize(
-    "url",
+@each(
     [
         "http://127.0.0.1/",
         "http://10.1.2.3/",
@@ -107,7 +107,7 @@ def test_the_whole_address_goes_to_the_proxy() -> None:
         "http://localhost:8080/",
         "http://x.localhost/",
         "https://192.168.0.1/",
-    ],
+    ]
 )
 def test_addresses_that_are_spelled_out_are_refused(url: str) -> None:
     """What can be seen to be private is not asked of the proxy either, when it is picked nor when it is sent."""
@@ -132,7 +132,7 @@ def test_an_allowed_network_goes_through() -> None:
     assert upstream.requests[0].startswith("GET http://x.localhost:8123/ ")
 
 
-@pytest.mark.parametrize("url", ["http://a.example/", "https://a.example/"])
+@each(["http://a.example/", "https://a.example/"])
 def test_a_password_goes_to_the_proxy_alone(url: str) -> None:
     """Name and password of the proxy's address are sent as the proxy wants them."""
     upstream = Upstream(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
@@ -260,15 +260,14 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
         assert ("unreachable", False) == (error.value.outcome, error.value.again)
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
+@each(
     [
         ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
         ("127.0.0.1:8080", "http://127.0.0.1:8080"),
         ("proxy.example", "http://proxy.example:80"),
         ("https://proxy.example/", "https://proxy.example:443"),
         ("http://proxy.example:3128", "http://proxy.example:3128"),
-    ],
+    ]
 )
 def test_addresses_of_proxies(address: str, expected: str) -> None:
     """A bare host is enough, and a password is never shown."""
@@ -282,8 +281,7 @@ def test_no_password_in_an_address() -> None:
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "address",
+@each(
     [
         "socks5://127.0.0.1:1080",
         "ftp://a.example",
@@ -291,7 +289,7 @@ def test_no_password_in_an_address() -> None:
         "http://a.example/path",
         "http://a.example:99999",
         "://x",
-    ],
+    ]
 )
 def test_addresses_that_are_none(address: str) -> None:
     """What can't be a proxy is an error that names it and shows how to write one."""

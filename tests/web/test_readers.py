@@ -18,9 +18,9 @@ URL = "http://h.test/a"
 PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def readers() -> Iterator[Readers]:
-    """Processes of our own."""
+    """Processes of our own; what ends one is followed by the next."""
     readers = Readers(1)
     yield readers
     readers.close()

@@ -4,10 +4,10 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.web.scope import Scope
+from tables import each
 
 
-@pytest.mark.parametrize(
-    ("scope", "url", "inside"),
+@each(
     [
         (Scope(), "http://anywhere.test/", True),
         (Scope(hosts=["a.test"]), "http://a.test/x", True),
@@ -30,7 +30,7 @@ from lycosa.web.scope import Scope
         (Scope(include=["a|b"], exclude=["c"]), "http://a.test/c", False),
         (Scope(include=["^http://a"], exclude=["x$"]), "http://a.test/", True),
         (Scope(domains=["a.test"], include=["/docs/"]), "http://b.test/docs/", False),
-    ],
+    ]
 )
 def test_urls(scope: Scope, url: str, inside: bool) -> None:
     """Hosts and domains, then patterns: all of them have to agree."""
@@ -38,40 +38,39 @@ def test_urls(scope: Scope, url: str, inside: bool) -> None:
     assert inside == scope(url, 1)  # the second time from memory
 
 
-@pytest.mark.parametrize(("limit", "depth", "inside"), [(0, 999, True), (2, 2, True), (2, 3, False), (1, 0, True)])
+@each([(0, 999, True), (2, 2, True), (2, 3, False), (1, 0, True)])
 def test_depth(limit: int, depth: int, inside: bool) -> None:
     """Links from a seed are counted; 0 is no limit."""
     assert inside == Scope(max_depth=limit)("http://a.test/", depth)
 
 
-@pytest.mark.parametrize("where", ["include", "exclude"])
+@each(["include", "exclude"])
 def test_wrong_patterns_are_named(where: str) -> None:
     """A pattern that is no regular expression is refused by its text."""
     with pytest.raises(InputError, match=r"the URL pattern '\(' is not a regular expression"):
         Scope(**{where: ["fine", "("]})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("name", "url"),
+@each(
     [
         ("bücher.test", "http://xn--bcher-kva.test/"),
         ("a.test.", "http://a.test/"),
         ("[::1]:8080", "http://[::1]:8080/"),
         ("::1", "http://[::1]/"),
-    ],
+    ]
 )
 def test_hosts_as_people_type_them(name: str, url: str) -> None:
     """Names beyond ASCII, with a final dot, and IPv6 addresses with a port or without brackets are understood."""
     assert Scope(hosts=[name])(url, 1)
 
 
-@pytest.mark.parametrize("patterns", [["(?i)DOCS"], ["(?P<a>x)", "(?P<a>docs)"], ["(q)", r"/(d)\1/"]])
+@each([["(?i)DOCS"], ["(?P<a>x)", "(?P<a>docs)"], ["(q)", r"/(d)\1/"]])
 def test_patterns_do_not_disturb_each_other(patterns: list[str]) -> None:
     """Each pattern matches as if it were alone: with flags, groups and references of its own."""
     assert Scope(include=patterns)("http://a.test/docs/dd/", 1)
 
 
-@pytest.mark.parametrize("name", ["", "a b.test", "http://", "[::1"])
+@each(["", "a b.test", "http://", "[::1"])
 def test_what_is_no_host(name: str) -> None:
     """What can't be a host is refused, rather than leaving everything outside."""
     with pytest.raises(InputError, match="is not a host name"):

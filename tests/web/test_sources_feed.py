@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from lycosa.web.sources import Source, read_source
+from tables import each
 
 HOME = "https://news.example.org/blog/feed"
 
@@ -28,8 +27,7 @@ def item(text: str, url: str = HOME) -> tuple[str, str, str, str]:
 A = "https://other.example.com/coral-bleaching"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
     [
         (f"<link>{A}</link>", (A, "coral bleaching", "", "")),
         (f"<title>On reefs</title><link>{A}</link>", (A, "On reefs", "", "")),
@@ -54,7 +52,7 @@ A = "https://other.example.com/coral-bleaching"
         (f"<title>R</title><source url='https://x.example'>X</source><link>{A}</link>", (A, "R", "", "")),
         ("<title>R</title><link>../about</link>", ("https://news.example.org/about", "R", "", "")),
         ("<title>R</title><link xml:base='/x/'/><link>y</link>", ("https://news.example.org/blog/y", "R", "", "")),
-    ],
+    ]
 )
 def test_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
     """Address, title, summary and date of an item, in every spelling found."""
@@ -63,9 +61,7 @@ def test_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
     assert expected == item(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["<title>R</title>", f"<guid isPermaLink='false'>{A}</guid>", "<link>mailto:a@b.c</link>"]
-)
+@each(["<title>R</title>", f"<guid isPermaLink='false'>{A}</guid>", "<link>mailto:a@b.c</link>"])
 def test_items_without_an_address_are_counted(text: str) -> None:
     """An id that is not meant as an address is none."""
     source = read(f"<rss><channel><item>{text}</item></channel></rss>")
@@ -94,7 +90,7 @@ def test_rss_1_0() -> None:
     assert (["One", "Two"], ["2026-03-01", ""]) == (source.links.anchors, source.modified)
 
 
-@pytest.mark.parametrize("prefix", ["", "atom:"])
+@each(["", "atom:"])
 def test_atom(prefix: str) -> None:
     """The alternate link of an entry, whichever place it has; a base within a base."""
     body = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lycosa.web.sources import Source, read_source
+from tables import each
 
 HOME = "https://docs.example.org/llms.txt"
 
@@ -36,7 +35,7 @@ def read(text: str, url: str = HOME, content_type: str = "text/plain") -> Source
     return read_source(text.encode(), url, content_type)
 
 
-@pytest.mark.parametrize("content_type", ["text/plain; charset=utf-8", "text/markdown", "text/html"])
+@each(["text/plain; charset=utf-8", "text/markdown", "text/html"])
 def test_llms_txt(content_type: str) -> None:
     """Links with their titles; headings and what is said after a link are its context."""
     source = read(LLMS, content_type=content_type)
@@ -73,15 +72,14 @@ def test_a_title_may_follow_an_address() -> None:
     assert (["Why corals bleach", "y"], ["Reefs", "Reefs"]) == (source.links.anchors, source.links.contexts)
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
+@each(
     [
         ("Read [this](/a).\nIt is about reefs.\nAnd about fish.\n", "https://a.example/notes.txt"),
         ("Reefs are large.\n", "https://a.example/llms.txt"),
         ("# Only a heading\n", "https://a.example/readme.md"),
         ("1. one\n2. two\n", "https://a.example/list"),
         ("example.org/reefs\n", "https://a.example/list"),
-    ],
+    ]
 )
 def test_prose_is_no_list(text: str, url: str) -> None:
     """A text of which few lines begin with a link is a page, unless its name promises Markdown and it has links."""

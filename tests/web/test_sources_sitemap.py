@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lycosa.web.sources import Source, read_source
+from tables import each
 
 HOME = "https://www.example.org/sitemap.xml"
 
@@ -15,8 +14,7 @@ def read(*entries: str, url: str = HOME, root: str = "urlset") -> Source:
     return source
 
 
-@pytest.mark.parametrize(
-    ("entry", "url", "modified"),
+@each(
     [
         ("<url><loc>https://www.example.org/a</loc></url>", "https://www.example.org/a", ""),
         ("<url><loc>\n https://www.example.org/a \n</loc></url>", "https://www.example.org/a", ""),
@@ -42,7 +40,7 @@ def read(*entries: str, url: str = HOME, root: str = "urlset") -> Source:
             "https://www.example.org/a",
             "",
         ),
-    ],
+    ]
 )
 def test_entries(entry: str, url: str, modified: str) -> None:
     """An entry gives its canonical address and its date, in every spelling found."""
@@ -69,8 +67,7 @@ def test_extensions_give_titles_and_no_addresses() -> None:
     assert ["reef, heat", "Under water", "A turtle", ""] == source.links.contexts
 
 
-@pytest.mark.parametrize(
-    ("entry", "why"),
+@each(
     [
         ("<url><loc>https://www.example.com/a</loc></url>", "on another site"),
         ("<url><loc>ftp://www.example.org/a</loc></url>", "no web address"),
@@ -79,7 +76,7 @@ def test_extensions_give_titles_and_no_addresses() -> None:
         ("<url><loc>https://user:password@www.example.org/</loc></url>", "no web address"),
         (f"<url><loc>https://www.example.org/{'x' * 3_000}</loc></url>", "no web address"),
         ("<sitemap><loc>https://www.example.com/sitemap.xml</loc></sitemap>", "on another site"),
-    ],
+    ]
 )
 def test_what_is_left_out_is_counted(entry: str, why: str) -> None:
     """A sitemap speaks for its own site, in addresses that can be fetched; the rest is counted with the reason."""

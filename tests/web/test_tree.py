@@ -8,11 +8,11 @@ from types import FrameType
 from typing import Any
 from xml.parsers import expat
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.tree import MOST_IMAGES, decode, images, to_xml, tree_of, xml_pieces
+from lycosa.web.tree import MOST_IMAGES, images, to_xml, tree_of, xml_pieces
+from tables import each
 
 SHAPES = [
     ("<p>a<p>b", "html body p a p b", "1 2 3 3 3 3"),
@@ -30,7 +30,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("markup", "names", "levels"), SHAPES)
+@each(SHAPES)
 def test_shape(markup: str, names: str, levels: str | None) -> None:
     """Omitted tags are supplied as a browser would, and stray end tags end nothing."""
     tree = tree_of(markup)
@@ -68,7 +68,7 @@ def test_xml_keeps_what_it_can() -> None:
     assert ["p", "o_p", "a_b"] == [element.tag for element in root[0]]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.text(alphabet="<>/='\" pabuli:!-&;#x0\x00\x0c\x1f\ud800\uffffé", max_size=60))
 def test_xml_of_any_page_is_well_formed(markup: str) -> None:
     """Whatever a page contains, an XML parser reads its tree, with as many elements as it has."""
@@ -78,8 +78,8 @@ def test_xml_of_any_page_is_well_formed(markup: str) -> None:
 
 
 def test_xml_of_deep_pages() -> None:
-    """200,000 nested elements are written and read again without recursion, in pieces."""
-    tree = tree_of("<div>" * 200_000 + "x")
+    """50,000 nested elements are written and read again without recursion, in pieces."""
+    tree = tree_of("<div>" * 50_000 + "x")
     starts = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -91,13 +91,12 @@ def test_xml_of_deep_pages() -> None:
     for piece in xml_pieces(tree):
         parser.Parse(piece.encode())
     parser.Parse(b"", True)
-    assert 200_002 == starts
-    assert 200_002 == len(tree.by_level())
+    assert 50_002 == starts
+    assert 50_002 == len(tree.by_level())
 
 
-@pytest.mark.parametrize(
-    "markup",
-    ["<div>", "<p>x", "<b><i><u>", "<b><i><u><p>x</b>", "<font a><p>x", "<table><td>", "<div></p></span>", "<ul><li>"],
+@each(
+    ["<div>", "<p>x", "<b><i><u>", "<b><i><u><p>x</b>", "<font a><p>x", "<table><td>", "<div></p></span>", "<ul><li>"]
 )
 def test_growth_is_linear(markup: str) -> None:
     """Eight times the markup is eight times the work, in lines of code that run; no more nodes than tags and texts."""
@@ -120,7 +119,7 @@ def test_growth_is_linear(markup: str) -> None:
         assert len(levels) <= len(tree) <= source.count("<") + source.count("x") + 2
         return lines
 
-    assert work(1_600) < 10 * work(200)
+    assert work(800) < 10 * work(100)
 
 
 def test_images() -> None:
@@ -137,24 +136,3 @@ def test_images_are_limited() -> None:
     """A page with more pictures than anyone looks at gives the first ones."""
     found = images(tree_of("".join(f"<img src={n}.png>" for n in range(1000))), "http://x.test/")
     assert [f"http://x.test/{n}.png" for n in range(MOST_IMAGES)] == found
-
-
-CHARSETS = [
-    ("naïve".encode("utf-8-sig"), "latin-1", "naïve"),
-    ("naïve".encode("utf-16"), "", "naïve"),
-    ("naïve".encode("latin-1"), "iso-8859-1", "naïve"),
-    ("€".encode("cp1252"), "iso-8859-1", "€"),
-    (b"<meta charset=koi8-r>" + "рифы".encode("koi8-r"), "", "<meta charset=koi8-r>рифы"),
-    ("珊瑚".encode("shift_jis"), "Shift_JIS", "珊瑚"),
-    ("naïve".encode(), "no-such-charset", "naïve"),
-    ("naïve".encode(), "rot13", "naïve"),
-    ("naïve".encode()[:3], "", "na\ufffd"),
-    (b"<meta charset=utf-8>" + "Les récifs coralliens, déjà blanchis, sont très menacés".encode("cp1252"), "",
-     "<meta charset=utf-8>Les récifs coralliens, déjà blanchis, sont très menacés"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("body", "charset", "source"), CHARSETS)
-def test_decoding(body: bytes, charset: str, source: str) -> None:
-    """A mark rules, then the header, then the page; a declaration that is plainly wrong is dropped."""
-    assert source == decode(body, charset)

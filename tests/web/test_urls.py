@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, origin, parse, resolve, site
+from tables import each
 
 WHATWG = Path(__file__).resolve().parents[2].parent / "shared" / "conformance" / "urltestdata.json"
 HEX32 = "0123456789abcdef0123456789abcdef"
@@ -120,7 +121,7 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize(("url", "expected"), CANONICAL)
+@each(CANONICAL)
 def test_canonical_form(url: str, expected: str | None) -> None:
     """Each URL has one canonical form, or none."""
     assert canonical(url) == expected
@@ -229,8 +230,7 @@ def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None
         assert resolve(base, [url, url]) == [canonical(url)] * 2
 
 
-@pytest.mark.parametrize(
-    ("url", "expected_host", "expected_origin", "expected_site"),
+@each(
     [
         ("http://example.com/", "example.com", "http://example.com", "example.com"),
         (
@@ -248,7 +248,7 @@ def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None
         ("http://me.github.io/", "me.github.io", "http://me.github.io", "me.github.io"),
         ("http://github.io/", "github.io", "http://github.io", "github.io"),
         ("http://a.xn--bcher-kva.de/", "a.xn--bcher-kva.de", "http://a.xn--bcher-kva.de", "xn--bcher-kva.de"),
-    ],
+    ]
 )
 def test_parts(url: str, expected_host: str, expected_origin: str, expected_site: str) -> None:
     """Host, origin and site are cut from the canonical URL; a site is found from a URL or from a host."""
@@ -260,7 +260,7 @@ def test_parts(url: str, expected_host: str, expected_origin: str, expected_site
     )
 
 
-@pytest.mark.parametrize(("url", "expected"), [("http://a/", True), ("https://a/", True), ("ftp://a/", False)])
+@each([("http://a/", True), ("https://a/", True), ("ftp://a/", False)])
 def test_is_http(url: str, expected: bool) -> None:
     """Only http and https count."""
     assert is_http(url) is expected

@@ -21,10 +21,9 @@ from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
-from lycosa.store.directory import Directory
+from lycosa.store.directory import Directory, is_running
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.running import is_running
 from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.cli.moments import moment
-from lycosa.collection.current import Standing
+from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
-from lycosa.collection.tracing import Link, Origin, content_of, known, links_of, origin_of
+from lycosa.collection.tracing import content_of, known
+from lycosa.collection.view import Link, Origin
 from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
@@ -62,8 +63,11 @@ def show_page(
             _write(_body(collection, visit) if raw else _tree(collection, visit))
             return
         exchange, document, trouble = _archived(collection, visit)
-        origin = origin_of(collection, visit.node)
-        found = links_of(collection, visit) if links else []
+        view = collection.view()
+        origin = view.origin(collection.log, visit.node)
+        if origin.kind == "sitemap":  # a list of links is told as any page with links
+            origin = replace(origin, kind="link")
+        found = view.links(visit) if links else []
         if json:
             told = _facts(visit, exchange, document) | _standing(visits, visit)
             told |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
@@ -121,8 +125,8 @@ def _tree(collection: Collection, visit: Visit) -> bytes:
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
     """Which version this is, and what has become of the page since."""
-    standing = Standing.of(visits)
-    if standing is None or not visit.is_version:
+    fate = Fate.of(visits)
+    if fate is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
     versions = [other for other in visits if other.is_version]
     number = versions.index(visit) + 1
@@ -131,12 +135,12 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
         "versions": len(versions),
         "until": _when(versions[number].started) if number < len(versions) else None,
         "standing": {
-            "state": standing.state,
-            "since": _when(standing.since),
-            "looks": standing.looks,
-            "seen": _when(standing.seen),
-            "changed": _when(standing.changed) if standing.changed else None,
-            "target": standing.target,
+            "state": fate.state,
+            "since": _when(fate.since),
+            "looks": fate.looks,
+            "seen": _when(fate.seen),
+            "changed": _when(fate.changed) if fate.changed else None,
+            "target": fate.target,
         },
     }
 

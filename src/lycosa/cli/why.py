@@ -19,7 +19,7 @@ from lycosa.collection.words import clean
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
-from lycosa.store.running import is_running
+from lycosa.store.directory import is_running
 
 NEXT = 10
 """Links that are listed where none is named."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from lycosa.collection.best import alike, host_of
-from lycosa.collection.current import current_in
 from lycosa.collection.estimate import unsure
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Visit
 from lycosa.store.labels import labels_in
 from lycosa.store.log import WORTH
+from lycosa.store.versions import current_in
 
 WIDER = 10
 """So many times the pages that are asked about are looked at."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lycosa.collection.current import END, current_in
 from lycosa.core.types import Visit
 from lycosa.store.log import FIRSTS, WORTH, SqliteLog
+from lycosa.store.versions import END, current_in
 from lycosa.web.urls import lane
 
 ROW, OF_ONE_HOST = 10, 3

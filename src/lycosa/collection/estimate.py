@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.reading import Collection
-from lycosa.store.log import FIRSTS, WORTH
-
 DOUBT = 1.0
 """Log odds by which the line may be off, to either side."""
 
@@ -76,12 +73,6 @@ def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bo
 def _moved(threshold: float, by: float) -> float:
     """The threshold with so much more log odds."""
     return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
-
-
-def estimate_of(collection: Collection, pages: int) -> Estimate:
-    """That of a crawl with so many pages, by the line of its collection."""
-    worths = np.array([worth for (worth,) in collection.log.rows(WORTH, FIRSTS)])
-    return estimate(worths, collection.threshold, pages, collection.probability)
 
 
 def unsure(worths: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:

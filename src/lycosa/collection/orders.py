@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.shelved import Shelved
+from lycosa.collection.rows import PageRow
 
 Order: TypeAlias = Literal["relevance", "frequency", "date", "novelty"]
 ORDERS: tuple[str, ...] = get_args(Order)
@@ -30,7 +30,7 @@ _SPREAD = np.uint32(2_654_435_761)
 Column: TypeAlias = NDArray[np.float64]
 
 
-def arrange(pages: Sequence[Shelved], scores: Column, order: Order, known: frozenset[str]) -> tuple[list[int], Column]:
+def arrange(pages: Sequence[PageRow], scores: Column, order: Order, known: frozenset[str]) -> tuple[list[int], Column]:
     """The places of the pages in an order, and for each page how new it is (1 where nobody has asked).
 
     relevance: by score, the best first; equal ones in the order in which they were fetched.
@@ -50,14 +50,12 @@ def arrange(pages: Sequence[Shelved], scores: Column, order: Order, known: froze
     return np.argsort(-scores, kind="stable").tolist(), fresh
 
 
-def date_of(page: Shelved) -> float:
+def date_of(page: PageRow) -> float:
     """When there was last something new on a page."""
-    if page.standing is None:
-        return page.started
-    return page.standing.changed or page.started
+    return page.changed or page.started
 
 
-def novelty(pages: Sequence[Shelved], scores: Column, known: frozenset[str]) -> tuple[list[int], Column]:
+def novelty(pages: Sequence[PageRow], scores: Column, known: frozenset[str]) -> tuple[list[int], Column]:
     """Relevant pages that say what those above them do not, nor those that the reader has opened or labelled.
 
     Greedy, as maximal marginal relevance is (Carbonell and Goldstein 1998): the next page is the one with the largest
@@ -96,11 +94,12 @@ def novelty(pages: Sequence[Shelved], scores: Column, known: frozenset[str]) -> 
     return [*chosen, *last.tolist(), *new[CANDIDATES:].tolist(), *old.tolist()], fresh
 
 
-def _vectors(pages: Sequence[Shelved]) -> NDArray[np.float32]:
+def _vectors(pages: Sequence[PageRow]) -> NDArray[np.float32]:
     """A line of numbers for each page, of length 1."""
-    ids = np.frombuffer(b"".join(page.ids for page in pages), np.uint32)
-    counts = np.frombuffer(b"".join(page.counts for page in pages), np.uint16)
-    lines = np.repeat(np.arange(len(pages)), [len(page.ids) // 4 for page in pages])
+    terms = [page.terms for page in pages]
+    ids = np.concatenate([words for words, _ in terms])
+    counts = np.concatenate([counts for _, counts in terms])
+    lines = np.repeat(np.arange(len(pages)), [len(words) for words, _ in terms])
     vectors = np.zeros((len(pages), SIDES), np.float32)
     if len(ids):
         words, which, holders = np.unique(ids, return_inverse=True, return_counts=True)

@@ -11,13 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lycosa.collection.current import Standing, current_in
+from lycosa.collection.fate import Fate
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, WORTH, SqliteLog
-from lycosa.store.versions import Versions
+from lycosa.store.versions import Versions, current_in
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
@@ -44,6 +45,7 @@ class Collection:
 
     def __init__(self, path: Path, threshold: float | None = None, *, whole_text: bool = False) -> None:
         self.path = path
+        self._view: CrawlView | None = None
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text
         """Whether pages are read with all that they say, rather than their main part."""
@@ -93,9 +95,16 @@ class Collection:
         node = canonical(url) or url
         return [event for event in self.log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
 
-    def standing(self, url: str) -> Standing | None:
+    def fate(self, url: str) -> Fate | None:
         """What has become of a page: whether it stands, has vanished or moved, and since when; None for no page."""
-        return Standing.of(self.history(url))
+        return Fate.of(self.history(url))
+
+    def view(self) -> CrawlView:
+        """The crawl as a whole, as it is now: read when it is first asked for, which takes a while."""
+        if self._view is None:
+            self._view = CrawlView(self.path, content=False)
+        self._view.catch_up()
+        return self._view
 
     def exchange(self, visit: Visit) -> Exchange | None:
         """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""

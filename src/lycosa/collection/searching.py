@@ -7,24 +7,25 @@ Passages are read out of the archive, for the pages that are shown, so that no t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import xxhash
 
-from lycosa.collection.current import Standing, current
+from lycosa.collection.fate import Fate
 from lycosa.collection.filters import Filters
 from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Found, Ranking
 from lycosa.collection.reading import Collection
-from lycosa.collection.results import Hit, Results
-from lycosa.collection.snippets import Mark, snippet
+from lycosa.collection.snippets import Mark, Snippet, snippet
 from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.store.indexfile import IndexDamaged, building
 from lycosa.store.search import COPY, NAME, UNREAD, Entry, Index
+from lycosa.store.versions import current
 from lycosa.web.html import Document
 from lycosa.web.urls import lane
 
@@ -37,7 +38,81 @@ DEEPEST = 1_000
 AT_ONCE = 200
 """Events read from the log in one go: a crawl that runs beside us wants to tidy its log up meanwhile."""
 
-__all__ = ["Hit", "Progress", "Results", "Search"]
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that was found."""
+
+    rank: int
+    url: str
+    title: str
+    snippet: Snippet
+    score: float
+    """What the topic thinks of the page."""
+    relevance: float
+    """What the query thinks of it: BM25."""
+    host: str
+    language: str
+    fetched: datetime
+    same_as: str = ""
+    changed: datetime | None = None
+    """When it last changed in what matters; None: never."""
+    standing: str = "stands"
+    """Or `vanished`, or `moved`: the last version is shown."""
+    since: datetime | None = None
+    """Since when it has, if it has."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "rank": self.rank,
+            "url": self.url,
+            "title": self.title,
+            "snippet": self.snippet.text,
+            "spans": [list(span) for span in self.snippet.spans],
+            "score": round(self.score, 4),
+            "relevance": round(self.relevance, 4),
+            "host": self.host,
+            "language": self.language,
+            "fetched": self.fetched.isoformat(timespec="seconds"),
+            "same_as": self.same_as,
+            "changed": self.changed.isoformat(timespec="seconds") if self.changed else None,
+            "standing": self.standing,
+            "since": self.since.isoformat(timespec="seconds") if self.since else None,
+        }
+
+
+@dataclass(slots=True)
+class Results:
+    """What a search found, the best first."""
+
+    hits: list[Hit] = field(default_factory=list)
+    total: int = 0
+    counted: bool = True
+    """Whether the total was counted; otherwise it is an estimate."""
+    loosened: bool = False
+    """No page has all that was asked for: these have some of it."""
+    pages: int = 0
+    """How many pages passed the filters and were searched."""
+    unread: int = 0
+    """How many of these are known by their titles only: nothing readable is archived."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "total": self.total,
+            "counted": self.counted,
+            "loosened": self.loosened,
+            "pages": self.pages,
+            "unread": self.unread,
+            "hits": [hit.as_dict() for hit in self.hits],
+        }
 
 
 class Progress:
@@ -129,7 +204,7 @@ class Search:
         visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
         assert isinstance(visit, Visit)
         document, _ = self._read(visit)
-        standing = self.collection.standing(visit.node)
+        fate = self.collection.fate(visit.node)
         return Hit(
             rank,
             visit.node,
@@ -141,9 +216,9 @@ class Search:
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),
             visit.same_as,
-            _moment(standing.changed) if standing is not None else None,
-            standing.state if standing is not None else "stands",
-            _moment(standing.since) if standing is not None and standing.state != "stands" else None,
+            _moment(fate.changed) if fate is not None else None,
+            fate.state if fate is not None else "stands",
+            _moment(fate.since) if fate is not None and fate.state != "stands" else None,
         )
 
     def _read(self, visit: Visit) -> tuple[Document, bool]:
@@ -237,8 +312,8 @@ class Search:
         if visit.kind != "revisit":
             return 0.0
         looks = self.collection.log.events("node = ? AND seq <= ?", given=(visit.node, seq))
-        standing = Standing.of(look for look in looks if isinstance(look, Visit))
-        return standing.changed if standing is not None else 0.0
+        fate = Fate.of(look for look in looks if isinstance(look, Visit))
+        return fate.changed if fate is not None else 0.0
 
 
 def _moment(at: float) -> datetime | None:

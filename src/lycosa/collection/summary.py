@@ -7,22 +7,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lycosa.collection.asking import Question, questions
 from lycosa.collection.best import best_of
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
 from lycosa.collection.wording import at_least
-from lycosa.core.budget import purpose, spent_on
-from lycosa.core.types import Held, Setting, Visit
-from lycosa.store.log import VISITS, WORTH, SqliteLog
-from lycosa.store.running import is_running
-
-READ = ("robots", "sitemap")
-SOURCES = f"kind IN {READ}"
-"""Visits for which nothing may have been sent: rules known from another crawl, files. Only the event itself tells."""
+from lycosa.core.budget import LOOKS
+from lycosa.core.types import Held, Setting
+from lycosa.store.directory import is_running
 
 UNSURE = 5
 """Pages near the line that are named."""
@@ -153,52 +146,27 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
 
 
 def _count(collection: Collection, summary: Summary) -> None:
-    log, worths = collection.log, []
-    failed: set[str] = set()
-    last = log.last()
+    view, last = collection.view(), collection.log.last()
+    tally, crawled = view.tally, view.column("crawled")
     if isinstance(last, Setting) and last.key == "end":
         summary.ending = str(last.value.get("reason", ""))
         summary.held = int(last.value.get("held", 0))
         summary.groups = [Held(**group) for group in last.value.get("groups", ())]
-    for kind, node, outcome, worth, same in log.rows(f"kind, node, outcome, {WORTH}, same", VISITS):
-        if kind == "revisit":
-            summary.again.outcomes[outcome] += 1
-            continue
-        summary.outcomes[kind, outcome] += 1
-        if kind not in READ and (what := purpose(kind, outcome, node in failed)):
-            summary.spent[what] += 1
-            if what in ("errors", "retries"):
-                failed.add(node)
-        if kind == "page" and outcome == "ok":
-            summary.finds.append(worth >= summary.threshold and not same)
-            summary.hosts[node.split("/")[2] if "//" in node else ""] += 1
-            if not same:
-                worths.append(worth)
-    summary.spent.update(filter(None, (spent_on(event) for event in log.events(SOURCES) if isinstance(event, Visit))))
-    for kind, outcome in summary.outcomes:
-        fine = outcome in ("ok", "redirect", "unchanged")
-        harmless = fine or (kind in ("probe", "robots") and outcome == "gone")
-        if not harmless:
-            last_one = next(log.events("kind = ? AND outcome = ?", "seq DESC LIMIT 1", (kind, outcome)))
-            assert isinstance(last_one, Visit)
-            summary.reasons[kind, outcome] = f"{last_one.complaint} {last_one.node}".strip()
-    if summary.again.outcomes:
-        _look_again(log, summary.again)
+    summary.finds = view.relevant(summary.threshold)[crawled].tolist()
     summary.pages = len(summary.finds)
-    summary.estimate = estimate(np.array(worths), summary.threshold, summary.pages, collection.probability)
-
-
-def _look_again(log: SqliteLog, again: Again) -> None:
-    """What the looks at known pages brought; those that found nothing new are not read."""
-    again.looks = again.outcomes.total()
-    for event in log.events("kind = 'revisit'", "seq DESC LIMIT 1"):
-        assert isinstance(event, Visit)
-        again.last = event.started
-    for event in log.events("kind = 'revisit' AND outcome != 'unchanged'"):
-        assert isinstance(event, Visit)
-        change = event.data.get("change")
-        if change:
-            cosmetic = change["what"] == "changed" and change["kind"] == "cosmetic"
-            again.changes["cosmetic" if cosmetic else change["what"]] += 1
-        if event.outcome not in ("ok", "redirect", "gone"):
-            again.reasons[event.outcome] = f"{event.complaint} {event.node}".strip()
+    worths = view.column("first_worth")[crawled & ~view.column("first_copy")]
+    summary.estimate = estimate(worths, summary.threshold, summary.pages, collection.probability)
+    summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
+    summary.spent = Counter({what: count for what, count in tally.spent.items() if what != LOOKS})
+    for (kind, outcome), count in tally.kinds.items():
+        if kind == "revisit":
+            summary.again.outcomes[outcome] = count
+        else:
+            summary.outcomes[kind, outcome] = count
+    for (kind, outcome), complaint in tally.last_complaint.items():
+        if kind == "revisit":
+            summary.again.reasons[outcome] = complaint
+        else:
+            summary.reasons[kind, outcome] = complaint
+    looks = tally.looks
+    summary.again.looks, summary.again.last, summary.again.changes = looks.count, looks.last, looks.changes

@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, origin_of, spellings
+from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.words import clean
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
@@ -125,7 +125,7 @@ class Reasons:
             )
             if errand is not None and errand[0] != "seed":
                 return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page to hunt")
-            found = origin_of(self.collection, node)
+            found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
                 note = (
                     f"it lies outside the scope of the crawl, or below its greatest depth; {found.parent} links to it"
@@ -195,7 +195,7 @@ class Reasons:
         chosen = sorted(betas, key=lambda parent: -betas[parent])[:PARENTS]
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
         if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
-            source = origin_of(self.collection, node)
+            source = self.collection.view().origin(self.collection.log, node)
             found = [self._parent(source.parent, node)] if source.parent else []
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from lycosa.collection.export import jsonl
+from lycosa.collection.export import tables
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import LycosaError
@@ -74,7 +74,7 @@ def pack(out: IO[bytes], told: dict[str, Any], crawls: Sequence[Packed], now: fl
 def _pack_crawl(crawl: Packed, entry: Callable[..., Any]) -> None:
     with Collection(crawl.directory) as collection:
         with entry(f"{crawl.folder}/pages.jsonl") as file:
-            jsonl.write(Selection(collection, everything=True, copies=True, versions=True), file)
+            tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
         for name, upto in sorted(collection.log.archived().items()):
             with entry(f"{crawl.folder}/{Path(name).name}", ZIP_STORED) as file:  # it is packed already
                 _copy(crawl.directory / "archive" / name, file, upto)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from lycosa.collection.shelf import Shelf
+from lycosa.collection.view import CrawlView
 from lycosa.core.jsontext import read_json
 from lycosa.server import wording
 from lycosa.server.api.crawls import Crawl
@@ -97,7 +97,7 @@ class Live:
             return cls()
 
 
-def progress_of(shelf: Shelf, crawl: Crawl, now: float, *, curve: bool) -> Progress:
+def progress_of(shelf: CrawlView, crawl: Crawl, now: float, *, curve: bool) -> Progress:
     """All of it, of a shelf that is up to date; the curve only if it is asked for."""
     live = Live.read(shelf.path, now)
     drawn = shelf.harvest() if curve else None
@@ -117,10 +117,10 @@ def progress_of(shelf: Shelf, crawl: Crawl, now: float, *, curve: bool) -> Progr
     )
 
 
-def _failures(shelf: Shelf) -> list[Failure]:
+def _failures(shelf: CrawlView) -> list[Failure]:
     """What went wrong, the most frequent first; causes that a reader can't tell apart are one."""
     found: dict[str, Failure] = {}
-    for cause in shelf.ledger.causes.values():
+    for cause in shelf.tally.causes.values():
         name = wording.cause(cause.kind, cause.outcome, cause.name)
         if name in found:
             found[name].count += cause.count
@@ -135,9 +135,9 @@ def _failures(shelf: Shelf) -> list[Failure]:
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-def _hosts(shelf: Shelf, live: Live, now: float) -> list[HostNow]:
+def _hosts(shelf: CrawlView, live: Live, now: float) -> list[HostNow]:
     """Hosts that are asked now come first, then those that wait, then the most fruitful."""
-    ranked = [((-host.finds, -host.pages), name) for name, host in shelf.ledger.hosts.items() if host.pages]
+    ranked = [((-host.finds, -host.pages), host.name) for host in shelf.hosts() if host.pages]
     ranked = heapq.nsmallest(HOSTS, ranked)  # there may be thousands
     names = dict.fromkeys([*live.hosts, *(name for _, name in ranked)])
     found = [_host(shelf, name, live.hosts.get(name, {}), now) for name in names]
@@ -145,8 +145,8 @@ def _hosts(shelf: Shelf, live: Live, now: float) -> list[HostNow]:
     return found[:HOSTS]
 
 
-def _host(shelf: Shelf, name: str, told: dict[str, Any], now: float) -> HostNow:
-    known = shelf.ledger.hosts.get(name)
+def _host(shelf: CrawlView, name: str, told: dict[str, Any], now: float) -> HostNow:
+    known = shelf.tally.hosts.get(name)
     try:
         flights, waiting = int(told.get("in_flight") or 0), int(told.get("waiting") or 0)
         ready = max(0.0, float(told["ready_at"]) - now) if told.get("ready_at") is not None else None

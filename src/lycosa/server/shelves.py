@@ -13,8 +13,8 @@ from fastapi import HTTPException
 from numpy.typing import NDArray
 
 from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.shelved import Shelved
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import LockedError, StoreError
 from lycosa.core.settling import settled
 from lycosa.server.logs import log
@@ -35,12 +35,12 @@ class Worths:
     A `threshold` is another one than the crawl's: to see what would be relevant by it.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: CrawlView) -> None:
         self.shelf = shelf
 
     def scores(
         self, labels: Mapping[str, bool], threshold: float | None = None
-    ) -> tuple[list[Shelved], NDArray[np.float64]]:
+    ) -> tuple[list[PageRow], NDArray[np.float64]]:
         """All pages, copies among them, and the score of each."""
         with self.shelf.lock:
             pages = self.shelf.pages(copies=True)
@@ -58,7 +58,7 @@ class Worths:
             line = self.shelf.threshold if threshold is None else threshold
             return estimate(worths[counted], line, pages, self.shelf.probability)
 
-    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[Shelved, bool]]:
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[PageRow, bool]]:
         for node, relevant in labels.items():
             page = self.shelf.page(node)
             if page is not None and not page.foreign:
@@ -74,7 +74,7 @@ class Held:
     """A shelf, and what was worked out about it."""
 
     def __init__(self, path: Path) -> None:
-        self.shelf = Shelf(path)
+        self.shelf = CrawlView(path)
         self.worths = Worths(self.shelf)
         self.arranged: OrderedDict[object, object] = OrderedDict()
         """Orders that took long, with what they depend on."""

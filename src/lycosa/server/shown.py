@@ -15,10 +15,9 @@ from lycosa.collection.filters import Filters
 from lycosa.collection.orders import Order, arrange
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.cards import topic_marks
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.shelved import Shelved
+from lycosa.collection.rows import PageRow
 from lycosa.collection.snippets import snippet
-from lycosa.collection.tracing import Origin
+from lycosa.collection.view import CrawlView, Origin
 from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
@@ -85,7 +84,7 @@ class Asking:
 class Chosen:
     """The pages that were asked for, in order."""
 
-    pages: list[Shelved]
+    pages: list[PageRow]
     scores: NDArray[np.float64]
     fresh: NDArray[np.float64] | None
 
@@ -102,7 +101,7 @@ def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
     return None if given is None else "yes" if given else "no"
 
 
-def is_found(page: Shelved, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+def is_found(page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
     """Whether a page is a find: people's word counts more than the judge's."""
     given = labels.get(page.node)
     return score >= threshold and not page.copy if given is None else given
@@ -133,7 +132,7 @@ def choose(held: Held, labels: Mapping[str, bool], asking: Asking, order: Order,
     return Chosen([passing[at] for at in places], scores[places], fresh[places])
 
 
-def _takes(asking: Asking, page: Shelved, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+def _takes(asking: Asking, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), asking.labelled, asking.filters
     if labelled is not None:
         wanted = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
@@ -165,7 +164,7 @@ class Teller:
         learned = [term for term in held.shelf.topic if term]
         self._marks = topic_marks(collection.options, learned)
 
-    def page(self, page: Shelved, score: float, novelty: float | None) -> Page:
+    def page(self, page: PageRow, score: float, novelty: float | None) -> Page:
         """One page."""
         shelf = self.held.shelf
         return Page(
@@ -187,7 +186,7 @@ class Teller:
             why=why_of(shelf.origin(self.collection.log, page.node), page.pick),
         )
 
-    def _excerpt(self, page: Shelved) -> str | None:
+    def _excerpt(self, page: PageRow) -> str | None:
         kept, key = self.held.excerpts, (page.seq, hash(self.held.shelf.topic))
         if key not in kept:
             if time.monotonic() > self._until:
@@ -223,7 +222,7 @@ def why_of(origin: Origin, score: float) -> Why:
     )
 
 
-def collection_of(shelf: Shelf) -> Collection | None:
+def collection_of(shelf: CrawlView) -> Collection | None:
     """The crawl's directory, for reading; None while nothing is there."""
     try:
         return Collection(shelf.path)
@@ -233,6 +232,6 @@ def collection_of(shelf: Shelf) -> Collection | None:
         return None
 
 
-def origin_told(shelf: Shelf, log: SqliteLog, visit: Visit) -> Why:
+def origin_told(shelf: CrawlView, log: SqliteLog, visit: Visit) -> Why:
     """Why a visit was made."""
     return why_of(shelf.origin(log, visit.node), visit.score)

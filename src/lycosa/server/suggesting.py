@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.shelved import Shelved
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import LycosaError
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Page, Terms
@@ -126,10 +126,10 @@ def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ..
     return tuple((row["id"], int(row["pages"])) for row in rows)
 
 
-def _links(shelf: Shelf, pages: list[Shelved]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _links(shelf: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each page the pages that it links to, by their places in the list; redirects are followed."""
-    graph = shelf.ways.breadth(np.array([vertex.kind for vertex in shelf.vertices], np.uint8))
-    place = np.full(len(shelf.vertices) + 1, -1, np.int64)  # one more, for what leads nowhere
+    graph = shelf.graph.breadth(shelf.column("kind"))
+    place = np.full(len(shelf) + 1, -1, np.int64)  # one more, for what leads nowhere
     place[[page.number for page in pages]] = np.arange(len(pages))
     ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
@@ -141,7 +141,7 @@ def _links(shelf: Shelf, pages: list[Shelved]) -> tuple[NDArray[np.int64], NDArr
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _terms(held: Held, pages: list[Shelved], known: list[Known], query: str, done: set[str]) -> list[Term]:
+def _terms(held: Held, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[Term]:
     """Words that are typical of liked pages; of the best finds where fewer than three are liked."""
     shelf = held.shelf
     likings = [ideas.liking(page, shelf.threshold) for page in known]
@@ -173,7 +173,7 @@ def _terms(held: Held, pages: list[Shelved], known: list[Known], query: str, don
     ][: ideas.TERMS]
 
 
-def _texts(shelf: Shelf, pages: list[Shelved]) -> list[tuple[str, str]]:
+def _texts(shelf: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     """Title and text of pages, as far as they can be read."""
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
     try:
@@ -225,7 +225,7 @@ def _likeness(held: Held) -> Topic | None:
         return None
 
 
-def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple[Shelved, float]]:
+def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
     """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
     with other.shelf.lock:
         pages, scores = other.worths.scores(labels)
@@ -241,7 +241,7 @@ def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple
         if not finds:
             return []
         words = Vocabulary()
-        words.follow(list(other.shelf.words))
+        words.follow(other.shelf.words)
         for page in pages:
             words.frequency[page.terms[0]] += 1
         words.pages = len(pages)

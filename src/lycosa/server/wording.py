@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.collection.report.causes import OUTCOMES
+from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
 ADVICE = {

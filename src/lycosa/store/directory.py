@@ -8,7 +8,7 @@ import filecmp
 import shutil
 from pathlib import Path
 
-from lycosa.core.errors import InputError, LycosaError, StoreError
+from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.store.log import NAME, Lock, SqliteLog
@@ -128,6 +128,17 @@ class Directory:
     def close(self) -> None:
         """Let others write."""
         self._lock.release()
+
+
+def is_running(directory: Path) -> bool:
+    """Whether someone is crawling in the directory."""
+    if not (directory / "lock").exists():
+        return False
+    try:
+        Lock(directory, peek=True).release()
+    except LockedError:
+        return True
+    return False
 
 
 def located(options: Options, path: Path) -> Options:

@@ -8,13 +8,13 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
-from lycosa.core.spec import build, check_parts, parse
+from lycosa.core.spec import check_parts, parse
 from lycosa.text.background import Background
-from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe, maker
+from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
 EXAMPLES_THRESHOLD = 0.2
@@ -65,8 +65,8 @@ def check_request(options: Options) -> None:
         _check_sources(name, asked)
         _check_parameters(name, given)
     elif ":" not in name:
-        maker(name)  # says what there is
-    weighs = name in TOPICS and "background" in inspect.signature(maker(name)).parameters
+        TOPICS.maker(name)  # says what there is
+    weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
     if options.background and (not weighs or given.get("idf", "background") != "background"):
         said = f"{name},idf={given['idf']}, which takes another" if weighs else f"{name}, which has no idf"
         raise InputError(f"--background weighs words by idf, but the judge is {said}: leave one of them out")
@@ -89,7 +89,7 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         own["expression"] = options.regex
     elif options.terms:
         own["words"] = learned or read_terms(Path(options.terms))
-    elif options.examples and hasattr(maker(name), "from_examples"):
+    elif options.examples and hasattr(TOPICS.maker(name), "from_examples"):
         own |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
@@ -100,7 +100,7 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         own["words"] = options.topic
     if name not in TOPICS:
         return _own(name, given, own)
-    topic: Topic = build(maker(name), given, name, **own)
+    topic: Topic = TOPICS.make(name, given, **own)
     return topic
 
 
@@ -166,17 +166,14 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
 
 def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
     """A class of the user's own, which gets the words and the threshold if it takes them."""
-    made = maker(name)
     try:
-        takes = inspect.signature(made).parameters
-        for key, told in own.items():
-            if key not in takes:
-                raise TypeError(f"it has no parameter {key!r} for {told!r}")
-        topic: Topic = build(made, given, name, **own)
-    except LycosaError:
-        raise
-    except Exception as error:  # of the user's own code
-        raise InputError(f"cannot load the topic {name!r}: {type(error).__name__}: {error}") from error
+        takes = inspect.signature(TOPICS.maker(name)).parameters
+    except ValueError as error:  # a class that Python can't look into
+        raise InputError(f"cannot load the judge {name!r}: ValueError: {error}") from error
+    for key, value in own.items():
+        if key not in takes:
+            raise InputError(f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
+    topic: Topic = TOPICS.make(name, given, **own)
     check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
 

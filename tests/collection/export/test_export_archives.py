@@ -19,7 +19,6 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from lycosa.collection.export import export, wacz
-from lycosa.collection.export.sorting import SortedLines
 from lycosa.core.errors import DamagedError, InputError, StoreError
 
 
@@ -303,17 +302,6 @@ def test_keys_where_readers_differ_are_those_of_replayweb_page(url: str, key: st
     assert key == wacz.surt(url)
 
 
-def test_the_index_is_in_sorted_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are in the order of bytes over all blocks, also when they did not fit into memory."""
-    monkeypatch.setattr(wacz, "BLOCK", 7)
-    monkeypatch.setattr(wacz, "SortedLines", lambda directory: SortedLines(directory, most=2_000))
-    export(many(tmp_path / "crawl", 60), tmp_path / "p.wacz")
-    keys = [key for key, _, _ in index_of(tmp_path / "p.wacz")]
-    assert sorted(wacz.surt(f"http://a.test/{i}") for i in range(60)) == keys
-    with zipfile.ZipFile(tmp_path / "p.wacz") as zipped:
-        assert 1 + 9 == zipped.read("indexes/index.idx").count(b"\n")
-
-
 def test_compressed_files_are_stored_as_they_are(mixed: Path, tmp_path: Path) -> None:
     """Readers seek in the WARC and its index: neither is compressed once more."""
     export(mixed, tmp_path / "p.wacz")
@@ -350,3 +338,13 @@ def test_large_packages(mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert info.compress_type or zipped.read(info) == stored
         wide = zipped.getinfo("archive/data.warc.gz").extra.startswith(b"\x01\x00")  # the field with 64-bit sizes
     assert wide == (limit == 5_000)
+
+
+def test_the_index_is_in_sorted_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are in the order of bytes over all blocks."""
+    monkeypatch.setattr(wacz, "BLOCK", 7)
+    export(many(tmp_path / "crawl", 60), tmp_path / "p.wacz")
+    keys = [key for key, _, _ in index_of(tmp_path / "p.wacz")]
+    assert sorted(wacz.surt(f"http://a.test/{i}") for i in range(60)) == keys
+    with zipfile.ZipFile(tmp_path / "p.wacz") as zipped:
+        assert 1 + 9 == zipped.read("indexes/index.idx").count(b"\n")

@@ -12,7 +12,6 @@ from synthetic_crawl import crawled
 
 from lycosa.collection.export import export
 from lycosa.collection.export.cleaning import clean, line
-from lycosa.collection.export.nodes import Detours, Nodes
 
 
 def test_links_are_edges(tmp_path: Path) -> None:
@@ -80,14 +79,3 @@ def test_clean_text_is_valid_everywhere(text: str) -> None:
     cleaned = clean(text)
     assert cleaned.encode().decode() == cleaned == clean(cleaned)
     assert not [c for c in cleaned if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160 or c in "\ufffe\uffff"]
-
-
-@given(st.lists(st.text(max_size=5)), st.lists(st.text(max_size=5)))
-def test_nodes_know_their_names(names: list[str], others: list[str]) -> None:
-    """Each name has one number, different names have different ones, and others have none."""
-    nodes = Nodes(names)
-    numbers = dict(zip(names, nodes.find(names).tolist(), strict=True))
-    assert sorted(numbers.values()) == list(range(len(nodes)))
-    assert len(set(names)) == len(nodes)
-    assert [numbers.get(name, -1) for name in others] == nodes.find(others).tolist()
-    assert nodes.find(others).tolist() == Detours([]).find(others, nodes).tolist()

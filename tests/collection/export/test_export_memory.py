@@ -12,8 +12,7 @@ import pyarrow
 import pytest
 from synthetic_crawl import many
 
-from lycosa.collection.export import export, parquet, wacz
-from lycosa.collection.export.sorting import SortedLines
+from lycosa.collection.export import export, tables, wacz
 
 PAGES = 8
 """Of the smaller crawl; the larger one has ten times as many."""
@@ -52,7 +51,7 @@ def peak(crawl: Path, out: Path) -> int:
         ("t.parquet", 100),  # what is kept of each row group, of 40,000 characters below; else of 8 million
         ("t.graphml", 15),
         ("t.warc.gz", 0),
-        ("t.wacz", 250),  # a file for every 10,000 bytes of index, below; else for every 16 million
+        ("t.wacz", 400),  # the lines of its index
         ("t.txt", 40),
     ],
 )
@@ -65,8 +64,7 @@ def test_memory_does_not_grow_with_the_crawl(
 ) -> None:
     """The peak is that of a tenth of the crawl, and so many bytes for each page more."""
     # Smaller portions, so that both crawls fill them.
-    monkeypatch.setattr(parquet, "GROUP", 40_000)
-    monkeypatch.setattr(wacz, "SortedLines", lambda directory: SortedLines(directory, most=10_000))
+    monkeypatch.setattr(tables, "GROUP", 40_000)
     monkeypatch.setattr(wacz, "BLOCK", 64)
     small, large = crawl_of(PAGES), crawl_of(10 * PAGES)
     export(small, tmp_path / name)  # modules and caches

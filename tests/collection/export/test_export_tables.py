@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
-from lycosa.collection.export import csv, export, parquet
+from lycosa.collection.export import export, tables
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
 
@@ -90,7 +90,7 @@ def test_long_text_is_cut_in_csv_only(tmp_path: Path) -> None:
     done = export(tmp_path / "crawl", tmp_path / "t.csv")
     export(tmp_path / "crawl", tmp_path / "t.parquet")
     (row,) = read_rows(tmp_path / "t.csv")
-    assert csv.CELL == len(row["text"])
+    assert tables.CELL == len(row["text"])
     assert row["text"].startswith("'=reef")
     assert ["text cut at 32,767 characters, a spreadsheet's limit, for 1 page: JSONL and Parquet have all of it"] == (
         done.remarks
@@ -193,7 +193,7 @@ def test_without_an_archive_there_is_no_text(tmp_path: Path) -> None:
 
 def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parquet's row groups are closed at a size of text, and the file is compressed with zstd."""
-    monkeypatch.setattr(parquet, "GROUP", 10_000)
+    monkeypatch.setattr(tables, "GROUP", 10_000)
     export(many(tmp_path / "crawl", 50), tmp_path / "t.parquet")
     file = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet")
     texts = [file.read_row_group(i, ["text"])["text"].to_pylist() for i in range(file.num_row_groups)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from types import SimpleNamespace
 
-from lycosa.collection.export.records import write
+from lycosa.collection.export.text import write_records
 
 
 def test_titles_are_harmless() -> None:
@@ -13,7 +13,7 @@ def test_titles_are_harmless() -> None:
     told = [["http://a.test/1", "Reefs\x1b[31m of\tthe\nsea\x07"], ["http://a.test/2", "Atolls"]]
     visits = [SimpleNamespace(data={"records": told}), SimpleNamespace(data={"records": told[:1]})]
     out = io.BytesIO()
-    done = write(SimpleNamespace(pages=lambda: enumerate(visits)), out)  # type: ignore[arg-type]  # all it asks for
+    done = write_records(SimpleNamespace(pages=lambda: enumerate(visits)), out)  # type: ignore[arg-type]  # all it asks for
     assert (2, []) == (done.pages, done.remarks)
     lines = out.getvalue().decode().splitlines()
     assert ["http://a.test/1", "http://a.test/2"] == [line.split("\t")[0] for line in lines]

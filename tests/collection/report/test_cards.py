@@ -12,7 +12,6 @@ import pytest
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_marks
 from lycosa.collection.report.figures import Branch, Card
-from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Visit
 from report.synthetic import page, redirect, write
@@ -22,12 +21,8 @@ from report.synthetic import page, redirect, write
 def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
     """Cards of a log's vertices, and their numbers by name."""
     with Collection(write(path / "crawl", events)) as collection:
-        graph = LinkGraph(collection.log, 10**9, 0.5)
-        visits = [event for event in collection.log if isinstance(event, Visit)]
-        for vertex, visit in enumerate(visits):
-            graph.add_links(vertex, visit.links.urls)
-        cards = Cards(collection, graph, graph.breadth_first()[1])
-        yield cards, {visit.node: vertex for vertex, visit in enumerate(visits)}
+        view = collection.view()
+        yield Cards(collection, view.breadth_first()[1]), {node: vertex for vertex, node in enumerate(view.nodes)}
 
 
 def why(card: Card) -> tuple[object, ...]:

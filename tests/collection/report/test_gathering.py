@@ -133,20 +133,16 @@ def test_an_archive_that_is_missing(tmp_path: Path) -> None:
     assert [] == report_of(tmp_path, Seed(f"{A}/"), visit).best[0].excerpt
 
 
-def test_a_running_crawl(tmp_path: Path) -> None:
+def test_a_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While someone crawls, the report says that it is still running, and what is recorded meanwhile is left out."""
     path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
     lock = Lock(path)
     with Collection(path) as collection:
-        numbered = collection.log.numbered
-
-        def while_it_runs(where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> object:
-            writer = SqliteLog(path / NAME)
-            writer.append(page(f"{A}/late", 0.9))
-            writer.close()
-            return numbered(where, order, given)
-
-        collection.log.numbered = while_it_runs  # type: ignore[assignment, method-assign]
+        view = collection.view()
+        monkeypatch.setattr(collection, "view", lambda: view)
+        writer = SqliteLog(path / NAME)
+        writer.append(page(f"{A}/late", 0.9))
+        writer.close()
         report = gather(collection)
     lock.release()
     assert (1, 1, True) == (report.pages, sum(host.pages for host in report.hosts), report.running)
@@ -185,6 +181,13 @@ def test_probes_sitemaps_and_copies_are_told(tmp_path: Path) -> None:
         (copies.node, copies.title, copies.count, copies.example) for copies in report.copies
     ]
     assert [("soft-404", 1)] == [(remark.name, remark.count) for remark in report.remarks]
+
+
+def test_the_most_copied_come_first(tmp_path: Path) -> None:
+    """Pages whose content was met most often elsewhere, how often, and the first of those places."""
+    copies = [page(f"copy {i}", 0.9, same_as="a" if i else "b") for i in range(4)]
+    report = report_of(tmp_path, page("a", 0.5), page("b", 0.49), *copies, page("lost", same_as="nowhere"))
+    assert [("a", 3, "copy 1"), ("b", 1, "copy 0")] == [(c.node, c.count, c.example) for c in report.copies]
 
 
 def test_options_that_differ(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from lycosa.collection.export import csv, graphml, jsonl, parquet, records, text, wacz, warc
+from lycosa.collection.export import graphml, tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Told, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
@@ -46,16 +46,21 @@ FORMATS = {
     for form in (
         Format(
             "jsonl",
-            jsonl.write,
+            tables.write_jsonl,
             (".jsonl", ".jsonl.gz"),
             "pandas.read_json({!r}, lines=True)",
             streams=True,
             either=True,
         ),
         Format(
-            "csv", csv.write, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})", streams=True, either=True
+            "csv",
+            tables.write_csv,
+            (".csv", ".csv.gz"),
+            "a spreadsheet, or pandas.read_csv({!r})",
+            streams=True,
+            either=True,
         ),
-        Format("parquet", parquet.write, (".parquet",), "pandas.read_parquet({!r})", either=True),
+        Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
         Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
@@ -63,7 +68,9 @@ FORMATS = {
         ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
-        Format("records", records.write, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True),
+        Format(
+            "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True
+        ),
     )
 }
 

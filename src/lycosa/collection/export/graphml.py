@@ -1,19 +1,20 @@
 """GraphML: pages are nodes, and the links between them edges.
 
 An edge is a pair of pages: of several links from one to the other, the one that looked most promising. A link to a
-redirect leads to where that leads. Links of a page to itself are left out, as the crawl leaves them out. Memory:
-8 bytes a page and 16 a redirect.
+redirect leads to where that leads. Links of a page to itself are left out, as the crawl leaves them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import IO
 from xml.sax.saxutils import escape
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lycosa.collection.export.cleaning import clean, count, iso, line, moment
-from lycosa.collection.export.nodes import Detours, Nodes
 from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.graph import Addresses
 from lycosa.core.types import Visit
 
 _KEYS = {
@@ -33,8 +34,8 @@ _KEYS = {
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write first all nodes, then all edges."""
-    nodes = Nodes(pages.names())
-    detours = Detours(_redirects(pages))
+    addresses = pages.view.graph.addresses
+    landing = pages.view.graph.landing(pages.names())
     keys = "".join(
         f'  <key id="{name}" for="{where}" attr.name="{name}" attr.type="{kind}"/>\n'
         for name, (where, kind) in _KEYS.items()
@@ -45,12 +46,11 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         f'{keys}  <graph id="crawl" edgedefault="directed">\n'.encode()
     )
     for _, visit in pages.pages("writing pages"):
-        number = nodes.find([visit.node])[0]
-        out.write(f'    <node id="n{number}">{_about(visit, pages)}</node>\n'.encode())
+        out.write(f'    <node id="n{addresses.number(visit.node)}">{_about(visit, pages)}</node>\n'.encode())
     edges = 0
     for _, visit in pages.pages("writing links"):
-        number = nodes.find([visit.node])[0]
-        for target, (alpha, anchor) in _edges(visit, nodes, detours).items():
+        number = addresses.number(visit.node)
+        for target, (alpha, anchor) in _edges(visit, number, addresses, landing).items():
             edges += 1
             told = _data("anchor", line(anchor)) + _data("alpha", f"{alpha:.9g}")
             out.write(f'    <edge source="n{number}" target="n{target}">{told}</edge>\n'.encode())
@@ -58,16 +58,9 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
     return Written(pages.total, [f"{count(edges, 'link')} between them"])
 
 
-def _redirects(pages: Selection) -> Iterator[tuple[str, str]]:
-    again = "kind = 'revisit' AND outcome = 'redirect'"
-    for event in pages.log.events(f"(kind = 'redirect' OR ({again})) AND seq <= ?", given=(pages.last,)):
-        if isinstance(event, Visit) and event.links.urls:
-            yield event.node, event.links.urls[0]
-
-
 def _about(visit: Visit, pages: Selection) -> str:
     """What is known of a page."""
-    standing = pages.standing(visit)
+    fate = pages.fate(visit)
     values = {
         "url": clean(visit.node),
         "title": line(visit.title),
@@ -75,9 +68,9 @@ def _about(visit: Visit, pages: Selection) -> str:
         "relevant": "true" if visit.worth >= pages.collection.threshold else "false",
         "language": line(visit.language),
         "fetched": iso(moment(visit.started)) or "",
-        "versions": str(standing.versions) if pages.looked_again else "",
-        "changed": iso(moment(standing.changed)) or "",
-        "standing": standing.state if pages.looked_again else "",
+        "versions": str(fate.versions) if pages.looked_again else "",
+        "changed": iso(moment(fate.changed)) or "",
+        "standing": fate.state if pages.looked_again else "",
     }
     return "".join(_data(name, value) for name, value in values.items())
 
@@ -86,13 +79,14 @@ def _data(name: str, value: str) -> str:
     return f'<data key="{name}">{escape(value)}</data>' if value else ""
 
 
-def _edges(visit: Visit, nodes: Nodes, detours: Detours) -> dict[int, tuple[float, str]]:
+def _edges(visit: Visit, source: int, addresses: Addresses, landing: NDArray[np.int32]) -> dict[int, tuple[float, str]]:
     """The pages that a page links to, each with the largest alpha and the words of that link."""
     links = visit.links
     alphas = links.alphas.tolist() or [0.0] * len(links)
-    source = int(nodes.find([visit.node])[0])
     best: dict[int, tuple[float, str]] = {}
-    for target, alpha, anchor in zip(detours.find(links.urls, nodes).tolist(), alphas, links.anchors, strict=True):
+    for url, alpha, anchor in zip(links.urls, alphas, links.anchors, strict=True):
+        number = addresses.number(url)
+        target = landing.item(number) if number >= 0 else -1
         if target < 0 or target == source:
             continue
         known = best.get(target)

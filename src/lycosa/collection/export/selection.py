@@ -12,19 +12,19 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from lycosa.collection.current import Standing, current, current_in
+from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
-from lycosa.core.types import Seed, Visit
+from lycosa.collection.view import CrawlView
+from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS, WORTH
+from lycosa.store.versions import current, current_in
 from lycosa.web.html import Document
 
 SLICE = 500
 """Events that are read before the log is let go of for a moment."""
-
-WAYS = f"(kind IN ('seed', 'redirect', 'sitemap') OR (kind = 'revisit' AND outcome = 'redirect') OR ({VERSIONS}))"
-"""Events that lead to a page."""
 
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 """Events that found a page's content: another than before, or the same."""
@@ -59,6 +59,7 @@ class Selection:
         self.copies = copies
         self.least = -math.inf if everything else collection.threshold
         self._tell = tell
+        self._parent = lru_cache(maxsize=16)(self.visit)
         self.last = sys.maxsize
         self.last = self._figure("MAX(seq)")
         self._current = f"{current_in(self.log, self.last, copies=copies)} AND {WORTH} >= ?"
@@ -96,14 +97,21 @@ class Selection:
             self._tell(doing, min(done, self.total), self.total)
             yield seq, event
 
-    def standing(self, visit: Visit) -> Standing:
-        """What has become of a page by the end of what is exported."""
-        if self.looked_again:
-            visits = self.log.events("node = ? AND seq <= ?", given=(visit.node, self.last))
-            found = Standing.of(event for event in visits if isinstance(event, Visit))
-            if found is not None:
-                return found
-        return Standing("stands", visit.started)
+    @cached_property
+    def view(self) -> CrawlView:
+        """The crawl as a whole: what led to pages, and what has become of them."""
+        self._tell("tracing links", 0, self.total)
+        return self.collection.view()
+
+    def fate(self, visit: Visit) -> Fate:
+        """What has become of a page by now."""
+        page = self.view.page(visit.node) if self.looked_again else None
+        return (page.fate if page is not None else None) or Fate("stands", visit.started)
+
+    def source(self, visit: Visit) -> tuple[str, str]:
+        """The page whose link led to this one, and the words of that link; empty where the log does not tell."""
+        found = self.view.source(self._parent, visit.node)
+        return (found[0].node, found[0].links.anchors[found[1]]) if found is not None else ("", "")
 
     def number(self, seq: int, visit: Visit) -> int:
         """Which version of its page it is, from 1."""
@@ -129,14 +137,6 @@ class Selection:
         event = next(self.log.events("seq = ?", given=(seq,)))
         assert isinstance(event, Visit)
         return event
-
-    def ways(self, doing: str) -> Iterator[tuple[int, Visit | Seed]]:
-        """All that leads to a page: seeds, redirects, sitemaps, and pages with their links, exported or not."""
-        total = self._figure("COUNT(*)", WAYS)
-        for done, (seq, event) in enumerate(self._events(WAYS)):
-            assert isinstance(event, Visit | Seed)
-            self._tell(doing, done, total)
-            yield seq, event
 
     def _events(self, where: str, *given: object) -> Iterator[tuple[int, object]]:
         after, found = 0, SLICE

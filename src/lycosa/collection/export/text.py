@@ -126,3 +126,18 @@ def _name(number: int, node: str) -> str:
     host, _, path = told.partition("-")
     slug = f"{host}-{path.replace('.', '-')}"[:80].strip("-.")
     return f"{number:06d}-{slug}.txt" if slug else f"{number:06d}.txt"
+
+
+def write_records(pages: Selection, out: IO[bytes]) -> Written:
+    """Write the records that a crawl of a search form has found: an address a line, its title after a tab, each once.
+
+    In memory are the addresses.
+    """
+    found: set[str] = set()
+    for _, visit in pages.pages():
+        for url, title in visit.data.get("records", ()):
+            if url not in found:
+                found.add(url)
+                out.write(f"{url}\t{line(str(title))}\n".encode("utf-8", "replace"))
+    told = [] if found else ["no page has records: they are what a crawl with --space search-form finds"]
+    return Written(len(found), told)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.graph import REDIRECT, SITEMAP
 from lycosa.collection.reading import Collection
-from lycosa.collection.report.breadth import REDIRECT, SITEMAP
 from lycosa.collection.report.figures import Branch, Card, Stop
-from lycosa.collection.report.ledger import host_of
-from lycosa.collection.report.linkgraph import LinkGraph
 from lycosa.collection.snippets import Mark, Snippet, snippet
+from lycosa.collection.tally import host_of
 from lycosa.collection.words import cut, said
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
@@ -37,20 +36,24 @@ ENDS = 8
 class Cards:
     """Makes cards of vertices, by reading their visits again: a few hundred, so it may take a moment each."""
 
-    def __init__(
-        self, collection: Collection, graph: LinkGraph, depth: NDArray[np.int32], marks: Sequence[Mark] = ()
-    ) -> None:
+    def __init__(self, collection: Collection, depth: NDArray[np.int32], marks: Sequence[Mark] = ()) -> None:
         self.collection = collection
-        self.graph = graph
+        self.view = collection.view()
         self.depth = depth
         self.marks = marks
-        self._number = np.cumsum(graph.is_page)
-        self.visit = lru_cache(maxsize=512)(self._visit)
+        self._number = np.cumsum(self.view.column("crawled"))
+        self._kind = self.view.column("kind")
+        self._relevant = self.view.relevant(collection.threshold)
+        self.read = lru_cache(maxsize=512)(self._read)
 
-    def _visit(self, vertex: int) -> Visit:
-        visit = next(self.collection.log.events("seq = ?", given=(int(self.graph.seq[vertex]),)))
+    def _read(self, seq: int) -> Visit:
+        visit = next(self.collection.log.events("seq = ?", given=(seq,)))
         assert isinstance(visit, Visit)
         return visit
+
+    def visit(self, vertex: int) -> Visit:
+        """The visit that first brought a vertex."""
+        return self.read(self.view.columns["first"].item(vertex))
 
     def card(self, vertex: int, *, excerpt: bool = False) -> Card:
         """What a person may want to know of a page."""
@@ -60,7 +63,7 @@ class Cards:
             visit.title[:CLIP],
             int(self._number[vertex]),
             visit.worth,
-            bool(self.graph.find[vertex]),
+            bool(self._relevant[vertex]),
             visit.score,
             int(self.depth[vertex]),
             host=host_of(visit.node),
@@ -73,31 +76,32 @@ class Cards:
 
     def tell_since(self, card: Card) -> None:
         """What has become of a page since it was found."""
-        standing = self.collection.standing(card.node)
-        if standing is not None and standing.state != "stands":
-            card.since, card.since_when = standing.state, standing.since
-        elif standing is not None and standing.changed:
-            card.since, card.since_when = "changed", standing.changed
+        page = self.view.page(card.node)
+        fate = page.fate if page is not None else None
+        if fate is not None and fate.state != "stands":
+            card.since, card.since_when = fate.state, fate.since
+        elif fate is not None and fate.changed:
+            card.since, card.since_when = "changed", fate.changed
 
     def _explain(self, card: Card, vertex: int) -> None:
         """Where its address was first seen; redirects on the way are passed over."""
-        if self.graph.kind[vertex] == SITEMAP:
+        if self._kind[vertex] == SITEMAP:
             card.origin = "start"
             return
-        while not self.graph.is_seed[vertex]:
-            child, vertex = vertex, int(self.graph.parent[vertex])
-            if vertex < 0:
-                return
-            if self.graph.kind[vertex] == REDIRECT:
-                card.redirected = True
-                continue
-            parent = self.visit(vertex)
-            card.origin = "sitemap" if self.graph.kind[vertex] == SITEMAP else "link"
-            card.parent, card.parent_title = parent.node, parent.title[:CLIP]
-            card.parent_number = int(self._number[vertex]) if card.origin == "link" else 0
-            card.anchor = _anchor(parent, self.visit(child).node)
+        trail = self.view.trail(vertex)[::-1]
+        redirects = sum(1 for _ in takewhile(lambda stop: self._kind[stop] == REDIRECT, trail[1:]))
+        card.redirected = redirects > 0
+        if redirects + 1 == len(trail):  # the way begins with itself, or with a redirect
+            card.origin = "seed" if self.view.graph.is_seed(self.view.nodes[trail[-1]]) else "unknown"
             return
-        card.origin = "seed"
+        child, above = trail[redirects : redirects + 2]
+        parent = self.visit(above)
+        card.origin = "sitemap" if self._kind[above] == SITEMAP else "link"
+        card.parent, card.parent_title = parent.node, parent.title[:CLIP]
+        card.parent_number = int(self._number[above]) if card.origin == "link" else 0
+        # A page that has changed may have had the link in a later version only.
+        holding = self.read(self.view.columns["via"].item(child))
+        card.anchor = _anchor(holding, self.view.nodes[child])
 
     def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
         """The passage of its text that says most of the topic, in pieces."""
@@ -116,7 +120,7 @@ class Cards:
         children: dict[int, list[int]] = {}
         roots: list[int] = []
         for vertex in best:
-            trail = [stop for stop in self.graph.trail(vertex) if self.graph.kind[stop] != REDIRECT]
+            trail = [stop for stop in self.view.trail(vertex) if self._kind[stop] != REDIRECT]
             if trail[0] not in roots:
                 roots.append(trail[0])
             for parent, child in pairwise(trail):

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.report.charts import Bars, Curve, Stacks
-from lycosa.collection.report.hostmap import HostMap
+from lycosa.collection.report.charts import Harvest
+from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
+from lycosa.drawing.figure import Histogram
+from lycosa.drawing.hostmap import HostMap
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -88,62 +90,6 @@ class Branch:
             if stop is not None:
                 found.append([stop])
         return found
-
-
-@dataclass(slots=True)
-class Host:
-    """What one host gave, and how it wanted to be treated."""
-
-    name: str
-    pages: int = 0
-    finds: int = 0
-    failures: int = 0
-    requests: int = 0
-    size: int = 0
-    seconds: float = 0.0
-    """Spent answering, over all requests."""
-    last_ended: float = 0.0
-    pauses: int = 0
-    paused: float = 0.0
-    shortest: float = float("inf")
-    crawl_delay: float = 0.0
-    rests: int = 0
-    """How often it could not answer and was left alone."""
-    longest_rest: float = 0.0
-
-    @property
-    def answer(self) -> float:
-        """Seconds an answer took on the average."""
-        return self.seconds / self.requests if self.requests else 0.0
-
-    @property
-    def pause(self) -> float:
-        """Seconds between an answer and the next request, on the average."""
-        return self.paused / self.pauses if self.pauses else 0.0
-
-
-@dataclass(slots=True)
-class Cause:
-    """A way in which requests failed."""
-
-    kind: str
-    outcome: str
-    count: int = 0
-    statuses: dict[int, int] = field(default_factory=dict)
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """Addresses, and what was said there."""
-    name: str = ""
-    advice: str = ""
-
-
-@dataclass(slots=True)
-class Remark:
-    """Something noted about pages."""
-
-    name: str
-    meaning: str
-    count: int
-    example: str
 
 
 @dataclass(slots=True)
@@ -242,7 +188,7 @@ class Freshness:
     returned: int = 0
     new: int = 0
     """Pages that were fetched for the first time meanwhile."""
-    chart: Stacks | None = None
+    chart: Histogram | None = None
     latest: list[Changed] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     gone_count: int = 0
@@ -294,9 +240,9 @@ class Report:
     scoreless: int = 0
     """Pages with nothing of the topic."""
     copied: int = 0
-    curve: Curve | None = None
-    scores: Bars | None = None
-    pace: Bars | None = None
+    curve: Harvest | None = None
+    scores: Histogram | None = None
+    pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
     maps: list[HostMap] = field(default_factory=list)

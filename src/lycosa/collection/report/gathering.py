@@ -1,13 +1,11 @@
-"""Read a crawl's log and find the figures of the report.
+"""Find the figures of the report.
 
-Three passes, each streaming: the log's columns (which pages there are), its events (links, hosts, failures), and then
-single visits by their number (the pages that are shown). A million pages are never in memory at once.
+They are those of the crawl's view; single visits are read by their numbers, for the pages that are shown.
 """
 
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Sequence
 from dataclasses import fields
 from heapq import nsmallest
@@ -15,26 +13,26 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
+from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
-from lycosa.collection.report import charts, hostmap
+from lycosa.collection.report import charts
 from lycosa.collection.report.cards import Cards, topic_marks
-from lycosa.collection.report.causes import EXPECTED, FINE, KINDS
-from lycosa.collection.report.figures import Copies, Host, Report
-from lycosa.collection.report.freshness import Looks
-from lycosa.collection.report.ledger import Ledger
-from lycosa.collection.report.linkgraph import LinkGraph
+from lycosa.collection.report.figures import Copies, Report
+from lycosa.collection.report.freshness import freshness
+from lycosa.collection.tally import Host, Tally
+from lycosa.collection.view import CrawlView
 from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
-from lycosa.core.types import Held, Setting, Visit
-from lycosa.store.running import is_running
+from lycosa.core.types import Held, Setting
+from lycosa.drawing import hostmap
+from lycosa.store.directory import is_running
+from lycosa.store.log import PAGES
 from lycosa.version import __version__
-from lycosa.web.robots import product
 
 BEST = 50
 """Finds that are shown."""
@@ -57,7 +55,7 @@ LANGUAGES = 12
 
 def gather(collection: Collection) -> Report:
     """All figures of a crawl, also while it runs: what is recorded after this began is left out."""
-    options, log = collection.options, collection.log
+    options = collection.options
     report = Report(
         str(collection.path),
         options.subject,
@@ -71,63 +69,41 @@ def gather(collection: Collection) -> Report:
         version=__version__,
         made=time.time(),
     )
-    last = next((int(seq) for (seq,) in log.rows("MAX(seq)", order="1") if seq is not None), 0)
-    graph = LinkGraph(log, last, collection.threshold)
-    ledger = Ledger(product(options.user_agent or "Lycosa"))
-    looks = Looks()
-    times = _read(collection, graph, ledger, looks, last)
-    order, depth = graph.breadth_first()
-    pages = np.flatnonzero(graph.is_page)
-    cards = Cards(collection, graph, depth, topic_marks(options, _learned(collection)))
+    view = collection.view()
+    tally, relevant = view.tally, view.relevant(collection.threshold)
+    pages = np.flatnonzero(view.column("crawled"))
+    worths, copies = view.column("first_worth")[pages], view.column("first_copy")[pages]
+    order, depth = view.breadth_first()
+    order = order[view.column("crawled")[order]]
+    cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
-    report.pages, report.finds = len(pages), int(graph.find.sum())
-    report.estimate = estimate(
-        graph.worth[pages[~graph.copy[pages]]], collection.threshold, len(pages), collection.probability
-    )
+    report.pages, report.finds = len(pages), int(relevant.sum())
+    report.estimate = estimate(worths[~copies], collection.threshold, len(pages), collection.probability)
     if not report.estimate.sure:
         report.unsure = questions(collection)
     report.warning = weakness(collection, len(pages))
-    report.requests, report.size, report.recovered = ledger.spent.total(), ledger.size, ledger.recovered
-    report.spent = spending(ledger.spent)
-    report.scoreless = int((graph.worth[pages] == 0).sum())
-    _tell_time(report, ledger, collection)
-    report.curve = charts.curve(graph.find[pages], graph.find[order])
-    report.scores = charts.scores(graph.worth[pages], graph.copy[pages], report.threshold)
-    report.pace = charts.pace(times, graph.find[pages], [(start, end) for start, end in ledger.crawls])
-    best = _best(collection, graph, last)
+    report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
+    report.spent = spending(tally.spent)
+    report.scoreless = int((worths == 0).sum())
+    _tell_time(report, tally, collection)
+    report.curve = charts.harvest(relevant[pages], relevant[order])
+    report.scores = charts.scores(worths, copies, report.threshold)
+    report.pace = charts.pace(
+        view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
+    )
+    best = _best(collection, view, bool(report.finds))
     report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
-    report.freshness = looks.tell(collection, last)
+    report.freshness = freshness(collection)
     if report.freshness is not None:
         for card in report.best:
             cards.tell_since(card)
     report.branches = cards.tree(best[:PATHS])
     report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
-    _tell_hosts(report, ledger, graph, best[:PATHS])
-    _tell_rest(report, ledger, graph, cards)
+    _tell_hosts(report, view, collection.threshold, best[:PATHS])
+    _tell_rest(report, collection, cards)
     report.options = _options(options)
     report.steps = _steps(report)
     return report
-
-
-def _read(collection: Collection, graph: LinkGraph, ledger: Ledger, looks: Looks, last: int) -> NDArray[np.float64]:
-    """The pass over all events; returns when each page came."""
-    times, vertex, count = array("d"), 0, len(graph)
-    for seq, event in collection.log.numbered("kind NOT IN ('seed', 'label', 'lesson') AND seq <= ?", given=(last,)):
-        if isinstance(event, Setting):
-            ledger.setting(event)
-        elif isinstance(event, Visit):
-            ours = vertex < count and graph.seq[vertex] == seq
-            number = ledger.visit(event, bool(ours and graph.find[vertex]))
-            if ours:
-                graph.host[vertex] = number
-                graph.add_links(vertex, event.links.urls)
-                vertex += 1
-            looks.visit(event)
-            if event.kind == "revisit":
-                graph.add_later(seq, event.node, event.links.urls)
-            if event.is_page:
-                times.append(event.ended)
-    return np.array(times, np.float64)
 
 
 def _learned(collection: Collection) -> list[str]:
@@ -136,15 +112,15 @@ def _learned(collection: Collection) -> list[str]:
     return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
-def _best(collection: Collection, graph: LinkGraph, last: int) -> list[int]:
+def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[int]:
     """The best of the relevant pages; where there are none, the pages that came closest."""
-    line = collection.threshold if graph.find.any() else 0.0
-    best = best_of(collection.log, BEST, at_least=line, last=last, first_versions=True)
-    return [int(np.searchsorted(graph.seq, seq)) for seq, _ in best]
+    line = collection.threshold if any_relevant else 0.0
+    best = best_of(collection.log, BEST, at_least=line, last=view.seq, first_versions=True)
+    return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
-def _tell_time(report: Report, ledger: Ledger, collection: Collection) -> None:
-    runs = ledger.crawls
+def _tell_time(report: Report, tally: Tally, collection: Collection) -> None:
+    runs = tally.crawls
     report.runs = len(runs)
     if runs:
         report.began, report.ended = runs[0][0], max(end for _, end in runs)
@@ -158,13 +134,13 @@ def _tell_time(report: Report, ledger: Ledger, collection: Collection) -> None:
     report.held_then = not report.ending
 
 
-def _tell_hosts(report: Report, ledger: Ledger, graph: LinkGraph, best: Sequence[int]) -> None:
+def _tell_hosts(report: Report, view: CrawlView, threshold: float, best: Sequence[int]) -> None:
     """The table of hosts, and the map."""
-    hosts = list(ledger.hosts.values())  # by number: in the order in which they were met
+    hosts, host_of = view.hosts(threshold), view.column("host_number")
     report.host_count = sum(host.pages > 0 for host in hosts)
     report.hosts = nsmallest(HOSTS, hosts, key=_importance)
-    seeds = {int(graph.host[vertex]) for vertex in graph.seeds}
-    trails = {way for vertex in best for way in pairwise(graph.host[graph.trail(vertex)].tolist()) if way[0] != way[1]}
+    seeds = {int(host_of[vertex]) for vertex in view.graph.seed_vertices()}
+    trails = {way for vertex in best for way in pairwise(host_of[view.trail(vertex)].tolist()) if way[0] != way[1]}
     largest = nsmallest(MAPPED, range(len(hosts)), key=lambda number: _importance(hosts[number]))
     first = nsmallest(MAPPED // 4, seeds, key=lambda number: _importance(hosts[number]))
     needed = [*[number for way in sorted(trails) for number in way], *first]
@@ -173,43 +149,51 @@ def _tell_hosts(report: Report, ledger: Ledger, graph: LinkGraph, best: Sequence
     dots = [
         hostmap.Dot(hosts[number].name, hosts[number].pages, hosts[number].finds, number in seeds) for number in shown
     ]
-    ways = _ways(graph, place, len(hosts))
+    ways = _ways(view, place, len(hosts))
     trails = {(place[a], place[b]) for a, b in trails if (place.get(a, -1), place.get(b, -1)) in ways}
     maps = (hostmap.draw(dots, ways, trails, canvas) for canvas in (hostmap.WIDE, hostmap.NARROW))
     report.maps = [drawn for drawn in maps if drawn is not None]
 
 
-def _ways(graph: LinkGraph, place: dict[int, int], count: int) -> dict[tuple[int, int], int]:
+def _ways(view: CrawlView, place: dict[int, int], count: int) -> dict[tuple[int, int], int]:
     """How many pages were first seen on one host and lie on another, for the hosts that have a place."""
-    children = np.flatnonzero(graph.is_page & (graph.parent >= 0))
+    parent, host = view.column("parent"), view.column("host_number")
+    children = np.flatnonzero(view.column("crawled") & (parent >= 0))
     position = np.full(count + 1, -1)
     position[list(place)] = list(place.values())
-    start, end = position[graph.host[graph.parent[children]]], position[graph.host[children]]
+    start, end = position[host[parent[children]]], position[host[children]]
     across = (start >= 0) & (end >= 0) & (start != end)
     pairs, counts = np.unique(start[across] * len(place) + end[across], return_counts=True)
-    found = zip(pairs.tolist(), counts.tolist(), strict=True)
-    return {divmod(pair, len(place)): number for pair, number in found}
+    return {divmod(pair, len(place)): number for pair, number in zip(pairs.tolist(), counts.tolist(), strict=True)}
 
 
 def _importance(host: Host) -> tuple[int, int, int, str]:
     return -host.pages, -host.finds, -host.requests, host.name
 
 
-def _tell_rest(report: Report, ledger: Ledger, graph: LinkGraph, cards: Cards) -> None:
-    report.causes = sorted(ledger.causes.values(), key=lambda cause: (-cause.count, cause.name))
+def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
+    view, tally = collection.view(), collection.view().tally
+    report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
     for kind, meaning in KINDS.items():
-        ended = {key: number for key, number in ledger.kinds.items() if key[0] == kind}
+        ended = {key: number for key, number in tally.kinds.items() if key[0] == kind}
         good = sum(number for key, number in ended.items() if key[1] in FINE or key in EXPECTED)
         if ended:
             report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
-    report.languages = [
-        (code, count, ledger.found_languages[code]) for code, count in ledger.languages.most_common(LANGUAGES)
-    ]
-    report.remarks = sorted(ledger.flags.values(), key=lambda remark: (-remark.count, remark.name))
-    report.copied = int(graph.copy[graph.is_page].sum())
-    for vertex, count, example in graph.most_copied(COPIES):
-        original = cards.card(vertex)
-        report.copies.append(Copies(original.node, original.title, count, cards.visit(example).node))
+    relevant = view.relevant_by_language(collection.threshold)
+    report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(LANGUAGES)]
+    report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
+    report.copied = int(view.column("first_copy")[view.column("crawled")].sum())
+    copied = collection.log.rows(
+        "same, COUNT(*), MIN(seq)",
+        f"{PAGES} AND same != '' AND seq <= ? GROUP BY same",
+        f"COUNT(*) DESC, MIN(seq) LIMIT {COPIES}",
+        (view.seq,),
+    )
+    for node, count, example in list(copied):
+        original = view.page(node)
+        if original is not None:
+            card = cards.card(original.number)
+            report.copies.append(Copies(card.node, card.title, count, cards.read(example).node))
 
 
 def _options(options: Options) -> list[tuple[str, str, str]]:

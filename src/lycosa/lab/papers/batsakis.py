@@ -88,7 +88,7 @@ def findings(bench: Bench) -> Findings:
     remarks += [f"{one.experiment.name}: {remark}" for one in (words, learned) for remark in one.remarks]
     evaluator = Evaluator(bench.index, bench.random_seed)
     measures = (FOUND, evaluator.above, evaluator.similarity)
-    groups = [
+    classic, semantic, learning = groups = [
         Comparison.of("Batsakis 2007", labels, [results], grid(plan.budget), measures)
         for labels, results in zip(GROUPS.values(), (words, words, learned), strict=True)
     ]
@@ -97,12 +97,12 @@ def findings(bench: Bench) -> Findings:
         parts += _figures(number, title, group, evaluator)
     return Findings(
         "batsakis", PAPERS["batsakis"], [*parts, _ends(groups, evaluator), evaluator.table()],
-        claims_of(*groups, evaluator),
+        claims_of(classic, semantic, learning, evaluator),
         f"Crawls of {plan.budget:,} pages each from one page that is two links or more from every relevant one, for "
-        f"{groups[0].topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
-        bench.corpus, how_weighed(groups[0].topics) + remarks,
+        bench.corpus, how_weighed(classic.topics) + remarks,
     )  # fmt: skip
 
 

@@ -187,8 +187,8 @@ def pairs(results: Results, mode: Mode, budget: int) -> list[Pair]:
             continue
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
-        ratios = [float(harvest(results.gains(each, mode), budget)) for each in (one, other)]
-        rows.append(Pair(one.subject, one.seed_set + 1, *ratios, 100 * overlap(a, b), *exclusive(a, b, truth)))
+        base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
+        rows.append(Pair(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *exclusive(a, b, truth)))
     return rows
 
 
@@ -245,7 +245,9 @@ def _family(crawled: Crawled) -> Table:
     """All three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
     for where, results in (("on the topic", crawled.table), ("off the topic", crawled.tunnel)):
-        for name, label in CRAWLERS.items() if results else ():
+        if results is None:
+            continue
+        for name, label in CRAWLERS.items():
             row: list[Cell] = [label, where]
             runs = results.select(name)
             for mode in JUDGES:

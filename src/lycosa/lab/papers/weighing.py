@@ -330,13 +330,13 @@ class Comparison:
         was nothing to catch up with.
         """
         numbers = self.by[by]
-        budgets = numbers.budgets[max(0, len(numbers.budgets) // 4 - 1)], numbers.end
-        gaps = [numbers.at(ahead, budget) - numbers.at(behind, budget) for budget in budgets]
-        shrunk = paired(*gaps, groups=numbers.groups)
-        first, last = (interval(gap, draws=1, groups=numbers.groups).mean for gap in gaps)
+        quarter = numbers.budgets[max(0, len(numbers.budgets) // 4 - 1)]
+        early, late = (numbers.at(ahead, budget) - numbers.at(behind, budget) for budget in (quarter, numbers.end))
+        shrunk = paired(early, late, groups=numbers.groups)
+        first, last = (interval(gap, draws=1, groups=numbers.groups).mean for gap in (early, late))
         evidence = (
             f"{self.labels.get(ahead, ahead)} less {self.labels.get(behind, behind)}: {first:+.3f} after "
-            f"{budgets[0]:,} pages, {last:+.3f} after {budgets[1]:,}; the gap shrank by {told(shrunk)}."
+            f"{quarter:,} pages, {last:+.3f} after {numbers.end:,}; the gap shrank by {told(shrunk)}."
         )
         if first <= 0:
             return self.untested(text, where, f"There was no gap to close.\n{evidence}")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
-from lycosa.collection.crawlgraph import draw
+from lycosa.collection.rows import PageRow
 from lycosa.people import feedback
 from lycosa.server.api.crawls import told
 from lycosa.server.events import EventStream, Feed
@@ -21,6 +21,9 @@ from lycosa.server.who import AskedCrawl, crawl_to
 router = APIRouter(tags=["live"])
 
 LAST = 2**62
+
+MOST = 400
+"""Nodes of a drawing: more can't be told apart."""
 
 
 class GraphNode(BaseModel):
@@ -105,10 +108,9 @@ def show_graph(
         threshold = shelf.threshold
         good = [page for page in pages if is_found(page, float(scores[page.place]), threshold, labels)]
         good.sort(key=lambda page: (-float(scores[page.place]), page.first))
-    with explained():
-        drawing = draw(shelf, good[:best], more=len(good) > best)
+    ways = shelf.ways(good[:best], MOST)
     nodes = []
-    for page, depth in zip(drawing.nodes, drawing.depths, strict=True):
+    for page, depth in ((PageRow(shelf, vertex), depth) for vertex, depth in ways.depths.items()):
         score = float(scores[page.place]) if page.place >= 0 else 0.0
         nodes.append(
             GraphNode(
@@ -117,14 +119,16 @@ def show_graph(
                 title=page.title,
                 score=round(score, 6),
                 found=page.place >= 0 and is_found(page, score, threshold, labels),
-                seed=shelf.ways.is_seed(page.node),
+                seed=shelf.graph.is_seed(page.node),
                 host=page.host,
                 depth=depth,
                 label=label_of(labels, page.node),
             )
         )
-    edges = [
-        GraphEdge(source=nodes[edge.source].id, target=nodes[edge.target].id, anchor=edge.anchor)
-        for edge in drawing.edges
-    ]
-    return Graph(nodes=nodes, edges=edges, truncated=drawing.truncated)
+    edges = []
+    if ways.steps:
+        with explained(), shelf.reading() as log:
+            for source, target in ways.steps:
+                anchor = shelf.origin(log, shelf.nodes[target]).anchor
+                edges.append(GraphEdge(source=str(source), target=str(target), anchor=anchor))
+    return Graph(nodes=nodes, edges=edges, truncated=ways.truncated or len(good) > best)

@@ -13,9 +13,9 @@ from lycosa.collection.asking import questions
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.filters import Filters
 from lycosa.collection.reading import INFLATED, Collection
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.shelved import Shelved
-from lycosa.collection.tracing import links_of, spellings
+from lycosa.collection.rows import PageRow
+from lycosa.collection.tracing import spellings
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.people import feedback
@@ -195,7 +195,7 @@ def show_page(request: Request, url: Address, asked: AskedCrawl = crawl_to("read
             last.links.keep(LINKS)
             links = [
                 PageLink(url=link.url, anchor=link.anchor, alpha=link.alpha, state=link.state)
-                for link in links_of(collection, last)
+                for link in held.shelf.links(last)
             ]
     return WholePage(**told.model_dump(), versions=versions, links=links, terms=_terms(held.shelf, page))
 
@@ -273,7 +273,7 @@ def _keeps_history(site: Site, person: str) -> bool:
     return not (isinstance(preferences, dict) and preferences.get("history") is False)
 
 
-def _page(held: Held, url: str) -> Shelved:
+def _page(held: Held, url: str) -> PageRow:
     for node in spellings(url.encode("utf-8", "replace").decode()):
         page = held.shelf.page(node)
         if page is not None:
@@ -281,7 +281,7 @@ def _page(held: Held, url: str) -> Shelved:
     raise HTTPException(404, "this crawl has no such page")
 
 
-def _collection(shelf: Shelf) -> Collection:
+def _collection(shelf: CrawlView) -> Collection:
     found = collection_of(shelf)
     if found is None:
         raise HTTPException(404, "this crawl has no such page")
@@ -294,7 +294,7 @@ def _version(seq: int, visit: Visit) -> Version:
     return Version(seq=seq, started=visit.started, size=visit.size, status=visit.status, what=what, kind=kind)
 
 
-def _terms(shelf: Shelf, page: Shelved) -> list[Term]:
+def _terms(shelf: CrawlView, page: PageRow) -> list[Term]:
     with shelf.lock:
         ids, counts = page.terms
         best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:TERMS]

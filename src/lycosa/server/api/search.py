@@ -10,8 +10,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.results import Hit
-from lycosa.collection.searching import Search
+from lycosa.collection.searching import Hit, Search
 from lycosa.core.errors import LycosaError
 from lycosa.people import feedback
 from lycosa.people.typed import line

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lycosa.lab.findings import INDEPENDENT, Claim, Findings
+from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.gouriten import claims
 from lycosa.lab.papers.gouriten.claims import LONG_RUN, on
@@ -58,13 +58,14 @@ def findings(bench: Bench) -> Findings:
     for graph in graphs:
         fits.add(graph.name, graph.guide)
     forced = Forced(bench, crawls)
+    parts: list[Table | Figure] = [
+        table_1(graphs), *altered.figures(), table_2(crawls), *fits.tables(), forced.table_5(), *forced.figures_2(),
+        table_6(crawls), *figures_3(crawls), table_7(crawls), table_beyond(crawls),
+    ]  # fmt: skip
+    if labelled.results:
+        parts += [*figures_3(labelled), table_7(labelled)]
     return Findings(
-        "gouriten", PAPERS["gouriten"],
-        [
-            table_1(graphs), *altered.figures(), table_2(crawls), *fits.tables(), forced.table_5(),
-            *forced.figures_2(), table_6(crawls), *figures_3(crawls), table_7(crawls), table_beyond(crawls),
-            *([*figures_3(labelled), table_7(labelled)] if labelled.results else []),
-        ],
+        "gouriten", PAPERS["gouriten"], parts,
         list(all_claims(altered, crawls, fits, forced)),
         f"Estimators of what a node not yet fetched is worth, on {len(graphs)} graphs: "
         f"{', '.join(graph.name for graph in graphs)}. The paper's own graphs "

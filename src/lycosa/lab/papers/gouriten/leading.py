@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lycosa.collection.report.page import many
+from lycosa.drawing.formats import many
 from lycosa.lab.certainty import curve
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.papers import Bench

@@ -1,4 +1,4 @@
-"""The pages of a crawl as a graph: breadth-first order, distances, ways, copies; each worked out by hand."""
+"""The pages of a crawl as a graph: breadth-first order, distances, ways; each worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-
-from lycosa.collection.report.linkgraph import LinkGraph
-from lycosa.core.types import Event, Links, Seed, Visit
-from lycosa.store.log import NAME, SqliteLog
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from report.synthetic import page, redirect, write
 
-Maker = Callable[[Iterable[Event]], tuple[LinkGraph, list[str]]]
+from lycosa.collection.graph import Addresses
+from lycosa.collection.view import CrawlView
+from lycosa.core.types import Event, Links, Seed, Visit
+
+Maker = Callable[[Iterable[Event]], tuple[CrawlView, list[str]]]
 
 
 @pytest.fixture
 def graph_of(tmp_path: Path) -> Maker:
-    """Makes a graph of events, and lists the names of its vertices."""
+    """Makes a view of events, and lists the names of its vertices."""
 
-    def make(events: Iterable[Event]) -> tuple[LinkGraph, list[str]]:
-        path = write(tmp_path / "crawl", events)
-        log = SqliteLog(path / NAME, readonly=True)
-        graph = LinkGraph(log, 10**9, 0.5)
-        for vertex, visit in enumerate(v for v in log if isinstance(v, Visit) and v.outcome in ("ok", "redirect")):
-            graph.add_links(vertex, visit.links.urls)
-        names = [node for (node,) in log.rows("node", "kind IN ('page', 'redirect', 'sitemap') AND outcome != 'gone'")]
-        log.close()
-        return graph, names
+    def make(events: Iterable[Event]) -> tuple[CrawlView, list[str]]:
+        view = CrawlView(write(tmp_path / "crawl", events), content=False)
+        view.catch_up()
+        return view, view.nodes
 
     return make
 
@@ -67,7 +64,7 @@ def test_the_way_is_by_which_a_page_was_first_seen(graph_of: Maker) -> None:
 def test_a_page_that_links_later_is_no_parent(graph_of: Maker) -> None:
     """A link that was recorded after the page it leads to does not explain it."""
     graph, _ = graph_of([Seed("a"), page("a"), page("b"), page("c", to=["b", "a"])])
-    assert [-1, -1, -1] == graph.parent.tolist()
+    assert [-1, -1, -1] == graph.column("parent").tolist()
 
 
 def test_a_seed_stays_where_ways_begin(graph_of: Maker) -> None:
@@ -112,36 +109,32 @@ def test_sitemaps_are_beginnings(graph_of: Maker) -> None:
 
 
 def test_a_page_recorded_twice(graph_of: Maker) -> None:
-    """A page that was fetched twice is known by its first visit; the second comes last."""
-    graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b"), page("b"), page("c")])
-    order, _ = graph.breadth_first()
-    assert [0, 1, 2, 3] == order.tolist()
-    assert ["a", "b", "b", "c"] == names
+    """A page that was fetched twice is one page, as its last visit found it."""
+    graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b", 0.1), page("b", 0.9, to=["c"]), page("c")])
+    assert ["a", "b", "c"] == names
+    assert [0.0, 0.9, 0.0] == graph.column("worth").tolist()
+    assert [0, 1, 2] == graph.trail(2)
 
 
 def test_failures_are_no_vertices(graph_of: Maker) -> None:
     """Only what brought a page or a redirect is in the graph."""
     graph, names = graph_of([Seed("a"), Visit("a", "page", "gone", 0), page("b")])
     assert ["b"] == names
-    assert [] == graph.seeds
+    assert [] == graph.graph.seed_vertices()
     assert 1 == len(graph)
 
 
-def test_finds_and_copies(graph_of: Maker) -> None:
-    """A find reaches the threshold and is no copy; the most copied page comes first, with one of its copies."""
-    copies = [page(f"copy {i}", 0.9, same_as="a" if i else "b") for i in range(4)]
-    graph, names = graph_of([page("a", 0.5), page("b", 0.49), *copies])
-    assert ["a"] == [names[vertex] for vertex in graph.find.nonzero()[0]]
-    told = [(names[original], count, names[example]) for original, count, example in graph.most_copied(5)]
-    assert [("a", 3, "copy 1"), ("b", 1, "copy 0")] == told
-    assert 1 == len(graph.most_copied(1))
+def test_relevant_pages_and_copies(graph_of: Maker) -> None:
+    """A relevant page reaches the threshold and is no copy."""
+    graph, names = graph_of([page("a", 0.5), page("b", 0.49), page("copy", 0.9, same_as="a")])
+    assert ["a"] == [names[vertex] for vertex in graph.relevant(0.5).nonzero()[0]]
 
 
 def test_an_empty_log(graph_of: Maker) -> None:
     """A crawl without pages has an empty graph."""
     graph, _ = graph_of([Seed("a")])
     order, depth = graph.breadth_first()
-    assert ([], [], []) == (order.tolist(), depth.tolist(), graph.most_copied(3))
+    assert ([], []) == (order.tolist(), depth.tolist())
 
 
 def test_order_equals_a_plain_queue(graph_of: Maker) -> None:
@@ -154,3 +147,16 @@ def test_order_equals_a_plain_queue(graph_of: Maker) -> None:
         at += 1
     rest = [node for node in links if node not in queue]
     assert queue + rest == [names[vertex] for vertex in graph.breadth_first()[0]]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.integers(0, 3_000).map(str), max_size=60), max_size=40))
+def test_an_address_keeps_its_number(batches: list[list[str]]) -> None:
+    """Numbers are given once, from 0, without gaps, however the table grows."""
+    addresses, known = Addresses(), dict[str, int]()
+    for batch in batches:
+        for name, number in zip(batch, addresses.numbers(batch).tolist(), strict=True):
+            assert known.setdefault(name, number) == number
+    assert set(range(len(known))) == set(known.values())
+    assert all(number == addresses.number(name) for name, number in known.items())
+    assert -1 == addresses.number("never seen")

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection import shelf as module
+from lycosa.collection import following
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.gathering import gather
-from lycosa.collection.shelf import Shelf
-from lycosa.collection.tracing import origin_of
+from lycosa.collection.rows import COLUMNS
+from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Label, Lesson, Links, Visit
 from lycosa.store.directory import Directory
@@ -35,35 +35,35 @@ def small(path: Path) -> None:
         crawl.page(C, html("Reefs", "coral reefs and corals"), 0.3, same_as=A)
 
 
-def nodes(shelf: Shelf) -> list[str]:
-    return [page.node for page in shelf.pages()]
+def nodes(view: CrawlView) -> list[str]:
+    return [page.node for page in view.pages()]
 
 
 def test_a_crawl_that_has_not_begun_is_an_empty_shelf(tmp_path: Path) -> None:
     """A directory that does not exist has no pages, and that is no error."""
-    shelf = Shelf(tmp_path / "none")
-    assert 0 == shelf.catch_up()
-    assert [] == shelf.pages()
-    assert [] == shelf.harvest().pages
-    assert 0.0 == shelf.rate(EPOCH)
+    view = CrawlView(tmp_path / "none")
+    assert 0 == view.catch_up()
+    assert [] == view.pages()
+    assert [] == view.harvest().pages
+    assert 0.0 == view.rate(EPOCH)
 
 
 def test_pages_of_a_crawl(tmp_path: Path) -> None:
     """Pages stand in the order of the log; those that repeat another are left out unless they are asked for."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
-    assert 8 == shelf.catch_up()
-    assert [A, B, D] == nodes(shelf)
-    assert [A, B, D, C] == [page.node for page in shelf.pages(copies=True)]
-    assert THRESHOLD == shelf.threshold
-    assert (("coral",), [2, 0, 3]) == (shelf.topic, [page.frequency for page in shelf.pages()])
-    assert shelf.page(GONE) is None
-    assert shelf.page(D + "-old") is None
+    view = CrawlView(tmp_path / "c")
+    assert 8 == view.catch_up()
+    assert [A, B, D] == nodes(view)
+    assert [A, B, D, C] == [page.node for page in view.pages(copies=True)]
+    assert THRESHOLD == view.threshold
+    assert (("coral",), [2, 0, 3]) == (view.topic, [page.frequency for page in view.pages()])
+    assert view.page(GONE) is None
+    assert view.page(D + "-old") is None
 
 
 def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> None:
-    """A shelf that looks after every event has in the end what one has that reads all at once."""
-    followed = Shelf(tmp_path / "c")
+    """A view that looks after every event has in the end what one has that reads all at once."""
+    followed = CrawlView(tmp_path / "c")
     crawl = Revisited(tmp_path / "c")
     crawl.seed(A)
     for day in range(1, 4):
@@ -74,9 +74,12 @@ def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> N
     crawl.gone(f"{A}3", 6.0)
     followed.catch_up()
     crawl.close()
-    fresh = Shelf(tmp_path / "c")
+    fresh = CrawlView(tmp_path / "c")
     fresh.catch_up()
-    assert fresh.vertices == followed.vertices
+    assert fresh.nodes == followed.nodes
+    for name in COLUMNS:
+        assert fresh.column(name).tolist() == followed.column(name).tolist(), name
+    assert (fresh.titles, fresh.terms, fresh.fates) == (followed.titles, followed.terms, followed.fates)
     assert fresh.seq == followed.seq
     assert fresh.harvest() == followed.harvest()
     assert list(fresh.words) == list(followed.words)
@@ -85,10 +88,10 @@ def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> N
 def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking in few events at a time leads to the same pages."""
     small(tmp_path / "c")
-    monkeypatch.setattr(module, "STEP", 2)
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    assert [A, B, D] == nodes(shelf)
+    monkeypatch.setattr(following, "STEP", 2)
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    assert [A, B, D] == nodes(view)
 
 
 def test_what_became_of_pages(tmp_path: Path) -> None:
@@ -100,39 +103,48 @@ def test_what_became_of_pages(tmp_path: Path) -> None:
         crawl.unmodified(A, 2.0)
         crawl.gone(B, 3.0)
         crawl.moved(C, D, 4.0)
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    first, second, third = shelf.pages()
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    first, second, third = view.pages()
     assert ("Other reefs", 0.7, EPOCH + DAY, EPOCH + DAY) == (first.title, first.beta, first.started, first.changed)
     assert ["stands", "vanished", "moved"] == [first.state, second.state, third.state]
     with Collection(tmp_path / "c") as collection:
-        assert [collection.standing(page.node) for page in shelf.pages()] == [page.standing for page in shelf.pages()]
+        assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
-def test_why_a_page_was_fetched_is_what_the_trace_says(tmp_path: Path) -> None:
-    """Seed, link with its words, and redirect are told as a pass over the log tells them."""
+def test_why_a_page_was_fetched(tmp_path: Path) -> None:
+    """Seed, link with its words, and redirect; also of what was not there."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
     with Collection(tmp_path / "c") as collection:
-        for node in (A, B, C, D, GONE):
-            assert origin_of(collection, node) == shelf.origin(collection.log, node)
-        assert ("redirect", D + "-old") == (lambda why: (why.kind, why.parent))(shelf.origin(collection.log, D))
-    page = shelf.page(D)
+        origins = {node: view.origin(collection.log, node) for node in (A, B, C, D, GONE, "http://else.test/")}
+    assert {
+        A: Origin("seed"),
+        B: Origin("link", A, "Reefs", f"to {B}", 0.5),
+        C: Origin("link", A, "Reefs", f"to {C}", 0.5),
+        D: Origin("redirect", D + "-old"),
+        GONE: Origin("link", A, "Reefs", f"to {GONE}", 0.5),
+        "http://else.test/": Origin(""),
+    } == origins
+    assert ["fetched", "fetched", "redirect", "gone", "not fetched"] == [
+        view.state(node) for node in (A, D, D + "-old", GONE, "http://else.test/")
+    ]
+    page = view.page(D)
     assert page is not None
     assert 0.75 == page.pick
-    assert [A, B, D + "-old", D] == [vertex.node for vertex in shelf.trail(page)]
+    assert [A, B, D + "-old", D] == [view.nodes[vertex] for vertex in view.trail(page.number)]
 
 
 def test_the_curve_is_the_reports(tmp_path: Path) -> None:
     """Both curves are those of the crawl's report, which reads the whole log for it."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
     with Collection(tmp_path / "c") as collection:
         curve = gather(collection).curve
     assert curve is not None
-    drawn = shelf.harvest()
+    drawn = view.harvest()
     assert [0, 1, 2, 3, 4] == drawn.pages
     assert [0, 1, 1, 2, 2] == drawn.found == list(curve.found)
     assert [0, 1, 1, 1, 2] == drawn.breadth == list(curve.breadth)
@@ -143,9 +155,9 @@ def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None
     with revisited(tmp_path / "c", archive=False) as crawl:
         for number in range(30):
             crawl.page(f"{A}{number}", html("Page", "coral"))
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    drawn = shelf.harvest(points=10)
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    drawn = view.harvest(points=10)
     assert 10 == len(drawn.pages) == len(drawn.found) == len(drawn.breadth)
     assert (30, 30) == (drawn.pages[-1], drawn.found[-1])
 
@@ -153,44 +165,44 @@ def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None
 def test_errors_and_hosts_are_counted(tmp_path: Path) -> None:
     """What failed is known by its cause."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    assert [("gone", 1)] == [(cause.outcome, cause.count) for cause in shelf.ledger.causes.values()]
-    assert 4 == shelf.ledger.hosts["reef.test"].pages
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    assert [("gone", 1)] == [(cause.outcome, cause.count) for cause in view.tally.causes.values()]
+    assert 4 == view.tally.hosts["reef.test"].pages
 
 
 def test_a_directory_made_anew_is_read_anew(tmp_path: Path) -> None:
     """Nothing of the crawl that was there before is left, and whoever held numbers of it can tell."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
     shutil.rmtree(tmp_path / "c")
-    assert (0, []) == (shelf.catch_up(), shelf.pages())
-    before = shelf.generation
+    assert (0, []) == (view.catch_up(), view.pages())
+    before = view.generation
     with revisited(tmp_path / "c") as crawl:
         crawl.page(D, html("Atolls", "coral"))
-    shelf.catch_up()
-    assert [D] == nodes(shelf)
+    view.catch_up()
+    assert [D] == nodes(view)
     assert 1 == before
 
 
 def test_a_damaged_log_is_told(tmp_path: Path) -> None:
     """An event that can't be read is an error with the file's name; what came before it stays."""
     small(tmp_path / "c")
-    shelf = Shelf(tmp_path / "c")
+    view = CrawlView(tmp_path / "c")
     db = sqlite3.connect(tmp_path / "c" / NAME)
     with db:
         db.execute("UPDATE event SET body = X'00' WHERE seq = 4")
     db.close()
     with pytest.raises(DamagedError, match=NAME):
-        shelf.catch_up()
-    assert 3 == shelf.seq
-    assert [A] == nodes(shelf)
+        view.catch_up()
+    assert 3 == view.seq
+    assert [A] == nodes(view)
 
 
 def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
     """Threads that catch up beside a running writer see every page once, in order."""
-    shelf = Shelf(tmp_path / "c")
+    view = CrawlView(tmp_path / "c")
     crawl = Revisited(tmp_path / "c", archive=False)
     done = threading.Event()
     failed: list[Exception] = []
@@ -198,8 +210,8 @@ def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
     def follow() -> None:
         try:
             while not done.is_set():
-                shelf.catch_up()
-                seen = nodes(shelf)
+                view.catch_up()
+                seen = nodes(view)
                 assert [f"{A}{number}" for number in range(len(seen))] == seen
         except Exception as error:
             failed.append(error)
@@ -213,9 +225,9 @@ def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     crawl.close()
-    shelf.catch_up()
+    view.catch_up()
     assert [] == failed
-    assert 60 == len(shelf.pages())
+    assert 60 == len(view.pages())
 
 
 def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
@@ -223,24 +235,24 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     crawl = Revisited(tmp_path / "c")
     crawl.page(A, html("Reefs", "coral polyps"), 0.0)
     crawl.page(B, html("Shop", "coral jewellery"), 1.0, beta=0.4)
-    shelf = Shelf(tmp_path / "c")
-    shelf.catch_up()
-    assert [0.5, 0.4] == [page.worth for page in shelf.pages()]
-    assert [0, 1, 2] == shelf.harvest().found
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    assert [0.5, 0.4] == [page.worth for page in view.pages()]
+    assert [0, 1, 2] == view.harvest().found
     with crawl.log.together():
         crawl.log.append(Lesson("judge", {}))
         crawl.log.rate(np.array([0.75, 0.0]))
     crawl.page(C, html("Atolls", "coral atolls"), 2.0, beta=0.3)
-    shelf.catch_up()
-    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.beta, page.worth) for page in shelf.pages()]
-    shelf._redraw = 0.0
-    assert [0, 1, 1, 2] == shelf.harvest().found
-    assert 2 == shelf.ledger.hosts["reef.test"].finds == shelf.ledger.found_languages["en"]
+    view.catch_up()
+    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.beta, page.worth) for page in view.pages()]
+    view._redraw = 0.0
+    assert [0, 1, 1, 2] == view.harvest().found
+    assert ([2], 2) == ([host.finds for host in view.hosts()], view.relevant_by_language()["en"])
     with crawl.log.together():
         crawl.log.append(Label(B, True))
         crawl.log.rate(np.array([0.75, 0.9, 0.3]))
-    shelf.catch_up()
-    assert [0.75, 0.9, 0.3] == [page.worth for page in shelf.pages()]
+    view.catch_up()
+    assert [0.75, 0.9, 0.3] == [page.worth for page in view.pages()]
     crawl.close()
 
 
@@ -249,16 +261,16 @@ def test_other_words(tmp_path: Path) -> None:
     crawl = Revisited(tmp_path / "crawl")
     crawl.page("http://a.test/", html("A", "coral polyps, coral and a train"))
     crawl.close()
-    shelf = Shelf(tmp_path / "crawl")
-    shelf.catch_up()
-    before = shelf.page("http://a.test/")
+    view = CrawlView(tmp_path / "crawl")
+    view.catch_up()
+    before = view.page("http://a.test/")
     assert before is not None
     assert 2 == before.frequency
     opened = Directory.open(tmp_path / "crawl")
     opened.options = replace(opened.options, topic="trains")
     opened.save()
     opened.close()
-    shelf.catch_up()
-    after = shelf.page("http://a.test/")
+    view.catch_up()
+    after = view.page("http://a.test/")
     assert after is not None
-    assert (("train",), 1) == (shelf.topic, after.frequency)
+    assert (("train",), 1) == (view.topic, after.frequency)

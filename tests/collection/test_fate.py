@@ -81,10 +81,10 @@ def test_a_mirror_that_changes_first_does_not_take_both_away(tmp_path: Path) -> 
         assert [B] == [visit.node for _, visit in collection.pages()]
 
 
-def test_standing_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
+def test_fate_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
     """Stands, vanished or moved, and since when; a look in vain tells nothing, nor does a cosmetic change count."""
     with Collection(made(tmp_path / "crawl")) as collection:
-        found = {url: collection.standing(url) for url in (A, B, C, D, "http://a.test/never")}
+        found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
         told = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
         assert {A: ("stands", 4, 3, 2), B: ("vanished", 1, 1, 2), C: ("moved", 2, 1, 1), D: ("stands", 0, 1, 1)} == told
@@ -102,9 +102,9 @@ def test_what_returns_stands_again(tmp_path: Path) -> None:
         crawl.gone(A, 1)
         crawl.changed(A, html("A", "Here"), 3, what="returned")
     with Collection(tmp_path / "crawl") as collection:
-        standing = collection.standing(A)
-        assert standing is not None
-        assert ("stands", EPOCH + 3 * DAY, 2) == (standing.state, standing.since, standing.versions)
+        fate = collection.fate(A)
+        assert fate is not None
+        assert ("stands", EPOCH + 3 * DAY, 2) == (fate.state, fate.since, fate.versions)
 
 
 def test_without_revisits_pages_are_what_they_were(tmp_path: Path) -> None:

@@ -1,0 +1,316 @@
+"""The graph of a crawl: every address that it has seen, what first led there, and the links of what was fetched.
+
+An address is a number, by its hash; its text is not kept. A vertex is a page, a redirect or a list of addresses that
+was fetched; vertices are numbered in the order of the log. Links to what nobody has fetched are kept, too: it may be
+fetched yet. An address takes about 45 bytes, a link 4. (A crawl of ten thousand pages sees a million addresses.)
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.table import MAX_HOPS
+from lycosa.core.types import Outcome
+
+PAGE, REDIRECT, SITEMAP = 0, 1, 2
+"""What a vertex is. Only pages count; the others are ways to them."""
+
+FULL = 0.6
+"""Share of the places of a table of addresses that are taken before it grows."""
+
+AT_ONCE = 20_000
+"""Vertices whose links are looked at together: more would only take memory."""
+
+FAR = np.iinfo(np.int32).max
+"""The depth of what is not known to be reached from a seed."""
+
+OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))
+"""How the last visit of an address ended, by number; 0: there was none."""
+
+
+class Addresses:
+    """Numbers from 0, as addresses come; two of a million share one with a chance of one to forty million.
+
+    A dict of a million addresses would take 100 MB, this takes 25.
+
+    >>> seen = Addresses()
+    >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
+    >>> one == again, one == other, len(seen), seen.number("b") == other, seen.number("c")
+    (True, False, 2, True, -1)
+    """
+
+    def __init__(self) -> None:
+        self._keys = np.zeros(1 << 10, np.uint64)
+        self._values = np.full(1 << 10, -1, np.int32)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._keys.nbytes + self._values.nbytes
+
+    def number(self, node: str) -> int:
+        """The number of an address; -1 for one that was never seen."""
+        wanted = _hash(node)
+        mask = len(self._keys) - 1
+        at = wanted & mask
+        while (value := int(self._values[at])) >= 0:
+            if int(self._keys[at]) == wanted:
+                return value
+            at = (at + 1) & mask
+        return -1
+
+    def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
+        """The number of each, new ones for those that were not seen before."""
+        if not nodes:
+            return np.zeros(0, np.int32)
+        if self._count + len(nodes) > FULL * len(self._keys):
+            self._grow(self._count + len(nodes))
+        hashes, which = np.unique(np.fromiter(map(_hash, nodes), np.uint64, len(nodes)), return_inverse=True)
+        return self._find(hashes)[which]
+
+    def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The numbers of different hashes, each sought from its own place onwards; new ones get the next free."""
+        mask = np.uint64(len(self._keys) - 1)
+        at = (hashes & mask).astype(np.intp)
+        numbers = np.full(len(hashes), -1, np.int32)
+        pending = np.arange(len(hashes))
+        while len(pending):
+            places = at[pending]
+            values = self._values[places]
+            free = values < 0
+            hit = ~free & (self._keys[places] == hashes[pending])
+            numbers[pending[hit]] = values[hit]
+            if free.any():
+                self._keys[places[free]] = hashes[pending[free]]  # of those that want one place the last gets it
+                won = free & (self._keys[places] == hashes[pending])
+                fresh = np.arange(self._count, self._count + np.count_nonzero(won), dtype=np.int32)
+                numbers[pending[won]] = self._values[places[won]] = fresh
+                self._count += len(fresh)
+            left = numbers[pending] < 0
+            onward = pending[left & ~free]
+            at[onward] = (at[onward] + 1) & int(mask)
+            pending = pending[left]
+        return numbers
+
+    def _grow(self, count: int) -> None:
+        taken = self._values >= 0
+        keys, values = self._keys[taken], self._values[taken]
+        size = len(self._keys)
+        while count > FULL * size:
+            size *= 2
+        self._keys, self._values = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+        self._count = 0
+        order = self._find(keys)
+        renumbered = np.empty(len(keys), np.int32)
+        renumbered[order] = values
+        filled = self._values >= 0
+        self._values[filled] = renumbered[self._values[filled]]
+        self._count = len(keys)
+
+
+class Graph:
+    """Fed with what a crawl has visited, in the order of the log.
+
+    What first led to an address never changes: the first link to it that was recorded, whoever fetched what later.
+    """
+
+    def __init__(self) -> None:
+        self.addresses = Addresses()
+        self.seeds: dict[int, None] = {}
+        """Numbers of addresses, in order."""
+        self._vertex = np.zeros(0, np.int32)
+        self._parent = np.zeros(0, np.int32)
+        self._via = np.zeros(0, np.int64)
+        self._depth = np.zeros(0, np.int32)
+        self._outcome = np.zeros(0, np.uint8)
+        self._redirects: dict[int, int] = {}
+        self._edges = array("i")
+        self._starts = array("q", [0])
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        columns = (self._vertex, self._parent, self._via, self._depth, self._outcome)
+        kept = sum(column.nbytes for column in columns)
+        return self.addresses.size + kept + 4 * len(self._edges) + 8 * len(self._starts)
+
+    # -- taking in ---------------------------------------------------------------------------------------------
+
+    def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of addresses, new ones for those that are new. Many at once cost little more than one."""
+        numbers = self.addresses.numbers(nodes)
+        count = len(self.addresses)
+        self._vertex = fit(self._vertex, count, -1)
+        self._parent = fit(self._parent, count, -1)
+        self._via = fit(self._via, count, -1)
+        self._depth = fit(self._depth, count, FAR)
+        self._outcome = fit(self._outcome, count)
+        return numbers
+
+    def seed(self, node: str) -> None:
+        """Where the crawl begins."""
+        number = int(self.numbers([node])[0])
+        self.seeds[number] = None
+        self._depth[number] = 0
+
+    def ended(self, number: int, outcome: str) -> None:
+        """How a visit of an address ended."""
+        self._outcome[number] = OUTCOMES.index(outcome)
+
+    def add(self, kind: int, vertex: int, seq: int, numbers: NDArray[np.int32]) -> None:
+        """A new vertex (they come in order): its own number, and those of its links, each once."""
+        if kind == SITEMAP and self._depth[numbers[0]] == FAR:
+            self._depth[numbers[0]] = 0  # a list of addresses to start from
+        children = self.extend(vertex, seq, numbers, redirect=kind == REDIRECT)
+        if self._vertex[numbers[0]] < 0:
+            self._vertex[numbers[0]] = vertex
+        self._edges.frombytes(children.tobytes())
+        self._starts.append(len(self._edges))
+
+    def extend(self, vertex: int, seq: int, numbers: NDArray[np.int32], *, redirect: bool = False) -> NDArray[np.int32]:
+        """Links of a version of a page: what was first seen there is known to come from it.
+
+        A redirect leads one place, and no further from the seeds than it is itself.
+        """
+        children: NDArray[np.int32] = numbers[1:][numbers[1:] != numbers[0]]
+        new = children[self._parent[children] < 0]
+        self._parent[new], self._via[new] = vertex, seq
+        if redirect and len(children):
+            self._redirects.setdefault(int(numbers[0]), int(children[0]))
+        depth = self._depth[numbers[0]]
+        if depth != FAR:
+            self._depth[children] = np.minimum(self._depth[children], depth + (not redirect))
+        return children
+
+    # -- what is known of an address ---------------------------------------------------------------------------
+
+    def is_seed(self, node: str) -> bool:
+        """Whether the crawl began there."""
+        return self.addresses.number(node) in self.seeds
+
+    def vertex(self, node: str) -> int:
+        """The vertex of an address; -1 if it was not fetched."""
+        number = self.addresses.number(node)
+        return int(self._vertex[number]) if number >= 0 else -1
+
+    def leading(self, node: str) -> tuple[int, int]:
+        """The vertex that first linked to an address, and the event in which it did; -1 for nothing."""
+        number = self.addresses.number(node)
+        return (int(self._parent[number]), int(self._via[number])) if number >= 0 else (-1, -1)
+
+    def depth(self, node: str) -> int | None:
+        """The fewest links by which the crawl knew it to be reached from a seed; None if it did not."""
+        number = self.addresses.number(node)
+        return None if number < 0 or self._depth[number] == FAR else int(self._depth[number])
+
+    def outcome(self, node: str) -> str:
+        """How its last visit ended that was no look again; empty if there was none."""
+        number = self.addresses.number(node)
+        return OUTCOMES[self._outcome[number]] if number >= 0 else ""
+
+    # -- all of it ---------------------------------------------------------------------------------------------
+
+    def seed_vertices(self) -> list[int]:
+        """The seeds that were fetched."""
+        return [int(vertex) for vertex in self._vertex[list(self.seeds)] if vertex >= 0]
+
+    def landing(self, nodes: Iterable[str]) -> NDArray[np.int32]:
+        """For every address where one ends up who follows redirects until one of these is met; -1: nowhere."""
+        target = np.full(len(self.addresses), -1, np.int32)
+        for source, leads in self._redirects.items():
+            target[source] = leads
+        wanted = np.array([self.addresses.number(node) for node in nodes], np.int32)
+        target[wanted] = wanted
+        for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
+            target = np.where(target >= 0, target[target], -1)
+        chosen = np.zeros(len(target) + 1, np.bool_)  # one more, for what leads nowhere
+        chosen[wanted] = True
+        return np.where(chosen[target], target, -1).astype(np.int32)
+
+    def breadth(self, kinds: NDArray[np.uint8]) -> Breadth:
+        """The graph of what has been fetched, for breadth-first order."""
+        targets = self._vertex[np.frombuffer(self._edges, np.int32)] if self._edges else np.zeros(0, np.int32)
+        fetched = targets >= 0
+        before = np.concatenate([[0], np.cumsum(fetched)])
+        starts = before[np.frombuffer(self._starts, np.int64)]
+        return Breadth(kinds, list(dict.fromkeys(self.seed_vertices())), targets[fetched], starts)
+
+
+@dataclass(slots=True)
+class Breadth:
+    """What breadth-first order would have made of the same pages.
+
+    Vertices are in the order of the log; the links of vertex v are `edges[starts[v]:starts[v + 1]]`, in page order.
+    """
+
+    kind: NDArray[np.uint8]
+    seeds: list[int]
+    edges: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def landing(self) -> NDArray[np.int64]:
+        """For each vertex where one ends up who follows its redirects: itself for a page, -1 if that leads nowhere."""
+        target = np.arange(len(self.kind))
+        redirect, starts = self.kind == REDIRECT, self.starts[:-1]
+        leads = redirect & (self.starts[1:] > starts)
+        target[redirect] = -1
+        target[leads] = self.edges[starts[leads]]
+        for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
+            target = np.where(target >= 0, target[target], -1)
+        target[(target >= 0) & redirect[target]] = -1  # a loop
+        return target
+
+    def first(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The pages in breadth-first order from the seeds, and every vertex's distance from them (-1: unreachable).
+
+        Links are taken in page order, redirects stand for their targets, sitemaps are where one can also begin. What
+        can't be reached over recorded links comes last, in the order of the log.
+        """
+        landing, is_page = self.landing(), self.kind == PAGE
+        depth = np.full(len(self.kind), -1, np.int32)
+        sitemaps = np.flatnonzero(self.kind == SITEMAP)
+        level = _distinct(landing[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
+        order, distance = [np.zeros(0, np.int64)], 0
+        while len(level):
+            depth[level] = distance
+            order.append(level)
+            distance += 1
+            parts = []
+            for start in range(0, len(level), AT_ONCE):
+                children = landing[self._children(level[start : start + AT_ONCE])]
+                children = _distinct(children)
+                children = children[depth[children] < 0]
+                depth[children] = distance
+                parts.append(children)
+            level = np.concatenate(parts)
+        reached = np.concatenate(order)
+        unreached = np.flatnonzero(is_page & (depth < 0))
+        return np.concatenate([reached[is_page[reached]], unreached]), depth
+
+    def _children(self, level: NDArray[np.int64]) -> NDArray[np.int32]:
+        starts, counts = self.starts[level], self.starts[level + 1] - self.starts[level]
+        before = np.cumsum(counts) - counts
+        children: NDArray[np.int32] = self.edges[np.repeat(starts - before, counts) + np.arange(counts.sum())]
+        return children
+
+
+def _distinct(vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each vertex once, where it came first; without those that are none."""
+    vertices = vertices[vertices >= 0]
+    return vertices[np.sort(np.unique(vertices, return_index=True)[1])]
+
+
+def _hash(node: str) -> int:
+    return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,119 @@
+"""A page of a crawl's view: a row, whose attributes are columns of the view. What a page has is declared here, once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.collection.fate import Fate
+
+if TYPE_CHECKING:
+    from lycosa.collection.view import CrawlView
+
+T = TypeVar("T")
+
+
+class _Column(Generic[T]):
+    """A column of the view: an attribute of each row."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, row: PageRow, owner: type) -> T:
+        value: T = row.view.columns[self.name].item(row.number)
+        return value
+
+
+class PageRow:
+    """A page, as its current version is; or a redirect, or a sitemap, which are ways to pages."""
+
+    __slots__ = ("number", "view")
+
+    seq = _Column[int]("i8")
+    """The event that brought the version that stands."""
+    first = _Column[int]("i8")
+    """The event that brought the first one."""
+    kind = _Column[int]("u1")
+    """PAGE, REDIRECT or SITEMAP."""
+    place = _Column[int]("i4")
+    """Which of the pages it is, in the order in which they were first fetched; -1: no page."""
+    host_number = _Column[int]("i4")
+    language_number = _Column[int]("i4")
+    beta = _Column[float]("f8")
+    """As it was logged."""
+    worth = _Column[float]("f8")
+    """What the judge says by now."""
+    copy = _Column[bool]("?")
+    """Whether it repeats another page."""
+    foreign = _Column[bool]("?")
+    """Whether it is in a language that was not asked for: not relevant, whatever it says."""
+    started = _Column[float]("f8")
+    pick = _Column[float]("f8")
+    """The score for which it was chosen."""
+    simhash = _Column[int]("u8")
+    frequency = _Column[int]("i4")
+    """How often words of the topic are on it."""
+    parent = _Column[int]("i4")
+    """The vertex that first linked here before it was fetched; -1: none."""
+    via = _Column[int]("i8")
+    """The event in which that link was."""
+    crawled = _Column[bool]("?")
+    """Whether it was first fetched as a page: what budgets and harvest count."""
+    first_worth = _Column[float]("f8")
+    """What its first version is worth by now: what the harvest counts."""
+    first_copy = _Column[bool]("?")
+    ended = _Column[float]("f8")
+    """When the first version came."""
+
+    def __init__(self, view: CrawlView, number: int) -> None:
+        self.view, self.number = view, number
+
+    @property
+    def node(self) -> str:
+        """Its address."""
+        return self.view.nodes[self.number]
+
+    @property
+    def title(self) -> str:
+        """Its title, if the view keeps those."""
+        return self.view.titles[self.number]
+
+    @property
+    def host(self) -> str:
+        """Its host, with the port."""
+        return self.view.tally.names[self.host_number]
+
+    @property
+    def language(self) -> str:
+        """The languages that it names."""
+        return self.view.languages[self.language_number]
+
+    @property
+    def terms(self) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
+        """Its words, by number, and how often each is on it; if the view keeps those."""
+        ids, counts = self.view.terms[self.number]
+        return np.frombuffer(ids, np.uint32), np.frombuffer(counts, np.uint16)
+
+    @property
+    def fate(self) -> Fate | None:
+        """What has become of it; None where nobody has looked again."""
+        return self.view.fates.get(self.number)
+
+    @property
+    def changed(self) -> float:
+        """When it last changed in what a reader came for; 0: never."""
+        return fate.changed if (fate := self.fate) is not None else 0.0
+
+    @property
+    def state(self) -> str:
+        """stands, vanished or moved."""
+        return fate.state if (fate := self.fate) is not None else "stands"
+
+
+COLUMNS: dict[str, str] = {name: column.dtype for name, column in vars(PageRow).items() if isinstance(column, _Column)}

@@ -1,0 +1,275 @@
+"""Figures of a crawl that add up visit by visit: hosts, failures, languages, remarks, runs, looks again.
+
+What is kept grows with the number of hosts (about half a kilobyte each) and of changes, not with that of pages.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+from lycosa.collection.causes import EXPECTED, FINE, FLAGS, explain
+from lycosa.core.budget import spent_on
+from lycosa.core.types import Setting, Visit
+from lycosa.refresh.change import KINDS, change_of
+from lycosa.web.robots import Rules
+
+EXAMPLES = 5
+"""Addresses shown for each failure."""
+
+FLAGS_MOST = 50
+"""Kinds of remarks that are counted: a space may invent its own."""
+
+SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])
+"""Kinds of changes that are told apart, what matters most first."""
+
+
+@dataclass(slots=True)
+class Host:
+    """What one host gave, and how it wanted to be treated."""
+
+    name: str
+    number: int = 0
+    pages: int = 0
+    finds: int = 0
+    """Relevant pages: filled in by `CrawlView.hosts`, as they depend on the threshold."""
+    failures: int = 0
+    requests: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    """Spent answering, over all requests."""
+    last_ended: float = 0.0
+    pauses: int = 0
+    paused: float = 0.0
+    shortest: float = float("inf")
+    crawl_delay: float = 0.0
+    rests: int = 0
+    """How often it could not answer and was left alone."""
+    longest_rest: float = 0.0
+
+    @property
+    def answer(self) -> float:
+        """Seconds an answer took on the average."""
+        return self.seconds / self.requests if self.requests else 0.0
+
+    @property
+    def pause(self) -> float:
+        """Seconds between an answer and the next request, on the average."""
+        return self.paused / self.pauses if self.pauses else 0.0
+
+
+@dataclass(slots=True)
+class Cause:
+    """A way in which requests failed."""
+
+    kind: str
+    outcome: str
+    count: int = 0
+    statuses: dict[int, int] = field(default_factory=dict)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """Addresses, and what was said there."""
+    name: str = ""
+    advice: str = ""
+
+
+@dataclass(slots=True)
+class Remark:
+    """Something noted about pages."""
+
+    name: str
+    meaning: str
+    count: int
+    example: str
+
+
+class Tally:
+    """Fed with the visits and settings of a log, in order."""
+
+    def __init__(self, agent: str = "lycosa") -> None:
+        self.agent = agent
+        self.hosts: dict[str, Host] = {}
+        """By name, in the order in which they were met."""
+        self.names: list[str] = []
+        """The same, by number."""
+        self.kinds: Counter[tuple[str, str]] = Counter()
+        """Visits by kind and outcome."""
+        self.last_complaint: dict[tuple[str, str], str] = {}
+        """For each kind and outcome that is a failure, what the last one of them said."""
+        self.causes: dict[tuple[str, str], Cause] = {}
+        self.languages: Counter[str] = Counter()
+        self.flags: dict[str, Remark] = {}
+        self.runs: list[list[float]] = []
+        self.spent: Counter[str] = Counter()
+        self.size = 0
+        self.recovered = 0
+        """Pages that came at a later attempt."""
+        self.looks = Looks()
+        self._crawled: set[int] = set()
+        self._looked: set[int] = set()
+
+    @property
+    def crawls(self) -> list[list[float]]:
+        """The runs that fetched what is new; those that only looked again took their time for something else."""
+        crawled = [run for number, run in enumerate(self.runs) if number in self._crawled]
+        # A refresh to which nothing was due neither fetched nor looked: such runs count only where there is no other.
+        return crawled or [run for number, run in enumerate(self.runs) if number not in self._looked]
+
+    def setting(self, event: Setting) -> None:
+        """Every run begins with the threshold; a clean one ends with an end."""
+        if event.key == "threshold" and event.at:
+            self.runs.append([event.at, event.at])
+        elif event.key == "end" and event.at and self.runs:
+            self.runs[-1][1] = max(self.runs[-1][1], event.at)
+
+    def visit(self, visit: Visit) -> None:
+        """Count a visit."""
+        host = self.host(visit.node)
+        self.kinds[visit.kind, visit.outcome] += 1
+        self.size += visit.size
+        host.size += visit.size
+        if what := spent_on(visit):
+            self.spent[what] += 1
+            self._time(host, visit)
+        if "rest" in visit.data and isinstance(visit.data["rest"], float):
+            host.rests += 1
+            host.longest_rest = max(host.longest_rest, visit.data["rest"] - visit.ended)
+        if visit.is_page:
+            self._page(host, visit)
+        elif visit.kind == "robots" and isinstance(visit.data.get("body"), bytes):
+            self._robots(visit)
+        if visit.outcome not in FINE and (visit.kind, visit.outcome) not in EXPECTED:
+            self._failure(host, visit)
+        self.looks.visit(visit)
+
+    def host(self, node: str) -> Host:
+        """The host of a node."""
+        name = host_of(node)
+        host = self.hosts.get(name)
+        if host is None:
+            host = self.hosts[name] = Host(name, len(self.hosts))
+            self.names.append(name)
+        return host
+
+    def _time(self, host: Host, visit: Visit) -> None:
+        """How long it took, and how long the host was left alone before."""
+        host.requests += 1
+        host.seconds += max(0.0, visit.ended - visit.started)
+        if not visit.ended:
+            return
+        if not self.runs:
+            self.runs.append([visit.started, visit.ended])
+        run = self.runs[-1]
+        if visit.kind in ("page", "redirect"):
+            self._crawled.add(len(self.runs) - 1)
+        elif visit.kind == "revisit":
+            self._looked.add(len(self.runs) - 1)
+        if host.last_ended >= run[0]:  # in the same run
+            pause = max(0.0, visit.started - host.last_ended)
+            host.pauses += 1
+            host.paused += pause
+            host.shortest = min(host.shortest, pause)
+        host.last_ended = visit.ended
+        run[1] = max(run[1], visit.ended)
+
+    def _page(self, host: Host, visit: Visit) -> None:
+        host.pages += 1
+        self.recovered += visit.attempt > 1
+        self.languages[code_of(visit.language)] += 1
+        for flag in visit.flags:
+            self._flag(flag, visit.node)
+
+    def _robots(self, visit: Visit) -> None:
+        delay = Rules.parse(visit.data["body"], self.agent).crawl_delay
+        host = self.host(visit.origin or visit.node)  # the file may have come from elsewhere
+        host.crawl_delay = max(host.crawl_delay, delay or 0.0)
+
+    def _failure(self, host: Host, visit: Visit) -> None:
+        if visit.outcome != "denied" and visit.kind in ("page", "redirect"):
+            host.failures += 1
+        self.last_complaint[visit.kind, visit.outcome] = f"{visit.complaint} {visit.node}".strip()
+        kind = "page" if visit.kind == "redirect" else visit.kind
+        # What can't be read of robots.txt closes a host in the same way, whatever the reason.
+        key = (kind, "unread" if kind == "robots" else visit.outcome)
+        cause = self.causes.get(key)
+        if cause is None:
+            name, advice = explain(kind, visit.outcome)
+            cause = self.causes[key] = Cause(kind, visit.outcome, name=name, advice=advice)
+        cause.count += 1
+        if visit.status:
+            cause.statuses[visit.status] = cause.statuses.get(visit.status, 0) + 1
+        # The first ones, but the second half of the room only for hosts not yet named.
+        names = {host_of(node) for node, _ in cause.examples}
+        if len(cause.examples) < EXAMPLES and (len(cause.examples) < EXAMPLES // 2 or host.name not in names):
+            cause.examples.append((visit.node, visit.complaint))
+
+    def _flag(self, flag: str, node: str) -> None:
+        remark = self.flags.get(flag)
+        if remark is None:
+            if len(self.flags) >= FLAGS_MOST:
+                return
+            remark = self.flags[flag] = Remark(flag, FLAGS.get(flag, ""), 0, node)
+        remark.count += 1
+
+
+class Looks:
+    """What looking again has brought."""
+
+    def __init__(self) -> None:
+        self.count = self.new = 0
+        """Looks, and pages that were fetched for the first time meanwhile."""
+        self.first = self.last = 0.0
+        """When the first and the last of them were."""
+        self.changes: Counter[str] = Counter()
+        """What had become of the pages: changed, cosmetic, vanished, moved, returned."""
+        self.sorts: Counter[str] = Counter()
+        """The same, with the kinds of what changed told apart."""
+        self.times, self.kinds = array("d"), array("b")
+        """When each change was seen that is one of SORTS, and which."""
+        self.restless: Counter[str] = Counter()
+        """How often pages have changed in what matters."""
+        self.gone: dict[str, tuple[str, float, str]] = {}
+        """Pages that are not where they were: what has become of them, since when, and where they are."""
+
+    def visit(self, visit: Visit) -> None:
+        """See a visit; those that are no looks again are passed over, but for pages that were found meanwhile."""
+        if visit.kind != "revisit":
+            self.new += visit.is_page and "change" in visit.data
+            return
+        self.count += 1
+        self.first, self.last = self.first or visit.started, max(self.last, visit.started)
+        change = change_of(visit)
+        if visit.outcome in ("ok", "unchanged"):
+            self.gone.pop(visit.node, None)
+        elif change is not None and change.what in ("vanished", "moved"):
+            self.gone[visit.node] = (change.what, visit.started, change.target)
+        if change is None:
+            return
+        sort = change.kind if change.what == "changed" else change.what
+        self.sorts[sort] += 1
+        self.changes["cosmetic" if sort == "cosmetic" else change.what] += 1
+        if change.what == "changed" and change.matters:
+            self.restless[visit.node] += 1
+        if sort in SORTS:  # a page that returns is told, but not drawn
+            self.times.append(visit.started)
+            self.kinds.append(SORTS.index(sort))
+
+
+def code_of(language: str) -> str:
+    """The code of the first language that a page names; empty for none.
+
+    >>> code_of("en-GB, de"), code_of("klingon")
+    ('en', '')
+    """
+    code = language.split(",")[0].split("-")[0].strip().lower()
+    return code if code.isascii() and code.isalpha() and len(code) <= 3 else ""
+
+
+def host_of(node: str) -> str:
+    """The host of a node, with its port; empty for a node that is no web address.
+
+    >>> host_of("http://example.org:81/a"), host_of("http://example.org"), host_of("notes/reefs")
+    ('example.org:81', 'example.org', '')
+    """
+    scheme, mark, rest = node.partition("://")
+    return rest.split("/", 1)[0] if mark and scheme in ("http", "https") else ""

@@ -1,0 +1,53 @@
+"""Visits played by hand: an estimator and a table see one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.crawling import crawl
+from lycosa.spaces.graph import GraphSpace
+from lycosa.topics.given import Given
+
+
+def seeded(*nodes: str) -> Table:
+    """A table with seeds."""
+    table = Table()
+    for node in nodes:
+        table.add_seed(node)
+    return table
+
+
+def see(estimator: Any, table: Table, visit: Visit) -> list[str]:
+    """Let it see a visit; the nodes whose score may have changed."""
+    step = table.absorb(visit)
+    assert step is not None
+    return [table.nodes[row] for row in estimator.learn(step, table).tolist()]
+
+
+def teach(estimator: Any, table: Table, node: str, beta: float = 0.0, *links: str, **alphas: float) -> list[str]:
+    """Let it see a page, which is a seed, with links or with links and their alphas."""
+    table.add_seed(node)
+    column = Links.to(*links, *alphas)
+    column.alphas[len(links) :] = list(alphas.values())
+    return see(estimator, table, Visit(node, "page", "ok", 1, beta=beta, links=column))
+
+
+def redirect(estimator: Any, table: Table, node: str, *target: str) -> list[str]:
+    """Let it see that a node has moved."""
+    return see(estimator, table, Visit(node, "redirect", "redirect", 1, links=Links.to(*target)))
+
+
+def score(estimator: Any, table: Table, *nodes: str) -> list[float]:
+    """The scores of some nodes."""
+    return list(estimator.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+
+
+def order(strategy: str, links: Mapping[str, str], relevant: str = "", seeds: str = "a", **scores: Any) -> str:
+    """The order in which a graph is crawled, one page at a time."""
+    space = GraphSpace(links, **{"beta": dict.fromkeys(relevant, 1.0), **scores})
+    return "".join(visit.node for visit in crawl(Given(), list(seeds), space=space, strategy=strategy, concurrency=1))

@@ -1,0 +1,25 @@
+"""Tables of cases in one test: for cases that need no fixture, so that a row costs what it does and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def each(rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Make a test of a function: it is called with each row, and a failure names the row."""
+
+    def decorate(check: Callable[..., None]) -> Callable[[], None]:
+        def test() -> None:
+            for row in rows:
+                try:
+                    check(*row) if isinstance(row, tuple) else check(row)
+                except BaseException as error:
+                    error.add_note(f"with {row!r}"[:1000])
+                    raise
+
+        test.__name__, test.__qualname__ = check.__name__, check.__qualname__
+        test.__doc__, test.__module__ = check.__doc__, check.__module__
+        return test
+
+    return decorate
