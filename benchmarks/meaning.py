@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lycosa.core.types import Links, Page, Visit
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure, between

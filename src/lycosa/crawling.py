@@ -43,9 +43,8 @@ from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics.around import heeding, in_language
 from lycosa.topics.examples import learned_from
-from lycosa.topics.heard import heeding
-from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE

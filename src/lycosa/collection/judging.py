@@ -29,9 +29,8 @@ from lycosa.store.labels import labels_in
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics.around import BETAS, Heard, heeding, in_language
 from lycosa.topics.examples import learned_from
-from lycosa.topics.heard import BETAS, Heard, heeding
-from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
 from lycosa.web.html import page_in
 

@@ -264,9 +264,9 @@ def estimator(text: str, **known: Any) -> Estimator:
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
     """
-    name, given = parse(text)
-    made: Estimator = _make(name, given, known)
-    return made
+    name, settings = parse(text)
+    guide: Estimator = _make(name, settings, known)
+    return guide
 
 
 def strategy(text: str, **known: Any) -> Strategy:
@@ -275,16 +275,16 @@ def strategy(text: str, **known: Any) -> Strategy:
     >>> strategy("fl_n,batch=32").name
     'fl_n,batch=32'
     """
-    name, given = parse(text)
-    steering = {key: given.pop(key) for key in STEERING if key in given}
-    made = _make(name, given, known)
-    if hasattr(made, "pick"):  # a bandit, which steers by itself
+    name, settings = parse(text)
+    steering = {key: settings.pop(key) for key in STEERING if key in settings}
+    guide = _make(name, settings, known)
+    if hasattr(guide, "pick"):  # a bandit, which steers by itself
         if steering:
             raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
-        whole: Strategy = made
+        whole: Strategy = guide
         return whole
-    shown = spell(name, {key: value for key, value in {**given, **steering}.items() if key not in FILES})
-    return build(steer, steering, name, estimator=made, name=shown, seed=known.get("seed", 0))
+    shown = spell(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
+    return build(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:

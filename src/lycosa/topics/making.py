@@ -60,22 +60,22 @@ def check_request(options: Options) -> None:
         raise InputError("--target names a class of a model: name the model, too, with --model FILE")
     if options.model and not Path(options.model).is_file():
         raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
-    name, given = _judge(options)
+    name, settings = _judge(options)
     if name in TOPICS:
         _check_sources(name, asked)
-        _check_parameters(name, given)
+        _check_parameters(name, settings)
     elif ":" not in name:
         TOPICS.maker(name)  # says what there is
     weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
-    if options.background and (not weighs or given.get("idf", "background") != "background"):
-        said = f"{name},idf={given['idf']}, which takes another" if weighs else f"{name}, which has no idf"
-        raise InputError(f"--background weighs words by idf, but the judge is {said}: leave one of them out")
+    if options.background and (not weighs or settings.get("idf", "background") != "background"):
+        spec = f"{name},idf={settings['idf']}, which takes another" if weighs else f"{name}, which has no idf"
+        raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
 
 
 def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic:
     """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
     check_request(options)
-    name, given = _judge(options)
+    name, settings = _judge(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
     if options.ontology and name in TOPICS:
         own["ontology"] = options.ontology
@@ -99,8 +99,8 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
     elif options.topic:
         own["words"] = options.topic
     if name not in TOPICS:
-        return _own(name, given, own)
-    topic: Topic = TOPICS.make(name, given, **own)
+        return _own(name, settings, own)
+    topic: Topic = TOPICS.make(name, settings, **own)
     return topic
 
 
@@ -111,7 +111,7 @@ def judge_of(options: Options) -> str:
 
 def fingerprint(options: Options, topic: Topic) -> str:
     """Short name of a judge: changes when the topic does."""
-    told = repr(
+    parts = repr(
         (
             type(topic).__name__,
             getattr(topic, "fingerprint", getattr(topic, "weights", "")),
@@ -120,7 +120,7 @@ def fingerprint(options: Options, topic: Topic) -> str:
             "" if options.judge in (DEFAULT, FORMER, "regex", "model") else options.judge,
         )
     )
-    return xxhash.xxh3_64_hexdigest(told.encode())[:12]
+    return xxhash.xxh3_64_hexdigest(parts.encode())[:12]
 
 
 def takes_ontology(made: Any) -> bool:
@@ -142,8 +142,8 @@ def _check_sources(name: str, asked: list[str]) -> None:
     needs = TOPICS[name].needs
     wrong = [source for source in asked if source not in _MADE_FROM[needs]]
     if wrong:
-        told = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
-        raise InputError(f"the judge {name} is not made from {told}: {_ADVICE[needs]}")
+        flag = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
+        raise InputError(f"the judge {name} is not made from {flag}: {_ADVICE[needs]}")
     if not asked and needs:
         raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
 
