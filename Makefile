@@ -1,8 +1,9 @@
 # make demo   install, then hunt a topic in a web grown on this machine
 # make test   install, then run all tests: what CI runs
 # make check  what CI runs, and style, types, architecture, docs
+# make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
-.PHONY: demo test check fuzz install docs bench clean
+.PHONY: demo test check gate fuzz install docs bench clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -29,6 +30,11 @@ check: install
 	@tools/postgres
 	@tools/wordnet
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# CORPORA: where recorded corpora lie
+CORPORA ?= ../shared/corpora
+gate: install
+	$(BIN)/lycosa lab gate benchmarks/floors.toml --corpora $(CORPORA)
 
 # FUZZ: some targets only, or one and files to run again
 FUZZ_SECONDS ?= 60

@@ -8,6 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from html import unescape
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ from lycosa.text.wordnet import find_wordnet
 from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 if TYPE_CHECKING:
+    from commands import Command
     from site_maker import SiteUnderTest
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
@@ -125,10 +127,16 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
     """An empty database for one test: it runs once on either kind. What `Database.open` takes."""
     if request.param == "sqlite":
         yield str(tmp_path / "lycosa.sqlite")
-        return
+    else:
+        with _schema(request.getfixturevalue("postgres")) as address:
+            yield address
+
+
+@contextmanager
+def _schema(server: str) -> Iterator[str]:
+    """A schema of its own in a PostgreSQL server."""
     import psycopg
 
-    server = request.getfixturevalue("postgres")
     schema = f"test_{secrets.token_hex(6)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {schema}")
@@ -138,33 +146,53 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """An empty one of the newest schema, of either kind."""
-    made = Database.open(database_address)
-    migrate(made)
+@pytest.fixture(scope="session")
+def migrated_schema(postgres: str) -> Iterator[str]:
+    """A schema in PostgreSQL that has all tables: made once, emptied for each test."""
+    with _schema(postgres) as address:
+        made = Database.open(address)
+        migrate(made)
+        made.close()
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty one of the newest schema: a test runs once on either kind."""
+    if request.param == "sqlite":
+        from site_maker import fresh_database
+
+        (tmp_path / "lycosa.sqlite").write_bytes(fresh_database())
+        made = Database.open(tmp_path / "lycosa.sqlite")
+        made.run("DELETE FROM catalogue")
+    else:
+        made = Database.open(request.getfixturevalue("migrated_schema"))
+        made.run(f"TRUNCATE {', '.join(table for table in made.tables() if table != 'migration')}")
     yield made
     made.close()
 
 
 @pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site, on either kind of database."""
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site on SQLite; a test says other settings by `parametrize("site", [{...}], indirect=True)`. What the
+    kind of database matters for is tested with `database`, in tests/people.
+    """
     from site_maker import make_site
 
-    made = make_site(database_address, tmp_path)
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path, **getattr(request, "param", {}))
     yield made
     made.close()
+
+
+# -- the command line ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """The same, for what has nothing to do with the kind of database."""
-    from site_maker import make_site
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`lycosa` in this process."""
+    from commands import Command
 
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    yield made
-    made.close()
+    return Command(monkeypatch, capsys)
 
 
 # -- the embedded web ------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class Texts(Pages):
 def archived(path: Path, exclude: str, blind: str) -> Iterator[tuple[str, str, str]]:
     """Address, title and text of each page of an archive."""
     from lycosa.replay.captures import RESPONSE
-    from lycosa.replay.reader import ArchiveIterator
+    from lycosa.replay.records import ArchiveIterator
 
     with open(path, "rb") as file:
         for record in ArchiveIterator(file, parse_http=True):

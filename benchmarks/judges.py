@@ -37,7 +37,7 @@ import lycosa
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Seed, Task, Visit
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.probability import Probability

@@ -26,7 +26,7 @@ from pathlib import Path
 from turbohtml import PlainText, parse
 
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.web.html import extract
 
 ANNOTATED = Path(__file__).with_suffix(".tsv")

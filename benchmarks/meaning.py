@@ -20,13 +20,13 @@ from pathlib import Path
 
 from lycosa.core.types import Links, Page, Visit
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure, between
 from lycosa.text.tokens import fold, stem_all
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import maker
+from lycosa.topics import TOPICS
 from lycosa.web.html import read_body
 
 TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"
@@ -62,7 +62,7 @@ def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
 def cost(name: str, place: str, given: list[Page]) -> list[float]:
     """Milliseconds of each page."""
     known = ontology(place)
-    topic = maker(name)(TOPIC) if name == "vector" else maker(name)(TOPIC, ontology=known)
+    topic = TOPICS.maker(name)(TOPIC) if name == "vector" else TOPICS.maker(name)(TOPIC, ontology=known)
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     vocabulary, spent = Vocabulary(), []
@@ -104,7 +104,7 @@ def main() -> None:
     known = ontology(told.ontology)
     print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
     begun = time.process_time()
-    maker("ssrm")(TOPIC, ontology=known)
+    TOPICS.maker("ssrm")(TOPIC, ontology=known)
     print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
     print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms, both | naive |")
     print("|---|---|---|---|---|---|")

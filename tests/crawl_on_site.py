@@ -11,7 +11,7 @@ from lycosa.people.database import new_id
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
 from revisited_crawl import EPOCH, Revisited
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 
 WISHES = {"words": "coral", "seeds": ["http://reef.test/"], "budget": 50}
 
@@ -70,9 +70,8 @@ class CrawlOnSite:
         self.site.database.run(f"UPDATE crawl SET {names} WHERE id = ?", *columns.values(), self.crawl)
 
 
-def crawl_on_site(database_address: str, tmp_path: Path) -> CrawlOnSite:
+def crawl_on_site(site: SiteUnderTest) -> CrawlOnSite:
     """A member's crawl that runs and has no directory yet."""
-    site = make_site(database_address, tmp_path)
     site.clock.now = EPOCH
     client = site.sign_up("Ada")
     made = client.post(f"{API}/interests", json={"name": "Reefs", "wishes": WISHES, "look_again": ""})

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from lycosa.people import interests
 from lycosa.people.accounts import fold
 from lycosa.people.database import Database, Row, new_id
-from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 
 NOW = 1_700_000_000.0
 REEFS = Wishes("coral reefs", seeds=["https://reefs.example/"])
-
-
-@contextmanager
-def opened(address: str) -> Iterator[Database]:
-    """A database with its schema; closed when the block is left."""
-    database = Database.open(address)
-    try:
-        migrate(database)
-        yield database
-    finally:
-        database.close()
 
 
 def person(database: Database, name: str, role: str = "member") -> str:

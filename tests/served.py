@@ -23,6 +23,7 @@ class Served:
     """A server on a free port. Use it with `with`: it is ended however the test ends."""
 
     def __init__(self, data: Path, database: str = "", *options: str, port: int = 0) -> None:
+        self.data = data
         environment = {**os.environ, "LYCOSA_DATABASE": database}
         command = [sys.executable, "-m", "lycosa", "serve", str(data), "--port", str(port), *options]
         self.process = subprocess.Popen(

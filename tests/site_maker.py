@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from lycosa.people import accounts
+from lycosa.people import accounts, catalogue
 from lycosa.people.credentials import Passwords
 from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.server.app import create_app
 from lycosa.server.settings import Settings
 
@@ -86,8 +89,20 @@ class SiteUnderTest:
 def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> SiteUnderTest:
     """A site on a database; `settings` are those of `Settings`."""
     address = str(database_address)
-    told = Settings(tmp_path, database=address if "://" in address else "")
-    told = replace(told, **settings)
+    chosen = Settings(tmp_path, database=address if "://" in address else "", **settings)
+    if "://" not in address and not Path(address).exists():
+        Path(address).write_bytes(fresh_database())
     database = Database.open(address)
     clock = Clock()
-    return SiteUnderTest(create_app(told, database, clock=clock, passwords=CHEAP), database, clock, told)
+    return SiteUnderTest(create_app(chosen, database, clock=clock, passwords=CHEAP), database, clock, chosen)
+
+
+@cache
+def fresh_database() -> bytes:
+    """An SQLite file of the newest schema, with the catalogue of the first start: made once, copied for each site."""
+    with TemporaryDirectory() as place:
+        database = Database.open(f"{place}/lycosa.sqlite")
+        migrate(database)
+        catalogue.fill(database, Clock.now)
+        database.close()
+        return Path(place, "lycosa.sqlite").read_bytes()

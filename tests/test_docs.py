@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,13 +65,12 @@ def _tool(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_documented(name: str, reference: str) -> None:
+def test_every_command_is_documented(reference: str) -> None:
     """Each command says what it does, and stands in the reference with the same words."""
-    told = COMMANDS[name].help
-    assert told
-    assert f"### `lycosa {name} " in reference
-    assert told.split("\n")[0] in _section(name, reference)
+    for name, command in COMMANDS.items():
+        assert command.help, name
+        assert f"### `lycosa {name} " in reference
+        assert command.help.split("\n")[0] in _section(name, reference), name
 
 
 def test_commands_of_groups_are_among_them() -> None:
@@ -84,24 +84,23 @@ def _section(name: str, reference: str) -> str:
     return reference.partition(f"### `lycosa {name} ")[2].partition("\n##")[0]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_parameter_is_documented(name: str, reference: str) -> None:
+def test_every_parameter_is_documented(reference: str) -> None:
     """Each argument and option of a command has help and stands in its section; a crawl's options have their own."""
-    told = reference if name == "crawl" else _section(name, reference)
-    command = COMMANDS[name]
-    usual = command.commands[command.usual].params if hasattr(command, "usual") else []
-    for parameter in [*command.params, *usual]:
-        assert parameter.help, f"{parameter.name} of lycosa {name} has no help"
-        for spelling in parameter.opts:
-            shown = spelling if spelling.startswith("-") else parameter.metavar
-            named = f"`{shown}`" in told or f"`[{shown}]`" in told
-            assert named, f"{spelling} of lycosa {name} is not in the reference"
+    for name, command in COMMANDS.items():
+        told = reference if name == "crawl" else _section(name, reference)
+        usual = command.commands[command.usual].params if hasattr(command, "usual") else []
+        for parameter in [*command.params, *usual]:
+            assert parameter.help, f"{parameter.name} of lycosa {name} has no help"
+            for spelling in parameter.opts:
+                shown = spelling if spelling.startswith("-") else parameter.metavar
+                named = f"`{shown}`" in told or f"`[{shown}]`" in told
+                assert named, f"{spelling} of lycosa {name} is not in the reference"
 
 
-@pytest.mark.parametrize("name", [*STRATEGIES, *TOPICS])
-def test_every_strategy_and_judge_is_documented(name: str) -> None:
+def test_every_strategy_and_judge_is_documented() -> None:
     """Each strategy and each judge stands in the table of docs/strategies.md."""
-    assert f"`{name}`" in (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    assert [] == [name for name in (*STRATEGIES, *TOPICS) if f"`{name}`" not in table]
 
 
 def test_every_option_is_documented(reference: str) -> None:
@@ -113,10 +112,10 @@ def test_every_option_is_documented(reference: str) -> None:
         assert text.replace("|", "\\|") in reference
 
 
-@pytest.mark.parametrize("name", ["benchmarks.md", "architecture.md"])
-def test_no_table_is_missing(name: str) -> None:
+def test_no_table_is_missing() -> None:
     """Every place where a measured table belongs has one."""
-    assert "table -->" not in (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for name in ("benchmarks.md", "architecture.md"):
+        assert "table -->" not in (ROOT / "docs" / name).read_text(encoding="utf-8"), name
 
 
 def test_the_reference_is_up_to_date(reference: str) -> None:
@@ -129,21 +128,22 @@ def test_fields_of_a_visit_are_explained_once() -> None:
     assert set(_tool("reference").FIELDS) <= set(lycosa.core.types.Visit.__dataclass_fields__)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_no_relative_link_is_dead(page: Path) -> None:
+def test_no_relative_link_is_dead() -> None:
     """Each relative link leads to a file that exists, and each anchor to a heading of it."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-    for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
-        link = target[0] or target[1]
-        if "://" in link or link.startswith("mailto:"):
-            continue
-        path, _, anchor = link.partition("#")
-        file = (page.parent / path).resolve() if path else page
-        assert file.exists(), f"{link} leads nowhere"
-        if anchor:
-            assert anchor in _anchors(file), f"{link} names a heading that {file.name} does not have"
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+            link = target[0] or target[1]
+            if "://" in link or link.startswith("mailto:"):
+                continue
+            path, _, anchor = link.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {link} leads nowhere"
+            if anchor:
+                assert anchor in _anchors(file), f"{page.name}: {link} names a heading that {file.name} does not have"
 
 
+@cache
 def _anchors(page: Path) -> set[str]:
     """The anchors that headings get on code hosts."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
@@ -191,14 +191,18 @@ def test_settings_of_experiments_and_boards_exist(tmp_path: Path) -> None:
         assert load(file).name == "mine"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands_that_the_docs_show_exist(page: Path) -> None:
+def test_commands_that_the_docs_show_exist() -> None:
     """Each `$ lycosa lab ...` of a page names a command and options that there are."""
-    text = page.read_text("utf-8").replace("\\\n", " ")
-    for name, rest in re.findall(r"^\$ lycosa lab (\w+)(.*)$", text, re.MULTILINE):
-        assert f"lab {name}" in COMMANDS, f"there is no command lycosa lab {name}"
-        spellings = {spelling for parameter in COMMANDS[f"lab {name}"].params for spelling in parameter.opts}
-        assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest.partition("#")[0])) <= spellings
+    for page in PAGES:
+        text = page.read_text("utf-8").replace("\\\n", " ")
+        for name, rest in re.findall(r"^\$ lycosa lab (\w+)(.*)$", text, re.MULTILINE):
+            assert f"lab {name}" in COMMANDS, f"{page.name}: there is no command lycosa lab {name}"
+            assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest.partition("#")[0])) <= _spellings(f"lab {name}")
+
+
+def _spellings(name: str) -> set[str]:
+    """The options of a command."""
+    return {spelling for parameter in COMMANDS[name].params for spelling in parameter.opts}
 
 
 @pytest.fixture(scope="module")
@@ -220,13 +224,14 @@ def operations(schema: dict[str, Any]) -> dict[str, Any]:
     return {f"{method.upper()} {path}": told for path, way in schema["paths"].items() for method, told in way.items()}
 
 
-@pytest.mark.parametrize("page", ["api.md", "serve.md", "privacy.md", "howto/team.md"])
-def test_routes_that_the_docs_name_exist(page: str, operations: dict[str, Any]) -> None:
+def test_routes_that_the_docs_name_exist(operations: dict[str, Any]) -> None:
     """Each route that a page names, with or without the prefix, is one of the API's."""
     known = {re.sub(r"\{\w+\}", "{}", route.replace("/api/v1", "")) for route in operations}
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) ([^`\s?]+)", text):
-        assert f"{method} {re.sub(r'{.*?}', '{}', path.removeprefix('/api/v1'))}" in known, f"no {method} {path}"
+    for page in ("api.md", "serve.md", "privacy.md", "howto/team.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) ([^`\s?]+)", text):
+            route = f"{method} {re.sub(r'{.*?}', '{}', path.removeprefix('/api/v1'))}"
+            assert route in known, f"{page}: no {method} {path}"
 
 
 def test_the_api_guide_names_all_routes(operations: dict[str, Any]) -> None:
@@ -270,18 +275,16 @@ def test_misfits_are_found(schema: dict[str, Any]) -> None:
     assert tool.unlike({"a": [{"b": 1}], "c": None}, {"a": [], "c": 2}) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_server_is_told_what_it_understands(page: Path) -> None:
+def test_a_server_is_told_what_it_understands() -> None:
     """Each `lycosa serve`, `backup` or `restore` of a page, also in a unit, has options that there are."""
-    text = page.read_text("utf-8").replace("\\\n", " ")
-    for name, rest in re.findall(r"\blycosa (serve|backup|restore)((?: [^\s`#|'\"]+)*)", text):
-        spellings = {spelling for parameter in COMMANDS[name].params for spelling in parameter.opts}
-        assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)) <= spellings, f"lycosa {name}{rest}"
-    if page.name == "team.md":
-        options = {spelling for parameter in COMMANDS["serve"].params for spelling in parameter.opts}
-        table = set(re.findall(r"^\| (`--.+?`) \|", text, re.MULTILINE))
-        assert table
-        assert {option for row in table for option in re.findall(r"--[\w-]+", row)} <= options
+    for page in PAGES:
+        text = page.read_text("utf-8").replace("\\\n", " ")
+        for name, rest in re.findall(r"\blycosa (serve|backup|restore)((?: [^\s`#|'\"]+)*)", text):
+            assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)) <= _spellings(name), f"lycosa {name}{rest}"
+        if page.name == "team.md":
+            table = set(re.findall(r"^\| (`--.+?`) \|", text, re.MULTILINE))
+            assert table
+            assert {option for row in table for option in re.findall(r"--[\w-]+", row)} <= _spellings("serve")
 
 
 def test_every_table_is_on_the_privacy_page() -> None:

@@ -26,7 +26,6 @@ from lycosa.core.strategies import steer
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Lesson, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
-from lycosa.estimators import maker as strategy_maker
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.keeping import Keeping
@@ -44,10 +43,9 @@ from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import DEFAULT, FORMER, maker
+from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics.around import heeding, in_language
 from lycosa.topics.examples import learned_from
-from lycosa.topics.heard import heeding
-from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.traps.warden import Warden
 from lycosa.version import SOFTWARE
@@ -493,7 +491,7 @@ class Crawl:
         judge, (guide, given) = judge_of(options), parse(options.strategy)
         bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
         names = [parse(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
-        if not takes_ontology(maker(judge)) and not any(takes_ontology(strategy_maker(name)) for name in names):
+        if not any(map(takes_ontology, [TOPICS.maker(judge), *map(STRATEGIES.maker, names)])):
             raise InputError(
                 f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
                 "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
@@ -522,7 +520,7 @@ class Crawl:
             node = _node(space, text)
             if node is None:
                 entry = SPACES.get(parse(self.options.space)[0])
-                wanted = f": it has to be {entry.seeds}" if entry is not None else ""
+                wanted = f": it has to be {entry.needs}" if entry is not None else ""
                 raise InputError(f"the seed {text!r} is nothing that {type(space).__name__} can visit{wanted}")
             nodes.setdefault(node, "page")
         return nodes

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas
 import pytest
 
 import lycosa
-from lycosa.cli import main
+from commands import Command
 from lycosa.cli.exporting import told
 from lycosa.collection.export import Exported
 from lycosa.collection.summary import summarise
@@ -23,77 +21,56 @@ TOPIC = "marine biology/coral reefs"
 @pytest.fixture(scope="module")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("export") / "reefs"
-    with serve(Web(pages=600, traps=()), record=False) as server:
-        options = {"budget": 40, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+    with serve(Web(pages=300, hosts=12, traps=()), record=False) as server:
+        options = {"budget": 30, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
         for _ in lycosa.crawl(server.web.query(TOPIC), server.web.seeds(TOPIC), out=path, **options):
             pass
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run a command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", "export", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
+@pytest.fixture
+def export(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """`lycosa export`, whose output is bytes."""
+    return Command(monkeypatch, capfd, "export")
 
 
-def test_the_output_is_jsonl(reefs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_is_jsonl(reefs: Path, export: Command) -> None:
     """Without a file and a format the pages go to the output, a line each, and the count to the error output."""
-    assert 0 == run(monkeypatch, str(reefs))
-    printed = capfd.readouterr()
+    code, out, err = export(reefs)
     relevant = summarise(reefs).relevant
-    assert relevant == len([json.loads(line) for line in printed.out.splitlines()]) > 0
-    assert f"{relevant} pages.\n" == printed.err
+    assert relevant == len([json.loads(line) for line in out.splitlines()]) > 0
+    assert (0, f"{relevant} pages.\n") == (code, err)
 
 
-@pytest.mark.parametrize("form", ["csv", "text"])
-def test_what_may_go_to_the_output(
-    reefs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, form: str
-) -> None:
+def test_what_may_go_to_the_output(reefs: Path, export: Command, tmp_path: Path) -> None:
     """CSV and text can be piped, with no --out or with -; both are what a file would hold."""
-    assert 0 == run(monkeypatch, str(reefs), "--format", form, "--quiet")
-    assert 0 == run(monkeypatch, str(reefs), "-f", form, "-q", "-o", str(tmp_path / "file.x"))
-    whole = (tmp_path / "file.x").read_bytes().decode()
-    printed = capfd.readouterr()
-    assert (whole, "") == (printed.out, printed.err)
-    assert 0 == run(monkeypatch, str(reefs), "--format", form, "--quiet", "--out", "-")
-    assert whole == capfd.readouterr().out
+    for form in ("csv", "text"):
+        assert (0, "", "") == export(reefs, "-f", form, "-q", "-o", tmp_path / "file.x")
+        whole = (tmp_path / "file.x").read_bytes().decode()
+        assert (0, whole, "") == export(reefs, "--format", form, "--quiet")
+        assert (0, whole, "") == export(reefs, "--format", form, "--quiet", "--out", "-")
 
 
-@pytest.mark.parametrize("form", ["parquet", "graphml", "warc", "wacz"])
-def test_what_needs_a_file(
-    reefs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], form: str
-) -> None:
+def test_what_needs_a_file(reefs: Path, export: Command) -> None:
     """Binary formats are not thrown at a terminal: the error says what to add."""
-    assert 2 == run(monkeypatch, str(reefs), "--format", form)
-    printed = capfd.readouterr()
-    assert "" == printed.out
-    assert f"lycosa: {form} needs a file to go to: --out FILE.{form}" in printed.err
+    for form in ("parquet", "graphml", "warc", "wacz"):
+        code, out, err = export(reefs, "--format", form)
+        assert (2, "") == (code, out)
+        assert f"lycosa: {form} needs a file to go to: --out FILE.{form}" in err
 
 
-def test_the_closing_line(
-    reefs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_closing_line(reefs: Path, export: Command, tmp_path: Path) -> None:
     """At the end one line on the error output says what was written, how much, and how to open it; --quiet none."""
-    out = tmp_path / "reefs.csv"
-    assert 0 == run(monkeypatch, str(reefs), "--all", "--out", str(out))
-    printed = capfd.readouterr()
-    assert "" == printed.out
-    assert 1 == printed.err.count("\n")
-    assert printed.err.startswith(f"{out}: 40 pages, ")
-    assert f"Open it with a spreadsheet, or pandas.read_csv('{out}')" in printed.err
-    assert 40 == len(pandas.read_csv(out))
-    assert 0 == run(monkeypatch, str(reefs), "--out", str(out), "--quiet")
-    printed = capfd.readouterr()
-    assert ("", "") == (printed.out, printed.err)
+    file = tmp_path / "reefs.csv"
+    code, out, err = export(reefs, "--all", "--out", file)
+    assert (0, "", 1) == (code, out, err.count("\n"))
+    assert err.startswith(f"{file}: 30 pages, ")
+    assert f"Open it with a spreadsheet, or pandas.read_csv('{file}')" in err
+    assert 30 == len(pandas.read_csv(file))
+    assert (0, "", "") == export(reefs, "--out", file, "--quiet")
 
 
-def test_every_format_says_how_to_open_it(
-    reefs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path: Path) -> None:
     """The hint names the file where one has to be typed."""
     for name, hint in [
         ("t.jsonl", "pandas.read_json('{}', lines=True)"),
@@ -103,10 +80,9 @@ def test_every_format_says_how_to_open_it(
         ("t.wacz", "https://replayweb.page"),
         ("t.txt", "any editor"),
     ]:
-        assert 0 == run(monkeypatch, str(reefs), "--out", str(tmp_path / name))
-        assert hint.format(tmp_path / name) in capfd.readouterr().err
-    assert 0 == run(monkeypatch, str(reefs), "--format", "text", "--out", str(tmp_path / "corpus"))
-    assert f"{tmp_path}/corpus/index.tsv says what is where" in capfd.readouterr().err
+        assert hint.format(tmp_path / name) in export(reefs, "--out", tmp_path / name).err
+    said = export(reefs, "--format", "text", "--out", tmp_path / "corpus")
+    assert f"{tmp_path}/corpus/index.tsv says what is where" in said.err
 
 
 @pytest.mark.parametrize(
@@ -119,27 +95,12 @@ def test_every_format_says_how_to_open_it(
     ],
 )
 def test_errors_are_one_line(
-    reefs: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    words: list[str],
-    complaint: str,
+    reefs: Path, monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path, words: list[str], complaint: str
 ) -> None:
     """What can't work is one line with the remedy, and nothing is left behind."""
     monkeypatch.chdir(tmp_path)
-    assert 2 == run(monkeypatch, *(word.format(reefs=reefs) for word in words))
-    printed = capfd.readouterr()
-    assert complaint in printed.err
-    assert 1 == printed.err.count("\n")
+    assert complaint in command.complaint("export", *(word.format(reefs=reefs) for word in words))
     assert [] == list(tmp_path.iterdir())
-
-
-def test_a_reader_that_leaves_early_is_no_error(reefs: Path) -> None:
-    """`lycosa export DIR | head -1` ends quietly."""
-    command = f"{sys.executable} -m lycosa export {reefs} --all --quiet | head -c 100"
-    ran = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, check=False)
-    assert (0, b"", 100) == (ran.returncode, ran.stderr, len(ran.stdout))
 
 
 def test_what_is_said_of_an_export() -> None:

@@ -1,15 +1,13 @@
 """`lycosa judge` and `lycosa label`: what they say, and what they keep."""
 
 import builtins
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import lycosa
-from commands import run as run_command
+from commands import Command
 from lycosa.cli import judging
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
@@ -45,24 +43,9 @@ def crawl(tmp_path: Path) -> Path:
     return tmp_path / "c"
 
 
-Run = Callable[..., str]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; what it says."""
-
-    def command(*words: str, fails: int = 0) -> str:
-        assert fails == run_command(monkeypatch, *words)
-        said = capsys.readouterr()
-        return said.err if fails else said.out
-
-    return command
-
-
-def test_what_would_change(run: Run, crawl: Path) -> None:
+def test_what_would_change(command: Command, crawl: Path) -> None:
     """Before and after, what comes in and goes out, what is near the line, and how to keep it."""
-    told = run("judge", str(crawl), "rails", "coral", "--threshold", "0.6")
+    told = command.out("judge", crawl, "rails", "coral", "--threshold", "0.6")
     assert "before: 7 of 11 pages relevant, score 0.5 or more\n" in told
     assert "0 of 11 pages relevant, score 0.6 or more, by learning_judge:Learning\n" in told
     assert "7 pages go out" in told
@@ -71,41 +54,41 @@ def test_what_would_change(run: Run, crawl: Path) -> None:
     assert 7 == summarise(crawl).relevant
 
 
-def test_kept(run: Run, crawl: Path) -> None:
+def test_kept(command: Command, crawl: Path) -> None:
     """Then other commands tell the same; and JSON has all of it."""
-    told = json.loads(run("judge", str(crawl), "rails", "--keep", "--json"))
+    told = command.json("judge", crawl, "rails", "--keep")
     assert (7, 3, 3, 7, True) == (
         told["before"]["relevant"], told["after"]["relevant"], told["coming"], told["going"], told["kept"],
     )  # fmt: skip
-    assert 3 == json.loads(run("show", str(crawl), "--json"))["relevant"]
-    assert 11 == json.loads(run("show", str(crawl), "--json", "--threshold", "0"))["relevant"]
-    assert 3 == len(run("export", str(crawl), "--quiet").splitlines())
-    assert 3 == json.loads(run("search", str(crawl), "about", "--threshold", "0.5", "--json"))["pages"]
-    assert "The same pages are relevant as before." in run("judge", str(crawl))
-    assert "Kept: everyone" in run("judge", str(crawl), "--threshold", "0.4", "--keep")
+    assert 3 == command.json("show", crawl)["relevant"]
+    assert 11 == command.json("show", crawl, "--threshold", "0")["relevant"]
+    assert 3 == len(command.out("export", crawl, "--quiet").splitlines())
+    assert 3 == command.json("search", crawl, "about", "--threshold", "0.5")["pages"]
+    assert "The same pages are relevant as before." in command.out("judge", crawl)
+    assert "Kept: everyone" in command.out("judge", crawl, "--threshold", "0.4", "--keep")
 
 
-def test_the_judge_learns_from_labels_at_once(run: Run, crawl: Path) -> None:
+def test_the_judge_learns_from_labels_at_once(command: Command, crawl: Path) -> None:
     """Everyone tells the new numbers as soon as something was said."""
-    told = run("label", str(crawl), f"{HOST}ring0", "--no")
+    told = command.out("label", crawl, f"{HOST}ring0", "--no")
     assert told.startswith("1 labelled as irrelevant; now 0 yes, 1 no.\n4 of 11 pages relevant; before: 7 of 11")
     assert 4 == summarise(crawl).relevant
-    assert 4 == json.loads(run("judge", str(crawl), "--json"))["after"]["relevant"]
-    run("label", str(crawl), f"{HOST}ring0", "--yes")
+    assert 4 == command.json("judge", crawl)["after"]["relevant"]
+    command.out("label", crawl, f"{HOST}ring0", "--yes")
     assert 7 == summarise(crawl).relevant
 
 
-def test_pages_to_ask_about(run: Run, crawl: Path) -> None:
+def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
     """Named where there is no terminal, with the command that says so."""
-    run("judge", str(crawl), "coral polyps gold1", "--keep")
-    told = run("label", str(crawl))
+    command.out("judge", crawl, "coral polyps gold1", "--keep")
+    told = command.out("label", crawl)
     assert "A word on these would help most:\n" in told
     assert f"lycosa label {crawl} URL --yes" in told
-    asked = json.loads(run("label", str(crawl), "--json"))["questions"]
+    asked = command.json("label", crawl)["questions"]
     assert {"url", "title", "worth"} == set(asked[0])
 
 
-def test_asked_one_by_one(run: Run, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Yes, no, no answer, enough; what was said is kept."""
     answers = iter(["y", "n", "", "q"])
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
@@ -119,8 +102,8 @@ def test_asked_one_by_one(run: Run, crawl: Path, monkeypatch: pytest.MonkeyPatch
         next(answers)
 
 
-def test_errors(run: Run, crawl: Path) -> None:
+def test_errors(command: Command, crawl: Path) -> None:
     """One line that says what to do."""
-    assert "judging fetches nothing" in run("judge", str(crawl), "--example", "http://elsewhere.test/", fails=2)
-    assert "holds no crawl" in run("judge", str(crawl / "nowhere"), "x", fails=2)
-    assert "--yes or --no" in run("label", str(crawl), f"{HOST}ring0", fails=2)
+    assert "judging fetches nothing" in command.complaint("judge", crawl, "--example", "http://elsewhere.test/")
+    assert "holds no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")
+    assert "--yes or --no" in command.complaint("label", crawl, f"{HOST}ring0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from commands import run
+from commands import Command, run
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import Directory
@@ -66,11 +65,10 @@ def everything(place: Path) -> dict[str, int]:
 # -- learning --------------------------------------------------------------------------------------------------
 
 
-def test_rules_of_a_table(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_of_a_table(here: Path, command: Command) -> None:
     """It is said how many there are, from how much, and what to do with them; what it says can be done."""
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "my rules.tsv")
-    assert 0 == run(monkeypatch, *words, "--pages", "crawl")
-    told = capsys.readouterr().out.splitlines()
+    told = command.out(*words, "--pages", "crawl").splitlines()
     book = RuleBook.load(here / "my rules.tsv")
     assert told[0].startswith(f"my rules.tsv: {len(book)} rules between {len(book.classes)} classes, from ")
     assert any(line.startswith("Look at them: lycosa rules 'my rules.tsv' --target ") for line in told)
@@ -79,104 +77,86 @@ def test_rules_of_a_table(here: Path, capsys: pytest.CaptureFixture[str], monkey
     assert book == RuleBook.load(here / "rules.tsv")
 
 
-def test_rules_of_a_crawl(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_of_a_crawl(here: Path, command: Command) -> None:
     """A crawl needs no table, and is read only; the facts come as JSON, too."""
     before = everything(here)
-    assert 0 == run(monkeypatch, "train", "rules", "crawl", "--model", "topics.model", "--out", "r.tsv", "--json")
-    told = json.loads(capsys.readouterr().out)
+    told = command.json("train", "rules", "crawl", "--model", "topics.model", "--out", "r.tsv")
     assert told["rules"] == len(RuleBook.load(here / "r.tsv"))
     assert told["pages"] > 100
     assert before == {name: size for name, size in everything(here).items() if name != "r.tsv"}
 
 
-def test_rules_of_fetched_pages(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rules_of_fetched_pages(here: Path, command: Command) -> None:
     """Without a recording the pages are asked for; the rules are the same."""
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "fetched.tsv", *LOCAL, "--quiet")
-    assert 0 == run(monkeypatch, *words)
-    assert ("", "") == tuple(capsys.readouterr())
+    assert (0, "", "") == command(*words)
     assert RuleBook.load(here / "rules.tsv") == RuleBook.load(here / "fetched.tsv")
 
 
-def test_rules_are_written_over_rules(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_are_written_over_rules(here: Path, command: Command) -> None:
     """Older rules are replaced, as an older model is."""
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "rules.tsv")
     before = RuleBook.load(here / "rules.tsv")
-    assert 0 == run(monkeypatch, *words, "--links", "2", "--quiet")
+    command.out(*words, "--links", "2", "--quiet")
     assert 0 < len(RuleBook.load(here / "rules.tsv")) < len(before)
 
 
 # -- looking ---------------------------------------------------------------------------------------------------
 
 
-def test_what_leads_to_a_class(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_leads_to_a_class(here: Path, command: Command) -> None:
     """One line a class, the likeliest first, in no more than 80 columns."""
-    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--target", TOPIC, "--limit", "5")
-    lines = capsys.readouterr().out.splitlines()
+    lines = command.out("rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
     assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
     assert sorted(chances, reverse=True) == chances
     assert lines[6].startswith("and ")
     assert max(map(len, lines)) <= 80
-    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--target", TOPIC, "--json")
-    book = RuleBook.load(here / "rules.tsv")
-    assert book.chain({TOPIC}, depth=2) == json.loads(capsys.readouterr().out)
+    chances = RuleBook.load(here / "rules.tsv").chain({TOPIC}, depth=2)
+    assert chances == command.json("rules", "rules.tsv", "--target", TOPIC)
 
 
-def test_every_rule(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rule(here: Path, command: Command) -> None:
     """Without a target all rules are listed, the likeliest first; JSON has them whole."""
-    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--limit", "3")
-    lines = capsys.readouterr().out.splitlines()
+    lines = command.out("rules", "rules.tsv", "--limit", "3").splitlines()
     assert ["from", "to", "probability", "cases"] == lines[0].split()
     assert max(map(len, lines)) <= 80
     book = RuleBook.load(here / "rules.tsv")
     assert f"and {len(book) - 3:,} more: --limit 0 lists all" == lines[-1]
-    assert 0 == run(monkeypatch, "rules", "rules.tsv", "--json")
-    told = json.loads(capsys.readouterr().out)
+    told = command.json("rules", "rules.tsv")
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
-def test_markup_in_names_of_classes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_markup_in_names_of_classes(command: Command, tmp_path: Path) -> None:
     """Brackets in a class's name are shown as they are."""
     book = RuleBook()
     book.add("[bold]A[/bold]", "[red]B", 3)
     book.save(tmp_path / "r.tsv")
-    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"))
-    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"), "--target", "[red]B")
-    told = capsys.readouterr().out
-    assert "[bold]A[/bold]" in told
-    assert "lead to [red]B in 2 links" in told
+    assert "[bold]A[/bold]" in command.out("rules", tmp_path / "r.tsv")
+    assert "lead to [red]B in 2 links" in command.out("rules", tmp_path / "r.tsv", "--target", "[red]B")
 
 
-def test_nothing_leads_there(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nothing_leads_there(command: Command, tmp_path: Path) -> None:
     """A class that no page links to is told as such."""
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(tmp_path / "r.tsv")
-    assert 0 == run(monkeypatch, "rules", str(tmp_path / "r.tsv"), "--target", "A")
-    assert "No rule leads to A: a crawl for it is one by soft focus.\n" == capsys.readouterr().out
+    told = command.out("rules", tmp_path / "r.tsv", "--target", "A")
+    assert "No rule leads to A: a crawl for it is one by soft focus.\n" == told
 
 
 # -- crawling --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", [TOPIC, "Marine Biology/CORAL Reefs", SUBJECT])
-def test_a_crawl_by_rules(
-    here: Path, server: Server, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("target", ["Marine Biology/CORAL Reefs", SUBJECT])
+def test_a_crawl_by_rules(here: Path, server: Server, target: str, command: Command) -> None:
     """The target may be spelled as the model understands it, or be a branch; the crawl resumes by its own copies."""
     seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
     words = ("--model", "topics.model", "--target", target, "--strategy", "rules,file=rules.tsv,refine=yes")
-    assert 0 == run(monkeypatch, "crawl", *words, *seeds, "--out", "by, rules", *LOCAL, "--budget", "15", "--quiet")
+    command.out("crawl", *words, *seeds, "--out", "by, rules", *LOCAL, "--budget", "15", "--quiet")
     (here / "topics.model").unlink()
     (here / "rules.tsv").unlink()
-    assert 0 == run(monkeypatch, "resume", "by, rules", "--budget", "25", "--quiet")
-    assert "" == capsys.readouterr().err
+    assert (0, "", "") == command("resume", "by, rules", "--budget", "25", "--quiet")
     assert "rules,file=strategy.tsv,refine=yes" == Directory.read_options(here / "by, rules").strategy
     log = SqliteLog(here / "by, rules" / NAME, readonly=True)
     assert 25 == sum(isinstance(event, Visit) and event.is_page for event in log)
@@ -225,20 +205,14 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (("rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it has to be 0 (all) or more"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_a_line(
-    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     """Exit code 2, one line that names what is wrong, and nothing is written."""
     (here / "empty").mkdir()
     (here / "strange.tsv").write_text("http://a.test/\tFootball\n")
     (here / "lost.tsv").write_text(f"http://a.test/\t{TOPIC}\n")
     (here / "torn.model").write_bytes((here / "topics.model").read_bytes()[:-7])
     before = everything(here)
-    assert 2 == run(monkeypatch, *words, *(["--quiet"] if words[0] == "train" else []))
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("lycosa: ")
-    assert 1 == complaint.count("\n")
-    assert told in complaint
+    assert told in command.complaint(*words, *(["--quiet"] if words[0] == "train" else []))
     assert before == everything(here)
 
 
@@ -254,30 +228,22 @@ def test_what_is_wrong_is_told_in_a_line(
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule knows"),
     ],
 )  # fmt: skip
-def test_a_crawl_that_can_not_go_by_rules(
-    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crawl_that_can_not_go_by_rules(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     """What is missing is told before a directory is made."""
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(here / "other.tsv")
     before = everything(here)
-    assert 2 == run(monkeypatch, "crawl", *words, "--seed", "http://a.test/", "--out", "new crawl", "--quiet")
-    complaint = capsys.readouterr().err
-    assert 1 == complaint.count("\n")
-    assert told in complaint
+    assert told in command.complaint("crawl", *words, "--seed", "http://a.test/", "--out", "new crawl", "--quiet")
     assert before == everything(here)
     assert not (here / "new crawl").exists()
 
 
-def test_pages_that_no_one_serves(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_that_no_one_serves(here: Path, command: Command) -> None:
     """If no page can be fetched, the first reason is told."""
     (here / "private.tsv").write_text(f"http://127.0.0.1:9/\t{TOPIC}\n")
     words = ("train", "rules", "private.tsv", "--model", "topics.model", "--out", "new.tsv", "--delay", "0", "--quiet")
-    assert 2 == run(monkeypatch, *words)
-    complaint = capsys.readouterr().err
+    complaint = command.complaint(*words)
     assert "(1 can't be fetched; " in complaint
     assert "http://127.0.0.1:9/" in complaint
     assert not (here / "new.tsv").exists()

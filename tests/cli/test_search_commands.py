@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,8 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.cli import main, searching
+from commands import Command, run
+from lycosa.cli import searching
 from lycosa.spaces.web import WebSpace
 from lycosa.store.indexfile import building
 from lycosa.store.log import SqliteLog
@@ -48,34 +47,18 @@ def reefs(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return crawl(server, tmp_path_factory.mktemp("reefs") / "crawl")
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Run a command in this process: its exit code, output and errors."""
-
-    def running(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["lycosa", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return running
-
-
-def page_of(run: Any, reefs: Path, words: str = "coral reef") -> dict[str, Any]:
+def page_of(command: Command, reefs: Path, words: str = "coral reef") -> dict[str, Any]:
     """The best hit for some words."""
-    hit: dict[str, Any] = json.loads(run("search", reefs, words, "--json")[1])["hits"][0]
+    hit: dict[str, Any] = command.json("search", reefs, words)["hits"][0]
     return hit
 
 
 # -- search ----------------------------------------------------------------------------------------------------
 
 
-def test_results_in_a_pipe_are_plain(run: Any, reefs: Path) -> None:
+def test_results_in_a_pipe_are_plain(command: Command, reefs: Path) -> None:
     """Numbered, with title, address, score, day and passage; no colours, no blanks at the ends of lines."""
-    code, out, err = run("search", reefs, "coral", "reef", "-n", "3")
+    code, out, err = command("search", reefs, "coral", "reef", "-n", "3")
     assert (0, "") == (code, err)
     lines = out.split("\n")
     assert re.fullmatch(r"\d+ of \d+ pages have coral reef; the best 3:", lines[0])
@@ -85,57 +68,52 @@ def test_results_in_a_pipe_are_plain(run: Any, reefs: Path) -> None:
     assert not any(line != line.rstrip() or "\x1b" in line for line in lines)
 
 
-def test_matches_are_bold_in_a_terminal(run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matches_are_bold_in_a_terminal(command: Command, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal shows the words of the query in bold."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    _, out, _ = run("search", reefs, "coral", "-n", "1")
+    _, out, _ = command("search", reefs, "coral", "-n", "1")
     assert re.search(r"\x1b\[1m[Cc]orals?\x1b\[0m", out)
 
 
-@pytest.mark.parametrize("columns", [40, 80, 140])
-def test_lines_fit_the_terminal(columns: int, run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_fit_the_terminal(command: Command, reefs: Path) -> None:
     """At any width text is wrapped, and addresses stay in one piece to be copied."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    _, out, _ = run("search", reefs, "coral reef")
-    lines = out.split("\n")
-    assert all(len(line) <= columns for line in lines if "http://" not in line)
-    assert 10 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
-    assert max(map(len, lines)) > min(columns, searching.WIDEST) - 12
+    for width in (40, 80, 140):
+        lines = command.out("search", reefs, "coral reef", width=width).split("\n")
+        assert all(len(line) <= width for line in lines if "http://" not in line)
+        assert 10 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
+        assert max(map(len, lines)) > min(width, searching.WIDEST) - 12
 
 
-def test_json_is_one_value(run: Any, reefs: Path) -> None:
+def test_json_is_one_value(command: Command, reefs: Path) -> None:
     """Everything that is known of the hits, for programs."""
-    code, out, _ = run("search", reefs, '"coral reef"', "--json", "--limit", "2")
-    told = json.loads(out)
-    assert (0, '"coral reef"', 2) == (code, told["query"], len(told["hits"]))
+    told = command.json("search", reefs, '"coral reef"', "--limit", "2")
+    assert ('"coral reef"', 2) == (told["query"], len(told["hits"]))
     assert told["total"] >= 2
     fields = "rank url title snippet spans score relevance host language fetched same_as changed standing since".split()
     assert fields == list(told["hits"][0])
 
 
-def test_quotes_lost_in_the_shell(run: Any, reefs: Path) -> None:
+def test_quotes_lost_in_the_shell(command: Command, reefs: Path) -> None:
     """Of several words, one with a blank inside is a phrase."""
-    _, phrase, _ = run("search", reefs, "coral reef", "fish", "--json")
-    _, same, _ = run("search", reefs, '"coral reef" fish', "--json")
-    assert json.loads(phrase) == json.loads(same)
+    phrase = command.json("search", reefs, "coral reef", "fish")
+    assert phrase == command.json("search", reefs, '"coral reef" fish')
 
 
-def test_nothing_found_says_what_was_searched_and_what_to_try(run: Any, reefs: Path) -> None:
+def test_nothing_found_says_what_was_searched_and_what_to_try(command: Command, reefs: Path) -> None:
     """How many pages there were, and a way on."""
-    code, out, _ = run("search", reefs, "zooxanthellaeish", "--score", "0.01")
-    pages = json.loads(run("search", reefs, "zzz", "--score", "0.01", "--json")[1])["pages"]
-    assert 0 == code
+    out = command.out("search", reefs, "zooxanthellaeish", "--score", "0.01")
+    pages = command.json("search", reefs, "zzz", "--score", "0.01")["pages"]
     tries = "another spelling, a beginning (zooxanthellaei*) or fewer filters"
     assert f"None of {pages} pages has zooxanthellaeish. Try {tries}." == " ".join(out.split())
-    _, out, _ = run("search", reefs, "coral", "--until", "2001-01-01")
+    _, out, _ = command("search", reefs, "coral", "--until", "2001-01-01")
     assert "No page passes the filters: loosen them.\n" == out
 
 
-def test_some_of_the_words_are_labelled_as_such(run: Any, reefs: Path) -> None:
+def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -> None:
     """If no page has all words, those with some are offered, and the first line says so."""
-    _, out, _ = run("search", reefs, "coral zzz", "-n", "1")
+    _, out, _ = command("search", reefs, "coral zzz", "-n", "1")
     assert re.match(r"None of \d+ pages has all of coral zzz; \d+ have some of it, the best 1:\n", out)
 
 
@@ -149,36 +127,34 @@ def test_some_of_the_words_are_labelled_as_such(run: Any, reefs: Path) -> None:
         (["--", "-coral"], "only leaves pages out"),
     ],
 )
-def test_bad_input_is_one_line(words: list[str], told: str, run: Any, reefs: Path) -> None:
+def test_bad_input_is_one_line(words: list[str], told: str, command: Command, reefs: Path) -> None:
     """What can't be searched for is refused in a line that says why."""
-    code, out, err = run("search", reefs, *words)
-    assert (2, "") == (code, out)
-    assert told in err
-    assert 1 == err.count("\n")
+    assert told in command.complaint("search", reefs, *words)
 
 
-def test_no_crawl_no_search(run: Any, tmp_path: Path) -> None:
+def test_no_crawl_no_search(command: Command, tmp_path: Path) -> None:
     """A directory without a crawl is told, and nothing is made in it."""
-    code, _, err = run("search", tmp_path, "coral")
-    assert (2, 1) == (code, err.count("\n"))
+    assert "holds no crawl" in command.complaint("search", tmp_path, "coral")
     assert [] == list(tmp_path.iterdir())
 
 
 def test_progress_is_told_when_it_takes_long(
-    run: Any, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a second of indexing stderr says how far it is; before, and on stdout, there is nothing of it."""
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
     monkeypatch.setattr(searching.Telling, "PATIENCE", 0.0)
-    _, out, err = run("search", path, "coral", "--json")
+    _, out, err = command("search", path, "coral", "--json")
     assert re.match(r"indexing: 1 pages?, \d+%\n", err)
     assert json.loads(out)["hits"]
     monkeypatch.setattr(searching.Telling, "PATIENCE", 1e9)
     (path / NAME).unlink()
-    assert "" == run("search", path, "coral", "--json")[2]
+    assert "" == command("search", path, "coral", "--json")[2]
 
 
-def test_waiting_for_another_is_told(run: Any, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_another_is_told(
+    command: Command, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who finds the index being built hears what it waits for."""
     held = building(reefs)
     held.__enter__()
@@ -189,20 +165,20 @@ def test_waiting_for_another_is_told(run: Any, reefs: Path, tmp_path: Path, monk
         held.__exit__(None, None, None)
 
     monkeypatch.setattr(searching.Telling, "waiting", waiting)
-    code, _, err = run("search", reefs, "coral")
+    code, _, err = command("search", reefs, "coral")
     assert (0, "another search is building the index: waiting for it\n") == (code, err)
 
 
-def test_pages_without_bodies_are_remarked(run: Any, server: Server, reefs: Path, tmp_path: Path) -> None:
+def test_pages_without_bodies_are_remarked(command: Command, server: Server, reefs: Path, tmp_path: Path) -> None:
     """That only titles are searched is said on stderr, and what to do when files are missing."""
     bare = crawl(server, tmp_path / "bare", archive=False, budget=5)
-    _, _, err = run("search", bare, "coral")
+    _, _, err = command("search", bare, "coral")
     assert "note: nothing readable is archived of these pages: only their titles are searched\n" == err
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
     log = SqliteLog(path / "log.sqlite")
     log._db.execute("UPDATE event SET file = 'lost.warc.gz' WHERE seq % 2 AND file != ''")
     log.close()
-    _, _, err = run("search", path, "coral")
+    _, _, err = command("search", path, "coral")
     assert re.match(
         r"note: \d+ of \d+ pages could not be read from the archive .*; when .* delete \S+search.sqlite\n", err
     )
@@ -211,10 +187,10 @@ def test_pages_without_bodies_are_remarked(run: Any, server: Server, reefs: Path
 # -- page ------------------------------------------------------------------------------------------------------
 
 
-def test_a_page_is_shown(run: Any, reefs: Path) -> None:
+def test_a_page_is_shown(command: Command, reefs: Path) -> None:
     """Header, why it was fetched, text, links and history, in this order."""
-    hit = page_of(run, reefs)
-    code, out, err = run("page", reefs, hit["url"])
+    hit = page_of(command, reefs)
+    code, out, err = command("page", reefs, hit["url"])
     assert (0, "") == (code, err)
     assert out.startswith(f"{hit['title']}\n{hit['url']}\n")
     parts = [r"status +200, text/html, [\d,]+ bytes", r"language +en", r"fetched +\S+ \S+ UTC", r"score +0\.\d\d"]
@@ -225,92 +201,85 @@ def test_a_page_is_shown(run: Any, reefs: Path) -> None:
     assert places[0] > 0
 
 
-def test_a_page_as_json(run: Any, reefs: Path) -> None:
+def test_a_page_as_json(command: Command, reefs: Path) -> None:
     """The same, for programs."""
-    hit = page_of(run, reefs)
-    told = json.loads(run("page", reefs, hit["url"], "--json")[1])
+    hit = page_of(command, reefs)
+    told = command.json("page", reefs, hit["url"])
     assert (hit["url"], hit["title"], 200, "ok") == (told["url"], told["title"], told["status"], told["outcome"])
     assert told["why"]["kind"] in ("seed", "link", "redirect")
     assert "coral" in told["text"].lower()
     assert {"fetched", "not fetched"} & {link["state"] for link in told["links"]}
     assert ["first"] == [visit["content"] for visit in told["visits"]]
-    without = json.loads(run("page", reefs, hit["url"], "--json", "--no-links")[1])
-    assert [] == without["links"]
+    assert [] == command.json("page", reefs, hit["url"], "--no-links")["links"]
 
 
-def test_raw_is_the_body(run: Any, reefs: Path, server: Server) -> None:
+def test_raw_is_the_body(
+    reefs: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     """The bytes that the server sent, their encoding undone, and nothing else."""
-    url = page_of(run, reefs)["url"]
-    command = [sys.executable, "-m", "lycosa", "page", str(reefs), url, "--raw"]
-    done = subprocess.run(command, capture_output=True, check=True)
-    assert (server.web.response(url).body, b"") == (done.stdout, done.stderr)
+    url = server.web.seeds(TOPIC)[0]
+    assert 0 == run(monkeypatch, "page", str(reefs), url, "--raw")
+    assert (server.web.response(url).body, b"") == capfdbinary.readouterr()
 
 
-def test_raw_without_a_body_is_told(run: Any, server: Server, tmp_path: Path) -> None:
+def test_raw_without_a_body_is_told(command: Command, server: Server, tmp_path: Path) -> None:
     """Without an archive, or where the visit brought nothing, there is nothing to write."""
     bare = crawl(server, tmp_path / "bare", archive=False, budget=3)
-    url = page_of(run, bare, "index OR open OR town OR portal")["url"]
-    code, out, err = run("page", bare, url, "--raw")
-    assert (2, "", f"lycosa: there is no body of {url}: the crawl was told to keep no archive\n") == (code, out, err)
-    _, out, _ = run("page", bare, url)
-    assert "the crawl was told to keep no archive" in out
+    url = page_of(command, bare, "index OR open OR town OR portal")["url"]
+    complaint = command.complaint("page", bare, url, "--raw")
+    assert f"lycosa: there is no body of {url}: the crawl was told to keep no archive\n" == complaint
+    assert "the crawl was told to keep no archive" in command.out("page", bare, url)
 
 
-def test_a_missing_file_is_told(run: Any, reefs: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_told(command: Command, reefs: Path, tmp_path: Path) -> None:
     """The page is shown without its text, and says why; raw has nothing to give."""
-    url = page_of(run, reefs)["url"]
+    url = page_of(command, reefs)["url"]
     path = shutil.copytree(reefs, tmp_path / "copy")
     shutil.rmtree(path / "archive")
-    code, out, _ = run("page", path, url)
-    assert 0 == code
-    assert "restore the file from a backup" in " ".join(out.split())
-    code, out, err = run("page", path, url, "--raw")
-    assert (2, "", 1) == (code, out, err.count("\n"))
-    assert "cannot read" in err
+    assert "restore the file from a backup" in " ".join(command.out("page", path, url).split())
+    assert "cannot read" in command.complaint("page", path, url, "--raw")
 
 
-def test_a_copy_has_the_body_of_its_original(run: Any, reefs: Path) -> None:
+def test_a_copy_has_the_body_of_its_original(command: Command, reefs: Path) -> None:
     """A page whose bytes lie in another record is shown and written whole, and says what it repeats."""
-    hits = json.loads(run("search", reefs, "the", "--copies", "-n", "100", "--json")[1])["hits"]
+    hits = command.json("search", reefs, "the", "--copies", "-n", "100")["hits"]
     copies = [hit for hit in hits if hit["same_as"]]
     assert copies
     for copy in copies[:3]:
-        told = json.loads(run("page", reefs, copy["url"], "--json")[1])
+        told = command.json("page", reefs, copy["url"])
         assert (copy["same_as"], "") == (told["same_as"], told["trouble"])
         assert told["text"]
 
 
-def test_an_unknown_address_is_told(run: Any, reefs: Path) -> None:
+def test_an_unknown_address_is_told(command: Command, reefs: Path) -> None:
     """One line that names the nearest addresses."""
-    url = page_of(run, reefs)["url"]
-    code, out, err = run("page", reefs, url[:-3])
-    assert (2, "", 1) == (code, out, err.count("\n"))
-    assert re.search(r"was not visited in .*The nearest that was: http://", err)
+    url = page_of(command, reefs)["url"]
+    complaint = command.complaint("page", reefs, url[:-3])
+    assert re.search(r"was not visited in .*The nearest that was: http://", complaint)
 
 
-@pytest.mark.parametrize("columns", [40, 140])
-def test_a_page_fits_the_terminal(columns: int, run: Any, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_fits_the_terminal(command: Command, reefs: Path) -> None:
     """Text is wrapped to a readable column; addresses stay whole."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    _, out, _ = run("page", reefs, page_of(run, reefs)["url"])
-    text = out.partition("\ntext\n")[2].partition(" links, ")[0]
-    assert all(len(line) <= min(columns, 100) for line in text.split("\n"))
-    assert re.search(r"^fetched +http://\S+ ", out, re.MULTILINE)
+    url = page_of(command, reefs)["url"]
+    for width in (40, 140):
+        out = command.out("page", reefs, url, width=width)
+        text = out.partition("\ntext\n")[2].partition(" links, ")[0]
+        assert all(len(line) <= min(width, 100) for line in text.split("\n"))
+        assert re.search(r"^fetched +http://\S+ ", out, re.MULTILINE)
 
 
-def test_a_failed_page_says_how(run: Any, reefs: Path) -> None:
+def test_a_failed_page_says_how(command: Command, reefs: Path) -> None:
     """A page that could not be had is shown with its outcome, and with what the server said instead."""
     log = SqliteLog(reefs / "log.sqlite", readonly=True)
     (url, outcome), *_ = log.rows("node, outcome", "kind = 'page' AND outcome NOT IN ('ok', 'redirect')")
     log.close()
-    code, out, _ = run("page", reefs, url)
-    assert 0 == code
+    out = command.out("page", reefs, url)
     assert re.search(rf"^outcome +{outcome}", out, re.MULTILINE)
     assert "\nscore" not in out
     assert "\ntext\nNot Found\n" in out
 
 
-def test_control_characters_do_not_reach_the_terminal(run: Any, tmp_path: Path) -> None:
+def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path: Path) -> None:
     """Titles, texts, anchors and types of a hostile page are shown without what could steer a terminal."""
     hostile = "Coral\x1b]0;pwned\x07\x9b2J\u202e"
     told = f'<title>{hostile}</title><p>{hostile} text <a href="/x">{hostile} link</a></p>'
@@ -333,7 +302,6 @@ def test_control_characters_do_not_reach_the_terminal(run: Any, tmp_path: Path) 
 
     run_virtual(crawl())
     for words in (("search", path, "coral"), ("page", path, front)):
-        code, out, _ = run(*words)
-        assert 0 == code
+        out = command.out(*words)
         assert "pwned" in out
         assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from lycosa.cli import main, seeding
+from commands import Command
+from lycosa.cli import seeding
 from lycosa.cli.gathering import Fetch, Read
 from lycosa.core.errors import InputError
 from lycosa.web.sources import Source
@@ -29,16 +28,6 @@ def nowhere(*_: object) -> Iterator[Fetch]:
     yield fetch
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run the command in this process; its exit code."""
-    monkeypatch.setattr(sys, "argv", ["lycosa", "seeds", *words])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
-
-
 @pytest.mark.parametrize(
     ("word", "told"),
     [
@@ -54,44 +43,36 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     ],
 )
 def test_what_cannot_be_read_is_one_line(
-    word: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    word: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Bad sources are named, with what to do."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(seeding, "fetching", nowhere)
     Path("typo.txt").write_text("\nnot an address\n")
     Path("empty.txt").write_text("\n")
-    assert 2 == run(monkeypatch, word, *(["empty.txt"] if word.startswith("--") else []))
-    printed = capsys.readouterr().err
-    assert told in printed
-    assert 1 == printed.count("\n")
+    assert told in command.complaint("seeds", word, *(["empty.txt"] if word.startswith("--") else []))
 
 
-def test_output_into_a_file_is_a_seed_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_into_a_file_is_a_seed_file(tmp_path: Path, command: Command) -> None:
     """What is written where no terminal is can be given to --seeds: whole addresses, the rest in comments."""
     (tmp_path / "marks.html").write_text(BOOKMARKS + "<DT><A HREF='https://b.example/#x'>B # 2</A>")
-    assert 0 == run(monkeypatch, str(tmp_path / "marks.html"))
-    printed = capsys.readouterr()
-    (tmp_path / "seeds.txt").write_text(printed.out)
+    _, out, err = command("seeds", tmp_path / "marks.html")
+    (tmp_path / "seeds.txt").write_text(out)
     assert ["https://a.example/reefs", "https://b.example/"] == read_seed_file(tmp_path / "seeds.txt").lines
-    assert "Reefs [bold]&[/] fish" in printed.out
-    assert "2 addresses from 1 bookmarks file, 1 entry left out (1 no web address)\n" == printed.err
+    assert "Reefs [bold]&[/] fish" in out
+    assert "2 addresses from 1 bookmarks file, 1 entry left out (1 no web address)\n" == err
 
 
-def test_the_limit_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limit_is_told(tmp_path: Path, command: Command) -> None:
     """What the limit hides is counted; 0 hides nothing."""
     (tmp_path / "list").write_text("".join(f"https://a.example/{n}\n" for n in range(7)))
-    assert 0 == run(monkeypatch, str(tmp_path / "list"), "--limit", "2")
-    printed = capsys.readouterr()
-    assert ["https://a.example/0", "https://a.example/1", "#"] == [line.split()[0] for line in printed.out.splitlines()]
-    assert "7 addresses from 1 list. 2 are shown: --limit 0 lists all\n" == printed.err
-    assert 0 == run(monkeypatch, str(tmp_path / "list"), "-n", "0")
-    assert 7 == len(capsys.readouterr().out.splitlines())
+    _, out, err = command("seeds", tmp_path / "list", "--limit", "2")
+    assert ["https://a.example/0", "https://a.example/1", "#"] == [line.split()[0] for line in out.splitlines()]
+    assert "7 addresses from 1 list. 2 are shown: --limit 0 lists all\n" == err
+    assert 7 == len(command.out("seeds", tmp_path / "list", "-n", "0").splitlines())
 
 
-def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """One value: the addresses, the sources, and what there is to say about them."""
     monkeypatch.setattr(seeding, "fetching", nowhere)
     (tmp_path / "a.xml").write_text(
@@ -99,7 +80,6 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "<sitemap><loc>https://a.example/more.xml</loc></sitemap>"
     )
     name = str(tmp_path / "a.xml")
-    assert 0 == run(monkeypatch, name, "--json")
     url, more = "https://a.example/coral", "https://a.example/more.xml"
     assert {
         "count": 1,
@@ -115,18 +95,15 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
             }
         ],
         "remarks": [f"{more}: cannot fetch {more}: there is no network in this test"],
-    } == json.loads(capsys.readouterr().out)
+    } == command.json("seeds", name)
 
 
-def test_notes_and_remarks_go_to_stderr(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_notes_and_remarks_go_to_stderr(tmp_path: Path, command: Command) -> None:
     """A source that breaks off says so beside the result, not in it."""
     (tmp_path / "a.xml").write_text("<urlset><url><loc>https://a.example/coral</loc></url>")
-    assert 0 == run(monkeypatch, str(tmp_path / "a.xml"))
-    printed = capsys.readouterr()
-    assert [f"https://a.example/coral # coral, {tmp_path}/a.xml"] == printed.out.splitlines()
-    assert f"{tmp_path}/a.xml (sitemap): breaks off: what came before is used" in printed.err
+    _, out, err = command("seeds", tmp_path / "a.xml")
+    assert [f"https://a.example/coral # coral, {tmp_path}/a.xml"] == out.splitlines()
+    assert f"{tmp_path}/a.xml (sitemap): breaks off: what came before is used" in err
 
 
 def test_the_summary_counts_what_was_followed() -> None:

@@ -1,62 +1,53 @@
-"""`lycosa topics` and `lycosa strategies`: lists, and all about one."""
+"""`lycosa topics`, `strategies` and `spaces`: lists, and all about one. Crawls of spaces other than the web."""
 
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commands import run
-from lycosa.cli.topics import strategies
+from commands import Command
 from lycosa.estimators import STRATEGIES
+from lycosa.spaces import SPACES
+from lycosa.testing import Web, serve
 from lycosa.topics import TOPICS
 
-
-@pytest.mark.parametrize(("command", "names"), [("topics", TOPICS), ("strategies", STRATEGIES)])
-def test_everything_is_listed(
-    command: str, names: dict[str, object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each name has a line, with what it needs and the paper, which has a column of its own where there is room."""
-    assert run(monkeypatch, command, width=80) == 0
-    narrow = capsys.readouterr().out
-    assert all(name in narrow for name in names)
-    assert max(map(len, narrow.split("\n"))) <= 80
-    assert "(Trivedi" in narrow
-    assert run(monkeypatch, command, width=120) == 0
-    wide = capsys.readouterr().out
-    assert "Trivedi" in wide
-    assert max(map(len, wide.split("\n"))) <= 120
+KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
+    ("topics", TOPICS, "needs", "(Trivedi"),
+    ("strategies", STRATEGIES, "needs", "(Trivedi"),
+    ("spaces", SPACES, "seed", "a keyword"),
+]
 
 
-@pytest.mark.parametrize(("command", "names"), [("topics", TOPICS), ("strategies", STRATEGIES)])
-def test_the_list_as_json(
-    command: str, names: dict[str, object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Name, summary, needs and paper of each."""
-    assert run(monkeypatch, command, "--json") == 0
-    rows = json.loads(capsys.readouterr().out)
+@pytest.mark.parametrize(("name", "names", "column", "word"), KINDS)
+def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
+    """Each has a line, with what it needs and the paper, which has a column of its own where there is room."""
+    for width in (80, 120):
+        told = command.out(name, width=width)
+        assert all(entry in told for entry in names)
+        assert max(map(len, told.split("\n"))) <= width
+        assert (word if width == 80 else word.lstrip("(")) in told
+    rows = command.json(name)
     assert list(names) == [row["name"] for row in rows]
-    assert {"name", "summary", "needs", "paper"} == set(rows[0])
+    assert {"name", "summary", column, "paper"} == set(rows[0])
 
 
-@pytest.mark.parametrize("name", TOPICS)
-def test_one_judge(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_judge(command: Command) -> None:
     """What it does, what it needs, its parameters, and a command to try; no examples of code."""
-    assert run(monkeypatch, "topics", name, width=80) == 0
-    told = capsys.readouterr().out
-    assert ">>>" not in told
-    assert not TOPICS[name].needs or f"needs {TOPICS[name].needs}" in told
-    assert "threshold" in told
-    assert f"--judge {name}" in told
+    for name, entry in TOPICS.items():
+        told = command.out("topics", name, width=80)
+        assert ">>>" not in told
+        assert not entry.needs or f"needs {entry.needs}" in told
+        assert "threshold" in told
+        assert f"--judge {name}" in told
+    assert command.out("topics", "keyword,window=50").startswith("keyword: ")
 
 
-def test_parameters_with_types_and_defaults(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parameters_with_types_and_defaults(command: Command) -> None:
     """As JSON: the type in words, the default as it is."""
-    assert run(monkeypatch, "topics", "vector", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
+    told = command.json("topics", "vector")
     expected = {
         "threshold": ("number", 0.1),
         "tf": ("max or log or raw", "log"),
@@ -67,51 +58,84 @@ def test_parameters_with_types_and_defaults(
     assert told["about"].startswith("Cosine of tf-idf vectors")
 
 
-def test_one_strategy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_strategy(command: Command) -> None:
     """Its own parameters with the defaults that its name stands for, and those of every strategy."""
-    assert run(monkeypatch, "strategies", "best-first-page", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    defaults = {row["name"]: row["default"] for row in told["parameters"]}
+    parameters = command.json("strategies", "best-first-page")["parameters"]
+    defaults = {row["name"]: row["default"] for row in parameters}
     assert {"page": 1.0, "anchor": 0.0, "merge": "max"} == {key: defaults[key] for key in ("page", "anchor", "merge")}
     assert {"batch", "q", "zeta", "ties"} <= set(defaults)
-    assert run(monkeypatch, "strategies", "best-first-page", width=80) == 0
-    text = capsys.readouterr().out
+    text = command.out("strategies", "best-first-page", width=80)
     assert "paper Batsakis 2007, 3.2.1" in text
     assert "of every strategy" in text
-
-
-def test_a_name_with_parameters_is_understood(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What one would type after --judge or --strategy can be asked for as it is."""
-    assert run(monkeypatch, "topics", "keyword,window=50") == 0
-    assert capsys.readouterr().out.startswith("keyword: ")
-
-
-@pytest.mark.parametrize("command", ["topics", "strategies"])
-def test_what_there_is_not(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown name is refused with those that there are."""
-    assert run(monkeypatch, command, "nothing") == 2
-    assert "'nothing': there are" in capsys.readouterr().err
-
-
-def test_the_list_needs_no_strategy_to_be_loaded() -> None:
-    """Listing imports the registry only."""
-    code = (
-        "import sys; from lycosa.cli.topics import strategies; strategies(json=True); "
-        "print([name for name in sys.modules if name.startswith('lycosa.estimators.')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
-    )
-    assert "[]" == done.stdout.strip().split("\n")[-1]
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [("rules", "--model FILE --target CLASS --strategy rules,file=FILE"), ("oracle", "--strategy oracle,scores=FILE")],
 )
-def test_examples_name_what_has_to_be_given(name: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_name_what_has_to_be_given(name: str, told: str, command: Command) -> None:
     """What is shown to be copied works, once the names of files are put in."""
-    strategies(name)
-    assert told in capsys.readouterr().out
+    assert told in command.out("strategies", name)
+
+
+def test_one_space(command: Command) -> None:
+    """What it is, its parameters, and a command to try; no examples of code."""
+    for name, entry in SPACES.items():
+        told = command.out("spaces", name, width=100)
+        assert f"{name}: {entry.summary}" in " ".join(told.split())
+        assert "for example: lycosa crawl" in told
+        assert ">>>" not in told
+        assert ("no parameters" in told) == (name == "web")
+
+
+def test_what_there_is_not(command: Command) -> None:
+    """An unknown name is refused with those that there are."""
+    for name in ("topics", "strategies", "spaces"):
+        assert "'nothing': there are" in command.complaint(name, "nothing")
+
+
+# -- spaces to crawl -----------------------------------------------------------------------------------------------
+
+
+def test_a_graph_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    """A crawl of files named from here can be resumed from elsewhere."""
+    (tmp_path / "links.tsv").write_text("a\tb\t1\na\tc\t0\nb\td\t1\n")
+    (tmp_path / "scores.tsv").write_text("b\t1\nd\t1\n")
+    monkeypatch.chdir(tmp_path)
+    space = "graph,file=links.tsv,scores=scores.tsv"
+    assert 2 == command.json("crawl", "--space", space, "--seed", "a", "--budget", "2", "--out", "g")["pages"]
+    monkeypatch.chdir(os.sep)
+    ended = command.json("resume", tmp_path / "g", "--budget", "9")
+    assert (4, 2, "nothing left to fetch") == (ended["pages"], ended["relevant"], ended["ending"])
+    told = command.out("show", tmp_path / "g")
+    assert "graph,file=" in told
+    assert "2 of 4 pages relevant, score above 0" in told
+    assert "host" not in told  # a node of a graph has none
+
+
+def test_a_search_form_from_the_command_line(tmp_path: Path, command: Command) -> None:
+    """Crawl, resume, show, search, report and export: the pages of results are pages like any other."""
+    out, records = tmp_path / "books", tmp_path / "records.tsv"
+    with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
+        asked = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--out", out, "--budget", "6"]
+        said = command("crawl", "--space", f"search-form,url={server.web.form()}", "--seed", "water", *asked, "--json")
+        assert "records found by 6 requests" in said.err
+        said = command("resume", out, "--budget", "9", "--json")
+        ended = json.loads(said.out)
+        assert (9, "page budget spent") == (ended["pages"], ended["ending"])
+        assert "records found by 9 requests" in said.err
+    shown = command.out("show", out)
+    assert "search?q=water" in shown
+    assert "\n1 host, old-library.localhost" in shown
+    assert "search?q=water" in command.out("search", out, "water")
+    command.out("report", out)
+    command.out("export", out, "--format", "jsonl", "--all", "--out", tmp_path / "books.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "books.jsonl").read_text("utf-8").splitlines()]
+    assert (9, "water", 20.0) == (len(rows), rows[0]["title"], rows[0]["score"])
+    assert "water" in rows[0]["text"]
+    said = command("export", out, "--out", records)
+    found = [line.split("\t") for line in records.read_text("utf-8").splitlines()]
+    assert sum(row["score"] for row in rows) == len(found) == len({url for url, _ in found})
+    assert all("/record/" in url and title for url, title in found)
+    assert f"records.tsv: {len(found)} records, " in said.err
+    assert found[0][0] in command.out("seeds", records, "--json")

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 import lycosa
-from commands import run
+from commands import Command, run
 from lycosa.estimators.browsing import Browsing
 from lycosa.testing import Server, Web, serve
 from lycosa.training.wandering import sessions
@@ -25,7 +25,7 @@ LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A small web."""
-    with serve(Web(seed=7, pages=400, hosts=8, traps=()), record=False) as serving:
+    with serve(Web(seed=7, pages=240, hosts=8, traps=()), record=False) as serving:
         yield serving
 
 
@@ -66,13 +66,10 @@ def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_what_was_learned_is_told(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_learned_is_told(here: Path, command: Command) -> None:
     """States, moves between them, clusters with their words, how well it recognises, and the command to go on with."""
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "a, b.browsing")
-    assert 0 == run(monkeypatch, *words)
-    told = capsys.readouterr().out.splitlines()
+    told = command.out(*words).splitlines()
     browsing = Browsing.load(here / "a, b.browsing")
     assert told[0].startswith(f"a, b.browsing: {len(browsing)} pages, {browsing.relevant.sum()} of them relevant, ")
     assert any(line.split()[:2] == ["0", "relevant"] for line in told)
@@ -84,9 +81,7 @@ def test_what_was_learned_is_told(
     (here / "a, b.browsing").unlink()
 
 
-def test_names_of_files_do_nothing_to_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_files_do_nothing_to_the_terminal(tmp_path: Path, command: Command) -> None:
     """A record may come from elsewhere, and its name with it."""
     record = tmp_path / "a\x1b[31mb.jsonl"
     said = [("reef", True), ("coral reef", True), ("cars", False), ("engines", False)]
@@ -94,17 +89,14 @@ def test_names_of_files_do_nothing_to_the_terminal(
         json.dumps({"url": f"http://a/{n}", "text": text, "relevant": good}) for n, (text, good) in enumerate(said)
     ]
     record.write_text("\n".join([*lines, "{broken", ""]))
-    assert 0 == run(monkeypatch, "train", "browse", str(record), "--out", str(tmp_path / "my.browsing"))
-    told = capsys.readouterr().out
+    told = command.out("train", "browse", record, "--out", tmp_path / "my.browsing")
     assert "a?[31mb.jsonl: broken line" in told
     assert "\x1b" not in told
 
 
-def test_the_facts_as_json(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_facts_as_json(here: Path, command: Command) -> None:
     """They fit what is in the file; fetched and recorded pages give the same."""
-    words = ("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL, "--json")
-    assert 0 == run(monkeypatch, *words)
-    told = json.loads(capsys.readouterr().out)
+    told = command.json("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL)
     browsing = Browsing.load(here / "fetched.browsing")
     assert browsing.digest == Browsing.load(here / "my.browsing").digest
     assert (len(browsing), int(browsing.relevant.sum())) == (told["pages"], told["relevant"])
@@ -114,26 +106,22 @@ def test_the_facts_as_json(here: Path, capsys: pytest.CaptureFixture[str], monke
     assert told["recognised"]["right"] > 0.8 * told["recognised"]["relevant"]
 
 
-def test_quiet_means_quiet(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_means_quiet(here: Path, command: Command) -> None:
     """Nothing is said, and an older file is replaced."""
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "again.browsing", "--quiet")
     for more in ((), ("--positives-only", "--states", "3")):
-        assert 0 == run(monkeypatch, *words, *more)
-    assert ("", "") == tuple(capsys.readouterr())
+        assert (0, "", "") == command(*words, *more)
     assert 3 == Browsing.load(here / "again.browsing").states
 
 
-def test_a_crawl_as_the_record(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crawl_as_the_record(here: Path, command: Command) -> None:
     """All of its pages, with the links between them, and nothing is fetched."""
-    assert 0 == run(monkeypatch, "train", "browse", "crawl", "--out", "crawl.browsing", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert 400 == told["pages"]
+    told = command.json("train", "browse", "crawl", "--out", "crawl.browsing")
+    assert 240 == told["pages"]
     assert told["steps"] > 1000
 
 
-def test_a_history_with_labels(
-    here: Path, server: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_history_with_labels(here: Path, server: Server, command: Command) -> None:
     """A browser's history and a table of labels teach the same as the record."""
     record = [json.loads(line) for line in (here / "record.jsonl").read_text().splitlines()]
     database = sqlite3.connect(here / "places.sqlite")
@@ -153,25 +141,24 @@ def test_a_history_with_labels(
     labels = {line["url"]: "yes" if line["relevant"] else "no" for line in record}
     (here / "labels.tsv").write_text("".join(f"{url}\t{said}\n" for url, said in labels.items()))
     words = ("train", "browse", "places.sqlite", "--labels", "labels.tsv", "--pages", "crawl", "--out", "h.browsing")
-    assert 0 == run(monkeypatch, *words, "--quiet")
+    command.out(*words, "--quiet")
     mine, theirs = Browsing.load(here / "h.browsing"), Browsing.load(here / "my.browsing")
     assert (theirs.urls, theirs.state.tolist()) == (mine.urls, mine.state.tolist())
     assert theirs.steps.tolist() == mine.steps.tolist()
-    assert 2 == run(monkeypatch, "train", "browse", "places.sqlite", "--pages", "crawl", "--out", "h2.browsing")
-    assert "no page of places.sqlite is labelled as relevant" in capsys.readouterr().err
+    words = ("train", "browse", "places.sqlite", "--pages", "crawl", "--out", "h2.browsing")
+    assert "no page of places.sqlite is labelled as relevant" in command.complaint(*words)
 
 
-@pytest.mark.parametrize("strategy", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
 @pytest.mark.parametrize("more", [(), ("--positives-only",)])
 def test_a_crawl_by_what_was_learned(
-    here: Path, server: Server, tmp_path: Path, strategy: str, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    here: Path, server: Server, tmp_path: Path, more: tuple[str, ...], command: Command
 ) -> None:
     """Each strategy that learns from browsing can read the file."""
-    words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", str(tmp_path / "m"), "--quiet", *more)
-    assert 0 == run(monkeypatch, *words)
+    command.out("train", "browse", "record.jsonl", "--pages", "crawl", "--out", tmp_path / "m", "--quiet", *more)
     seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
-    words = ("crawl", "coral reef", "--strategy", f"{strategy},file={tmp_path / 'm'}", "--out", str(tmp_path / "out"))
-    assert 0 == run(monkeypatch, *words, *seeds, *LOCAL, "--budget", "20", "--quiet")
+    for strategy in ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"):
+        words = ("crawl", "coral reef", "--strategy", f"{strategy},file={tmp_path / 'm'}", "--out", tmp_path / strategy)
+        command.out(*words, *seeds, *LOCAL, "--budget", "6", "--quiet")
 
 
 TRAIN = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "new.browsing")
@@ -201,18 +188,12 @@ def but(place: str, value: str) -> tuple[str, ...]:
         ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it has to be 0 or more"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_a_line(
-    here: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     """Exit code 2, one line that names what is wrong, and nothing is written."""
     (here / "empty").mkdir(exist_ok=True)
     if not (here / "pipe").exists():
         os.mkfifo(here / "pipe")
     (here / "broken.jsonl").write_text("{\n}\n")
     (here / "torn.sqlite").write_bytes(b"SQLite format 3\0 and nothing")
-    assert 2 == run(monkeypatch, *words, "--quiet")
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("lycosa: ")
-    assert 1 == complaint.count("\n")
-    assert told in complaint
+    assert told in command.complaint(*words, "--quiet")
     assert not (here / "new.browsing").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from commands import run
+from commands import Command, run
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import PAGES_SPENT
 from lycosa.core.errors import InputError
@@ -38,7 +37,7 @@ def write(root: Path, per_class: int = 8) -> Path:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """The embedded web."""
-    with serve(Web(seed=7, pages=900, hosts=12, traps=()), record=False) as serving:
+    with serve(Web(seed=7, pages=600, hosts=12, traps=()), record=False) as serving:
         yield serving
 
 
@@ -62,7 +61,7 @@ def test_a_model_of_fetched_pages(model: Path) -> None:
     assert trained.facts["quality"]["top"]["accuracy"] > 0.8
 
 
-def test_a_crawl_hunts_a_class(server: Server, model: Path, tmp_path: Path) -> None:
+def test_a_crawl_hunts_a_class(server: Server, model: Path) -> None:
     """With a target of the taxonomy, finds are of that topic, and the log has the classes of each page."""
     seeds = server.web.seeds(TOPIC)
     crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
@@ -125,14 +124,13 @@ def test_targets_are_checked_before_anything_is_written(
 # -- the commands ------------------------------------------------------------------------------------------------
 
 
-def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """A person is told what was learned, how good it is, against what, and how to crawl with it."""
     root = write(tmp_path / "pages")
     (root / "Sea" / "Reefs" / "empty.txt").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    assert 0 == run(monkeypatch, "train", "pages")
-    told = capsys.readouterr().out
+    told = command.out("train", "pages")
     for line in (
         "pages.model: Naive Bayes, 2 classes, 16 pages",
         "held out, by a model of the others; the one that was written has learned from all 16.",
@@ -145,14 +143,11 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert 2 == len(Model.load(tmp_path / "pages.model").classes)
 
 
-def test_the_report_as_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Options may come first; --json is one object, and nothing else is printed."""
     root = write(tmp_path / "pages")
     out = str(tmp_path / "my.model")
-    assert 0 == run(monkeypatch, "train", "--kind", "svm", "--json", "--out", out, "--held-out", ".5", str(root))
-    told = json.loads(capsys.readouterr().out)
+    told = command.json("train", "--kind", "svm", "--out", out, "--held-out", ".5", root)
     assert (out, "svm", 16, {"Sea/Reefs": 8, "Trains": 8}) == tuple(
         told[key] for key in ("model", "kind", "pages", "classes")
     )
@@ -161,7 +156,7 @@ def test_the_report_as_json(
 
 
 def test_many_classes_tell_the_worst_confusions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Ten classes of the same words can't be told apart, and the report says which are mistaken for which."""
     for label in "abcdefghij":
@@ -169,27 +164,15 @@ def test_many_classes_tell_the_worst_confusions(
         for number in range(6):
             (tmp_path / "pages" / label / f"{number}.txt").write_text(f"coral reef word{label}{number}")
     monkeypatch.chdir(tmp_path)
-    assert 0 == run(monkeypatch, "train", "pages")
-    told = capsys.readouterr().out
+    told = command.out("train", "pages")
     assert "most often mistaken" in told
     assert " taken for " in told
 
 
-def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """`lycosa train --help` has the sources, the options and the other commands."""
-    assert 0 == run(monkeypatch, "train", "--help")
-    told = capsys.readouterr().out
-    for word in (
-        "SOURCE",
-        "--out",
-        "--kind",
-        "--pages",
-        "--least",
-        "--whole-tree",
-        "--held-out",
-        "background",
-        "label",
-    ):
+    told = command.out("train", "--help")
+    for word in "SOURCE --out --kind --pages --least --whole-tree --held-out background label".split():
         assert word in told
 
 
@@ -206,20 +189,17 @@ def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     ],
 )
 def test_errors_are_one_line(
-    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """What can't be done is said in a line, with exit code 2."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "pages")
     Path("t.tsv").write_text("http://a.test/\tSea\n")
-    assert 2 == run(monkeypatch, "train", *words)
-    printed = capsys.readouterr().err
-    assert told in printed
-    assert 1 == printed.count("\n")
+    assert told in command.complaint("train", *words)
 
 
 def test_labels_go_into_the_log_and_make_a_model(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Label pages of a crawl, train on them, hunt with that: the target need not be named."""
     out = tmp_path / "crawl"
@@ -227,19 +207,17 @@ def test_labels_go_into_the_log_and_make_a_model(
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=40, **LOCAL) if visit.is_page]
     good = [url for url in pages if server.web.topic(url) == TOPIC][:8]
     bad = [url for url in pages if server.web.topic(url) != TOPIC][:8]
-    assert 0 == run(monkeypatch, "label", str(out), *good, "--yes")
-    assert 0 == run(monkeypatch, "label", str(out), *bad, good[0], "--no")
-    assert 0 == run(monkeypatch, "label", str(out), good[0] + "#top", "--yes")
+    told = command.out("label", out, *good, "--yes")
+    assert f"{len(good)} labelled as relevant; now {len(good)} yes, 0 no." == told.split("\n")[0]
+    command.out("label", out, *bad, good[0], "--no")
+    told = command.out("label", out, good[0] + "#top", "--yes")
+    assert f"Train with them: lycosa train {out}" in told.split("\n")
     assert PAGES_SPENT == summarise(out).ending  # a label does not make it a crawl that was interrupted
-    told = capsys.readouterr().out.split("\n")
-    assert f"{len(good)} labelled as relevant; now {len(good)} yes, 0 no." == told[0]
-    assert f"Train with them: lycosa train {out}" in told
     log = SqliteLog(out / NAME, readonly=True)
     assert len(good) + len(bad) + 2 == sum(isinstance(event, Label) for event in log)
     log.close()
     monkeypatch.chdir(tmp_path)
-    assert 0 == run(monkeypatch, "train", "crawl")
-    assert "--target relevant" in capsys.readouterr().out
+    assert "--target relevant" in command.out("train", "crawl")
     assert ["irrelevant", "relevant"] == Model.load(Path("crawl.model")).classes
     hunt = lycosa.crawl(seeds=seeds, model="crawl.model", budget=10, **LOCAL)
     assert 10 == sum(visit.is_page for visit in hunt)
@@ -248,21 +226,18 @@ def test_labels_go_into_the_log_and_make_a_model(
 
 
 def test_labels_that_cannot_be_given(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Unknown pages, no crawl, a running crawl, no word on it: errors, and nothing is written, not even in part."""
     out = tmp_path / "crawl"
     seeds = server.web.seeds(TOPIC)
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=3, **LOCAL) if visit.is_page]
-    assert 2 == run(monkeypatch, "label", str(out), pages[0], "http://elsewhere.test/", "--yes")
-    assert "has not fetched http://elsewhere.test/" in capsys.readouterr().err
-    assert 2 == run(monkeypatch, "label", str(tmp_path / "nowhere"), pages[0], "--yes")
-    assert "holds no crawl" in capsys.readouterr().err
-    assert 2 == run(monkeypatch, "label", str(out), pages[0])
-    assert "--yes" in capsys.readouterr().err
+    unknown = "http://elsewhere.test/"
+    assert f"has not fetched {unknown}" in command.complaint("label", out, pages[0], unknown, "--yes")
+    assert "holds no crawl" in command.complaint("label", tmp_path / "nowhere", pages[0], "--yes")
+    assert "say whether they are what you want: --yes or --no\n" in command.complaint("label", out, pages[0])
     held = Directory.open(out)
-    assert 2 == run(monkeypatch, "label", str(out), pages[0], "--yes")
-    assert "is in use by a running crawl" in capsys.readouterr().err
+    assert "is in use by a running crawl" in command.complaint("label", out, pages[0], "--yes")
     held.close()
     log = SqliteLog(out / NAME, readonly=True)
     assert not list(log.events("kind = 'label'"))
@@ -270,16 +245,13 @@ def test_labels_that_cannot_be_given(
 
 
 def test_hostile_names_do_not_reach_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """An error is one line without control characters, however a file is called and however long the name is."""
     monkeypatch.chdir(tmp_path)
-    assert 2 == run(monkeypatch, "train", "no\n\x1b[31mwhere" + "x" * 100_000)
-    printed = capsys.readouterr().err
-    assert printed.startswith("lycosa: ")
-    assert "\x1b" not in printed
-    assert 1 == printed.count("\n")
-    assert len(printed) < 2_100
+    complaint = command.complaint("train", "no\n\x1b[31mwhere" + "x" * 100_000)
+    assert "\x1b" not in complaint
+    assert len(complaint) < 2_100
 
 
 OWN = """
@@ -315,32 +287,14 @@ def test_what_fails_in_ones_own_class(
     server: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     """It is one line that says what, and how to go on; where the class itself failed, in which line."""
     (tmp_path / "attackers_own.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "attackers_own", raising=False)
-    options = [
-        "--seed",
-        server.web.seeds(TOPIC)[0],
-        "--allow-network",
-        "127.0.0.0/8",
-        "--delay",
-        "0",
-        "--budget",
-        "3",
-        "-q",
-    ]
-    assert 2 == run(monkeypatch, "crawl", *words, *options, "--out", str(tmp_path / "crawl"))
-    printed = capsys.readouterr().err
-    assert told in printed
-    assert f"mend it, then go on with 'lycosa resume {tmp_path / 'crawl'}'" in printed
-    assert 1 == printed.count("\n")
-    assert ("attackers_own.py, line" in printed) == ("Nothing" not in told)
-
-
-def test_a_label_says_yes_or_no(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without either, it is asked for."""
-    assert 2 == run(monkeypatch, "label", "somewhere", "http://a.example/")
-    assert "lycosa: say whether they are what you want: --yes or --no\n" == capsys.readouterr().err
+    options = ["--seed", server.web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8", "--delay", "0", "--budget", "3"]
+    complaint = command.complaint("crawl", *words, *options, "-q", "--out", tmp_path / "crawl")
+    assert told in complaint
+    assert f"mend it, then go on with 'lycosa resume {tmp_path / 'crawl'}'" in complaint
+    assert ("attackers_own.py, line" in complaint) == ("Nothing" not in told)

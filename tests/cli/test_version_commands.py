@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands import run
+from commands import Command, run
 from lycosa.cli.paging import show_page
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED
@@ -101,20 +101,17 @@ def test_bytes_and_tree_of_a_version(crawl: Path, capfdbinary: pytest.CaptureFix
     assert b"<h1>Old</h1><p>An axolotl among corals.</p>" in out
 
 
-def test_quiet_looks_are_condensed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_quiet_looks_are_condensed(crawl: Path, command: Command) -> None:
     """Looks in a row that found nothing new are one line; the others say what came of them."""
-    assert 0 == run(monkeypatch, "page", str(crawl), A, width=120)
-    out = capsys.readouterr().out
+    out = command.out("page", crawl, A, width=120)
     assert "unchanged since 2026-01-09 00:00:00; looked at again 9 times, last 2026-01-10 00:00:00" in out
     assert "2026-01-02 00:00:00  to 2026-01-08 00:00:00  7 looks, unchanged\n" in out
     assert "version 2, text changed by 50%" in out
     assert "10 visits" in out
-    run(monkeypatch, "page", str(crawl), B, width=120)
-    out = capsys.readouterr().out
+    out = command.out("page", crawl, B, width=120)
     assert "vanished since 2026-01-11 00:00:00" in out
     assert "newt among corals" in out
-    run(monkeypatch, "page", str(crawl), C, width=40)
-    out = capsys.readouterr().out
+    out = command.out("page", crawl, C, width=40)
     assert "moved to   http://b.test/c\n" in out
     assert max(len(line) for line in out.splitlines() if "://" not in line) <= 40
 
@@ -125,7 +122,7 @@ def test_links_to_what_became_of_pages(crawl: Path, capsys: pytest.CaptureFixtur
     assert {B: "vanished", C: "moved"} == {link["url"]: link["state"] for link in found["links"]}
 
 
-def test_looks_again_do_not_count_as_pages(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> None:
     """Pages, harvest, outcomes and reasons are of the crawl alone; what looking again brought is told by itself."""
     summary = summarise(crawl)
     assert (3, 3, {("page", "ok"): 3}, {}) == (
@@ -140,55 +137,45 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, capsys: pytest.CaptureFi
     assert {"timeout": f"no answer {B}"} == again.reasons
     assert "New" in {find["title"] for find in summary.best}
     assert "Old" not in {find["title"] for find in summary.best}
-    assert 0 == run(monkeypatch, "show", str(crawl), width=100)
-    assert "13 looks again: 1 changed, 1 vanished, 1 moved; last look 2026-01-12 00:00 UTC" in capsys.readouterr().out
-    run(monkeypatch, "show", str(crawl), width=40)
-    narrow = [line for line in capsys.readouterr().out.splitlines() if "://" not in line and str(crawl) not in line]
+    last = "13 looks again: 1 changed, 1 vanished, 1 moved; last look 2026-01-12 00:00 UTC"
+    assert last in command.out("show", crawl, width=100)
+    lines = command.out("show", crawl, width=40).splitlines()
+    narrow = [line for line in lines if "://" not in line and str(crawl) not in line]
     assert max(map(len, narrow)) <= 40
 
 
-def test_a_refreshed_crawl_is_refreshed_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
-) -> None:
+def test_a_refreshed_crawl_is_refreshed_again(tmp_path: Path, command: Command) -> None:
     """Where a refresh ended as nothing more was due, the next step is another one, not to resume."""
     with revisited(tmp_path / "crawl") as made:
         made.page(A, html("A", "Corals."))
         made.unmodified(A, 1)
         made.log.append(Setting("end", {"reason": REFRESHED}, EPOCH + DAY))
-    run(monkeypatch, "show", str(tmp_path / "crawl"))
-    assert f"look again with: lycosa refresh {tmp_path / 'crawl'}\n" in (out := capsys.readouterr().out)
+    out = command.out("show", tmp_path / "crawl")
+    assert f"look again with: lycosa refresh {tmp_path / 'crawl'}\n" in out
     assert "resume" not in out
 
 
-def test_pages_beyond_the_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_pages_beyond_the_budget(tmp_path: Path, command: Command) -> None:
     """A watch that explores has a budget of its own: that of the crawl is not named beside its pages."""
     path = tmp_path / "crawl"
     with revisited(path) as made:
         made.page(A, html("A", "Corals."))
         made.page(B, html("B", "Newts."))
     (path / "crawl.toml").write_text(replace(Directory.read_options(path), budget=1).to_toml())
-    run(monkeypatch, "show", str(path))
-    assert "2 pages by 2 requests\n" in capsys.readouterr().out
+    assert "2 pages by 2 requests\n" in command.out("show", path)
 
 
-def test_search_for_what_has_changed(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_search_for_what_has_changed(crawl: Path, command: Command) -> None:
     """--changed narrows to pages that did, ever or since then; a page that is gone is marked."""
-    run(monkeypatch, "search", str(crawl), "corals", "--changed", "ever", "--json")
-    assert [A] == [hit["url"] for hit in json.loads(capsys.readouterr().out)["hits"]]
-    run(monkeypatch, "search", str(crawl), "corals", "--changed", "2026-01-10", "--json")
-    assert [] == json.loads(capsys.readouterr().out)["hits"]
-    assert 0 == run(monkeypatch, "search", str(crawl), "newt", width=80)
-    assert "vanished since 2026-01-11: this is its last version" in capsys.readouterr().out
+    assert [A] == [hit["url"] for hit in command.json("search", crawl, "corals", "--changed", "ever")["hits"]]
+    assert [] == command.json("search", crawl, "corals", "--changed", "2026-01-10")["hits"]
+    assert "vanished since 2026-01-11: this is its last version" in command.out("search", crawl, "newt", width=80)
 
 
-def test_export_says_what_it_counts(
-    crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
-) -> None:
+def test_export_says_what_it_counts(crawl: Path, tmp_path: Path, command: Command) -> None:
     """With all versions the closing line counts versions, else pages."""
-    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "a.csv"), "--versions", "all")
-    assert "a.csv: 4 versions" in capsys.readouterr().err
-    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "b.csv"))
-    assert "b.csv: 3 pages" in capsys.readouterr().err
-    assert 0 == run(monkeypatch, "export", str(crawl), "--out", str(tmp_path / "c.warc.gz"))
-    assert "4 versions, " in (err := capsys.readouterr().err)
+    assert "a.csv: 4 versions" in command("export", crawl, "--out", tmp_path / "a.csv", "--versions", "all").err
+    assert "b.csv: 3 pages" in command("export", crawl, "--out", tmp_path / "b.csv").err
+    err = command("export", crawl, "--out", tmp_path / "c.warc.gz").err
+    assert "4 versions, " in err
     assert "; and 8 looks that found nothing new." in err

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
-import signal
 import subprocess
-import sys
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,32 +18,21 @@ import pytest
 import zstandard
 
 import tiny_wordnet
-from lycosa.cli import main, unpacking
+from commands import Command
+from lycosa.cli import unpacking
 from lycosa.cli import wordnet as command
 from lycosa.cli.unpacking import BadArchive, unpack
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.text import wordnet as reader
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import FILES, find_wordnet
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command in this process: its exit code, what it said, and what it complained of."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["lycosa", "wordnet", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as left:
-            code = int(left.code or 0)
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+def run(command: Command) -> Command:
+    """`lycosa wordnet`."""
+    return command.of("wordnet")
 
 
 @pytest.fixture
@@ -58,34 +46,30 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     monkeypatch.setattr(reader, "usual_places", lambda: iter([reader.home()]))
+    monkeypatch.setattr(command, "Options", partial(Options, delay=0.0))
 
 
 # -- looking -----------------------------------------------------------------------------------------------------
 
 
-def test_there_is_none(run: Run) -> None:
+def test_there_is_none(run: Command) -> None:
     """Without WordNet: one line that says how to get it, and exit code 2."""
     told = "lycosa: WordNet is not on this machine; get it with 'lycosa wordnet --fetch', "
     for words in ((), ("--json",), ("dog",), ("dog", "cat")):
-        code, out, err = run(*words)
-        assert (2, "") == (code, out)
-        assert err.startswith(told)
-        assert 1 == err.count("\n")
+        assert run.complaint(*words).startswith(told)
 
 
-def test_where_it_is(run: Run, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_it_is(run: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where, which version, how many words and synsets."""
-    code, out, _ = run("--ontology", tiny)
-    assert 0 == code
-    assert f"WordNet 9.9 in {tiny}: 28 words for 23 concepts" == out.splitlines()[0]
+    assert f"WordNet 9.9 in {tiny}: 28 words for 23 concepts" == run.out("--ontology", tiny).splitlines()[0]
     monkeypatch.setenv("LYCOSA_WORDNET", str(tiny))
-    told = json.loads(run("--json")[1])
+    told = run.json()
     assert (f"WordNet 9.9 in {tiny}", 28, 23, []) == tuple(
         told[key] for key in ("source", "words", "concepts", "notes")
     )
 
 
-def test_one_word(run: Run, tiny: Path) -> None:
+def test_one_word(run: Command, tiny: Path) -> None:
     """Each sense with its words, its depth and what is above it."""
     assert [
         "Dogs: 2 senses",
@@ -93,13 +77,13 @@ def test_one_word(run: Run, tiny: Path) -> None:
         "    < animal.n.01 < entity.n.01",
         "  dog.n.02, depth 1: dog, frump",
         "    < entity.n.01",
-    ] == run("Dogs", "--ontology", tiny)[1].splitlines()
-    (sense,) = json.loads(run("laika", "--json", "--ontology", tiny)[1])["senses"]
+    ] == run.out("Dogs", "--ontology", tiny).splitlines()
+    (sense,) = run.json("laika", "--ontology", tiny)["senses"]
     assert {"name": "Laika.n.01", "words": ["Laika"], "depth": 3} == {k: sense[k] for k in ("name", "words", "depth")}
     assert ["dog.n.01", "animal.n.01", "entity.n.01"] == sense["above"]
 
 
-def test_two_words(run: Run, tiny: Path) -> None:
+def test_two_words(run: Command, tiny: Path) -> None:
     """The shortest way, L and H, and every measure: Laika < dog < animal > cat, L = 3, H = 1."""
     assert [
         "Laika and cat",
@@ -111,25 +95,18 @@ def test_two_words(run: Run, tiny: Path) -> None:
         "  depth   0.4000  2 H / (L + 2 H)",  # 2 / (3 + 2)
         "  any-1   0.0000  1 if any relation connects them",
         "  is-a-2  0.0000  1 if L is 2 or less",
-    ] == run("Laika", "cat", "--ontology", tiny)[1].splitlines()
-    told = json.loads(run("dog", "domestic dogs", "--ontology", tiny, "--json")[1])
+    ] == run.out("Laika", "cat", "--ontology", tiny).splitlines()
+    told = run.json("dog", "domestic dogs", "--ontology", tiny)
     assert (0, 2, ["dog.n.01"]) == (told["L"], told["H"], told["path"])
     assert 1.0 == told["similarity"]["ehrig"]["value"]
 
 
-def test_words_with_nothing_in_common(run: Run, tiny: Path) -> None:
+def test_words_with_nothing_in_common(run: Command, tiny: Path) -> None:
     """A noun and an adverb have no way between them, and every measure is 0."""
-    lines = run("cat", "well", "--ontology", tiny)[1].splitlines()
+    lines = run.out("cat", "well", "--ontology", tiny).splitlines()
     assert "  nothing is above both" == lines[1]
     assert {"0.0000"} == {line.split()[1] for line in lines[2:]}
-    assert json.loads(run("cat", "well", "--ontology", tiny, "--json")[1])["L"] is None
-
-
-def test_a_way_that_is_not_the_shortest(run: Run, wordnet: Ontology) -> None:
-    """Where a measure goes by another way than the shortest, it says by which."""
-    out = run("coral", "atoll", "--ontology", wordnet.source.partition(" in ")[2])[1]
-    assert "  L = 13 links between them, H = 1, the depth of physical_entity.n.01\n" in out
-    assert "  li      0.0507  exp(-.2 L) tanh(.6 H), by object.n.01: L = 14, H = 2\n" in out
+    assert run.json("cat", "well", "--ontology", tiny)["L"] is None
 
 
 @pytest.mark.parametrize(
@@ -143,12 +120,9 @@ def test_a_way_that_is_not_the_shortest(run: Run, wordnet: Ontology) -> None:
         (["dog", "--fetch"], "--fetch gets WordNet, it looks up no words"),
     ],
 )
-def test_what_cannot_be_done(run: Run, tiny: Path, words: list[str], told: str) -> None:
+def test_what_cannot_be_done(run: Command, tiny: Path, words: list[str], told: str) -> None:
     """Bad input is one line and exit code 2."""
-    code, out, err = run(*words, "--ontology", tiny)
-    assert (2, "") == (code, out)
-    assert told in err
-    assert 1 == err.count("\n")
+    assert told in run.complaint(*words, "--ontology", tiny)
 
 
 # -- archives ----------------------------------------------------------------------------------------------------
@@ -257,7 +231,7 @@ def test_archives_of_headers() -> None:
 
 
 @pytest.mark.parametrize("form", ["deb", "tar.gz", "directory", "distribution"])
-def test_from_what_the_user_has(run: Run, tmp_path: Path, tiny: Path, form: str) -> None:
+def test_from_what_the_user_has(run: Command, tmp_path: Path, tiny: Path, form: str) -> None:
     """From a package, an archive, a directory or an unpacked distribution, into the user's data directory."""
     source = tmp_path / f"wordnet.{form}"
     if form == "deb":
@@ -281,36 +255,43 @@ def test_from_what_the_user_has(run: Run, tmp_path: Path, tiny: Path, form: str)
     assert ["wordnet"] == os.listdir(place.parent)
 
 
-def test_again_and_elsewhere(run: Run, tmp_path: Path, tiny: Path) -> None:
+def test_again_and_elsewhere(run: Command, tmp_path: Path, tiny: Path) -> None:
     """What was there before is replaced whole; a place that nobody looks at is told with how to use it."""
     to = tmp_path / "my words"
     tiny_wordnet.write(to)
     (to / "data.noun").write_text("damaged")
-    assert 0 == run("--fetch", "--from", tiny, "--to", to)[0]
+    run.out("--fetch", "--from", tiny, "--to", to)
     assert (tiny / "data.noun").read_bytes() == (to / "data.noun").read_bytes()
     assert {"data", "my words", "tiny"} >= set(os.listdir(tmp_path))
     run("--fetch", "--from", tiny)
-    out = run("--fetch", "--from", tiny, "--to", to)[1]
+    out = run.out("--fetch", "--from", tiny, "--to", to)
     assert f"To use this one: export LYCOSA_WORDNET='{to}'" == out.splitlines()[-1]
-    told = json.loads(run("--fetch", "--from", tiny, "--to", to, "--json")[1])
+    told = run.json("--fetch", "--from", tiny, "--to", to)
     assert (str(to), 23) == (told["directory"], told["concepts"])
 
 
-def test_checksums_of_the_real_one(run: Run, tmp_path: Path, wordnet: Ontology) -> None:
-    """The files of WordNet 3.0 are known by their SHA-256: one letter of a gloss changed, and they are refused."""
+def test_the_real_one(run: Command, tmp_path: Path, wordnet: Ontology) -> None:
+    """WordNet 3.0 is known by its checksums; a measure that goes by another way than the shortest says so."""
     real = Path(wordnet.source.partition(" in ")[2])
-    code, out, err = run("--fetch", "--from", real, "--to", tmp_path / "to")
-    assert (0, "") == (code, err)
-    assert "Checked: SHA-256 of all 12 files is that of WordNet 3.0." in out.splitlines()
-    spoilt = tmp_path / "spoilt"
-    spoilt.mkdir()
-    for name in FILES:
-        (spoilt / name).write_bytes((real / name).read_bytes())
-    gloss = (real / "data.noun").read_bytes().replace(b"that which is perceived", b"that which is berceived", 1)
-    (spoilt / "data.noun").write_bytes(gloss)
-    code, _, err = run("--fetch", "--from", spoilt, "--to", tmp_path / "other")
-    assert 2 == code
-    assert "data.noun: not the files of WordNet 3.0, by their SHA-256" in err
+    to = tmp_path / "to"
+    told = run.out("--fetch", "--from", real, "--to", to)
+    assert "Checked: SHA-256 of all 12 files is that of WordNet 3.0." in told.splitlines()
+    told = run.out("coral", "atoll", "--ontology", to)
+    assert "  L = 13 links between them, H = 1, the depth of physical_entity.n.01\n" in told
+    assert "  li      0.0507  exp(-.2 L) tanh(.6 H), by object.n.01: L = 14, H = 2\n" in told
+
+
+def test_checksums(run: Command, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the version whose SHA-256 is known, files with one letter of a gloss changed are refused."""
+    known = {name: sha256((tiny / name).read_bytes()).hexdigest() for name in FILES}
+    monkeypatch.setattr(command, "CHECKED", "9.9")
+    monkeypatch.setattr(command, "SHA256", known)
+    assert "is that of WordNet 9.9." in run.out("--fetch", "--from", tiny, "--to", tmp_path / "to")
+    data = (tiny / "data.noun").read_bytes()
+    at = data.index(b"|") + 2
+    (tiny / "data.noun").write_bytes(data[:at] + b"#" + data[at + 1 :])
+    complaint = run.complaint("--fetch", "--from", tiny, "--to", tmp_path / "other")
+    assert "data.noun: not the files of WordNet 9.9, by their SHA-256" in complaint
     assert not (tmp_path / "other").exists()
 
 
@@ -325,19 +306,16 @@ def test_checksums_of_the_real_one(run: Run, tmp_path: Path, wordnet: Ontology) 
         (lambda source: None, "cannot read"),
     ],
 )
-def test_bad_sources(run: Run, tmp_path: Path, prepare: Callable[[Path], None], told: str) -> None:
+def test_bad_sources(run: Command, tmp_path: Path, prepare: Callable[[Path], None], told: str) -> None:
     """Whatever the source is, a line says what is wrong, and nothing is left behind."""
     source, to = tmp_path / "source", tmp_path / "to"
     prepare(source)
-    code, _, err = run("--fetch", "--from", source, "--to", to)
-    assert 2 == code
-    assert told in err
-    assert 1 == err.count("\n")
+    assert told in run.complaint("--fetch", "--from", source, "--to", to)
     assert {"source", "data"} >= set(os.listdir(tmp_path))
     assert not to.exists()
 
 
-def test_places_that_are_not_ours(run: Run, tmp_path: Path, tiny: Path) -> None:
+def test_places_that_are_not_ours(run: Command, tmp_path: Path, tiny: Path) -> None:
     """A directory with other things, a file, a link and a place that can't be made are refused and left as they are."""
     other = tmp_path / "other"
     other.mkdir()
@@ -350,9 +328,7 @@ def test_places_that_are_not_ours(run: Run, tmp_path: Path, tiny: Path) -> None:
         (tmp_path / "link", "is a link or a file, not a directory"),
         (tmp_path / "file" / "below", "cannot put WordNet into"),
     ]:
-        code, _, err = run("--fetch", "--from", tiny, "--to", to)
-        assert 2 == code
-        assert told in err
+        assert told in run.complaint("--fetch", "--from", tiny, "--to", to)
     assert "mine" == (other / "diary.txt").read_text() == (tmp_path / "file").read_text()
     assert (tmp_path / "link").is_symlink()
 
@@ -374,24 +350,15 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, tiny: Path, monkeypatch
     assert (tiny / "data.noun").read_bytes() == (to / "data.noun").read_bytes()
 
 
-def test_killed(run: Run, tmp_path: Path, tiny: Path) -> None:
-    """A fetch that is killed before the end leaves no WordNet, and the next one clears up after it."""
+def test_what_killed_ones_left_is_cleared(run: Command, tmp_path: Path, tiny: Path) -> None:
+    """A fetch that was killed leaves its half-made directory; the next one removes it, but not those of the living."""
+    with subprocess.Popen(["true"]) as killed:
+        pass
     place = tmp_path / "place"
-    program = (
-        "import sys, time; from pathlib import Path; from lycosa.cli import wordnet\n"
-        "def wait(_): print('here', flush=True); time.sleep(600)\n"
-        "wordnet._sync = wait\n"
-        f"wordnet._fetch({str(tiny)!r}, Path({str(place / 'to')!r}), wordnet.Options(), json=True)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as fetching:
-        assert fetching.stdout is not None
-        assert "here\n" == fetching.stdout.readline()
-        fetching.send_signal(signal.SIGKILL)
-        fetching.wait(120)
-    (left,) = os.listdir(place)
-    assert f".to.{fetching.pid}.new" == left
-    assert 0 == run("--fetch", "--from", tiny, "--to", place / "to")[0]
-    assert ["to"] == os.listdir(place)
+    for name in (f".to.{killed.pid}.new", f".to.{killed.pid}.old", f".to.{os.getppid()}.new", f".to.{killed.pid}.mine"):
+        (place / name).mkdir(parents=True)
+    run.out("--fetch", "--from", tiny, "--to", place / "to")
+    assert {"to", f".to.{os.getppid()}.new", f".to.{killed.pid}.mine"} == set(os.listdir(place))
 
 
 # -- from the web ------------------------------------------------------------------------------------------------
@@ -427,18 +394,17 @@ def served(tiny: Path) -> Iterator[tuple[str, list[str]]]:
         server.shutdown()
 
 
-def test_from_a_url(run: Run, tmp_path: Path, served: tuple[str, list[str]]) -> None:
+def test_from_a_url(run: Command, tmp_path: Path, served: tuple[str, list[str]]) -> None:
     """A URL is fetched with redirects, under our own name."""
     base, agents = served
     for number, path in enumerate(("wordnet.deb", "moved")):
         to = tmp_path / str(number)
-        code, _, err = run("--fetch", "--from", f"{base}/{path}", "--to", to, "--allow-network", "127.0.0.0/8")
-        assert (0, "") == (code, err)
+        run.out("--fetch", "--from", f"{base}/{path}", "--to", to, "--allow-network", "127.0.0.0/8")
         assert sorted(FILES) == sorted(os.listdir(to))
     assert all(agent.startswith("Lycosa/") for agent in agents)
 
 
-def test_urls_that_do_not_work(run: Run, tmp_path: Path, served: tuple[str, list[str]]) -> None:
+def test_urls_that_do_not_work(run: Command, tmp_path: Path, served: tuple[str, list[str]]) -> None:
     """An address that is not public, a page that is not there, half an answer, no address at all: one line each."""
     base, _ = served
     allowed = ("--allow-network", "127.0.0.0/8")
@@ -449,10 +415,7 @@ def test_urls_that_do_not_work(run: Run, tmp_path: Path, served: tuple[str, list
         ("http://", (), "is not a web address"),
         (f"{base}/wordnet.deb", ("--allow-network", "everything"), "--allow-network"),
     ]:
-        code, _, err = run("--fetch", "--from", url, "--to", tmp_path / "to", *more)
-        assert 2 == code
-        assert told in err
-        assert 1 == err.count("\n")
+        assert told in run.complaint("--fetch", "--from", url, "--to", tmp_path / "to", *more)
         assert not (tmp_path / "to").exists()
 
 
@@ -468,18 +431,18 @@ def fake_apt(directory: Path, script: str) -> str:
     return f"{tools}:/usr/bin:/bin"
 
 
-def test_apt_downloads_the_package(run: Run, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_downloads_the_package(run: Command, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """apt-get is asked to download wordnet-base into a directory that is gone afterwards."""
     (tmp_path / "the.deb").write_bytes(package(tiny))
     script = f'echo "$PWD $@" >> {tmp_path}/asked; cp {tmp_path}/the.deb wordnet-base_9.9_all.deb'
     monkeypatch.setenv("PATH", fake_apt(tmp_path, script))
-    assert 0 == run("--fetch", "--to", tmp_path / "to")[0]
+    run.out("--fetch", "--to", tmp_path / "to")
     where, *asked = (tmp_path / "asked").read_text().split()
     assert ["download", "wordnet-base"] == asked
     assert not Path(where).exists()
 
 
-def test_apt_without_lists(run: Run, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_without_lists(run: Command, tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system knows no packages, lists are fetched into a directory of our own, which needs no rights."""
     (tmp_path / "the.deb").write_bytes(package(tiny))
     script = f"""echo "$@" >> {tmp_path}/asked
@@ -489,7 +452,7 @@ case "$*" in
        cp {tmp_path}/the.deb one.deb ;;
 esac"""
     monkeypatch.setenv("PATH", fake_apt(tmp_path, script))
-    assert 0 == run("--fetch", "--to", tmp_path / "to")[0]
+    run.out("--fetch", "--to", tmp_path / "to")
     first, update, again = (tmp_path / "asked").read_text().splitlines()
     assert "download wordnet-base" == first
     assert "Dir::State::lists=" in update
@@ -511,19 +474,17 @@ esac"""
         (None, "there is no apt-get here to download wordnet-base with: name a package or an archive"),
     ],
 )
-def test_apt_fails(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, told: str) -> None:
+def test_apt_fails(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, told: str
+) -> None:
     """Why apt-get could not, and what else can be done."""
     monkeypatch.setenv("PATH", fake_apt(tmp_path, script) if script else str(tmp_path))
-    code, _, err = run("--fetch", "--to", tmp_path / "to")
-    assert 2 == code
-    assert told in err
+    assert told in run.complaint("--fetch", "--to", tmp_path / "to")
     assert not (tmp_path / "to").exists()
 
 
-def test_apt_hangs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_hangs(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package manager that never ends is given up."""
     monkeypatch.setattr(command, "SECONDS", 0.2)
     monkeypatch.setenv("PATH", fake_apt(tmp_path, "exec sleep 600"))
-    code, _, err = run("--fetch", "--to", tmp_path / "to")
-    assert 2 == code
-    assert "it was not done after 0.2 s" in err
+    assert "it was not done after 0.2 s" in run.complaint("--fetch", "--to", tmp_path / "to")

@@ -13,8 +13,8 @@ from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.around import in_language
 from lycosa.topics.given import Given
-from lycosa.topics.language import in_language
 
 TEXTS = {
     "a": "coral sea",

@@ -144,7 +144,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(OPERATIONS)
 def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:
     """Under any sequence of ranking, taking, finishing and waiting, the best row of the ready lanes is taken."""
@@ -185,7 +185,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
     assert -1 == made.take(now)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), min_size=1, max_size=80))
 def test_draining_sorts_by_last_score(ranks: list[tuple[int, float]]) -> None:
     """Whatever a row was scored on the way, rows come out by their last score."""

@@ -1,23 +1,29 @@
 """What the tests of whole crawls share: simulated crawls, crawls in processes, and what they leave."""
 
+from __future__ import annotations
+
 import asyncio
+import multiprocessing
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from crawl import saboteur
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
@@ -240,7 +246,16 @@ coral	synonym	coral animal
 
 # -- crawls in processes of their own ----------------------------------------------------------------------
 
-DRIVER = str(Path(__file__).with_name("saboteur.py"))
+_FORKING = multiprocessing.get_context("forkserver")
+_FORKING.set_forkserver_preload(["crawl.saboteur", "pytest"])
+
+
+@cache
+def _load_once() -> None:
+    """Start the process that all commands are forked from, with all modules loaded that they need."""
+    with pytest.MonkeyPatch.context() as patch:  # it does not hear of our path otherwise, before Python 3.13
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        forkserver.ensure_running()
 
 
 def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
@@ -250,13 +265,47 @@ def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
     return ["crawl", server.web.query(topic), *seeds, "--out", str(out), *fast, "--quiet", *more]
 
 
-def lycosa(*args: str, sabotage: str = "") -> subprocess.Popen[str]:
-    """Start a command; with sabotage, under the driver that makes it fail at one point."""
-    command = [sys.executable, DRIVER, sabotage] if sabotage else [sys.executable, "-m", "lycosa"]
-    environment = {**os.environ, "NO_COLOR": "1"}
-    return subprocess.Popen(
-        [*command, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
+class Process:
+    """A command in a process of its own, with a fault built in or without."""
+
+    def __init__(self, args: Sequence[str], sabotage: str) -> None:
+        _load_once()
+        self._printed = [tempfile.NamedTemporaryFile("r", encoding="utf-8") for _ in range(2)]  # noqa: SIM115
+        environment = {**os.environ, "NO_COLOR": "1"}
+        paths = [file.name for file in self._printed]
+        self._process = _FORKING.Process(target=saboteur.run, args=(list(args), sabotage, environment, *paths))
+        self._process.start()
+        self.pid = self._process.pid
+        self.kill = self._process.kill
+
+    @property
+    def running(self) -> bool:
+        """Whether it is."""
+        return self._process.is_alive()
+
+    def send_signal(self, number: int) -> None:
+        """As a shell would."""
+        assert self.pid
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = 240.0) -> Ended:
+        """Let it end; one that hangs is killed and fails the test."""
+        self._process.join(seconds)
+        hangs = self.running
+        if hangs:
+            self.kill()
+            self._process.join()
+        out, err = (file.read() for file in self._printed)
+        for file in self._printed:
+            file.close()
+        assert not hangs, f"the command did not end within {seconds} s: {err}"
+        assert self._process.exitcode is not None
+        return Ended(self._process.exitcode, out, err)
+
+
+def lycosa(*args: str, sabotage: str = "") -> Process:
+    """Start a command."""
+    return Process(args, sabotage)
 
 
 @dataclass
@@ -277,20 +326,9 @@ class Ended:
         return lines[0]
 
 
-def wait(process: subprocess.Popen[str], seconds: float = 240.0) -> Ended:
-    """Let a command end; one that hangs is killed and fails the test."""
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise AssertionError(f"the command did not end within {seconds} s: {err}") from None
-    return Ended(process.returncode, out, err)
-
-
-def run(*args: str, sabotage: str = "", seconds: float = 240.0) -> Ended:
+def run(*args: str, sabotage: str = "") -> Ended:
     """Run a command to its end."""
-    return wait(lycosa(*args, sabotage=sabotage), seconds)
+    return lycosa(*args, sabotage=sabotage).wait()
 
 
 def until(condition: Callable[[], object], what: str, seconds: float = 120.0) -> None:

@@ -1,7 +1,9 @@
-"""Runs the command line with one fault built in: `python saboteur.py POINT:N ARGS...`.
+"""Runs the command line in a process of its own, with one fault built in where one is asked for: POINT:N.
 
 At the N-th time that POINT is reached the process is killed as by `kill -9`, in the middle of what it does;
 the points named `full-...` and `limit` stand for a disk without room, which is no death but an error.
+
+Whoever imports this has imported all that a crawl needs: processes that are forked from there start at once.
 """
 
 import errno
@@ -12,6 +14,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from lycosa import crawling  # noqa: F401 - loaded once for all
+from lycosa.cli import main
+from lycosa.collection import summary  # noqa: F401
+from lycosa.store import directory, log, warc
+from lycosa.topics.probability import judge  # noqa: F401
 
 
 def die() -> None:
@@ -63,8 +71,6 @@ def uncommitted(log: Any, row: Any) -> None:
 
 def sabotage(point: str, number: int) -> None:
     """Build the fault in."""
-    from lycosa.store import directory, log, warc
-
     archive = warc.WarcArchive
     match point:
         case "config":  # crawl.toml is about to be written
@@ -131,11 +137,14 @@ def _fill_log(log: Any, pages: int) -> None:
     log.SqliteLog.__init__ = opened
 
 
-if __name__ == "__main__":
-    where, _, times = sys.argv[1].partition(":")
-    sabotage(where, int(times or 1))
+def run(args: list[str], fault: str, environment: dict[str, str], out: str, err: str) -> None:
+    """A command as a shell would run it; what it prints goes into files."""
+    for number, path in ((1, out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY), number)
+    os.environ.update(environment)
+    if fault:
+        where, _, times = fault.partition(":")
+        sabotage(where, int(times or 1))
     # The command line sees only its own arguments, and itself as the program.
-    sys.argv = [str(Path(sys.executable).parent / "lycosa"), *sys.argv[2:]]
-    from lycosa.cli import main
-
+    sys.argv = [str(Path(sys.executable).parent / "lycosa"), *args]
     main()

@@ -22,13 +22,13 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing import Server, serve
 
 TOPIC = "marine biology/coral reefs"
-FLIPS = 60
+FLIPS = 30
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Server]:
     """A small web."""
-    with serve(world(300)) as server:
+    with serve(world(150)) as server:
         yield server
 
 

@@ -3,19 +3,18 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawl.helpers import hits_of, leave, plant, run, sim_engine, state_of, visits_of
+from crawl.helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl, resume
 from lycosa.spaces.web import WebSpace
-from lycosa.store.log import SqliteLog
 from lycosa.testing import Hit, Response, Web, gaps, most_at_once, serve
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.dns import Names
@@ -37,82 +36,50 @@ def _too_many(hits: Iterable[Hit], limit: int) -> dict[str, int]:
     return {host: most for host, most in most_at_once(hits).items() if most > limit}
 
 
-def _in_flight(path: Path, over: str) -> int:
-    """How many requests a crawl had under way at once, of a host or in all: those that it starts together always are.
-
-    The server can't tell: where it is quick and the crawl is kept waiting by others, it sees one after the other.
-    """
-    with closing(SqliteLog(path / "log.sqlite", readonly=True)) as log:
-        sent = [visit for visit in visits_of(list(log)) if visit.outcome not in ("denied", "refused")]
-    lanes = [visit.node.split("/")[2] if over == "a host" else over for visit in sent]
-    spans = [Hit(lane, "", 0, v.started, v.ended, "", "", 0) for lane, v in zip(lanes, sent, strict=True)]
-    return max(most_at_once(spans).values())
-
-
 # -- seen from a real server -------------------------------------------------------------------------------
 
 
-def _command(web: Web, out: Path, *more: str) -> list[str]:
-    seeds = [*web.seeds(TOPIC)]
-    for trap in ("failing", "robots", "redirects"):
-        if trap in web.traps:
-            seeds += web.trap_urls(trap)[:15]
-    return [
-        *["crawl", web.query(TOPIC), *[part for url in seeds for part in ("--seed", url)], "--out", str(out)],
-        *["--concurrency", "64", "--delay", "0.05", "--allow-network", "127.0.0.0/8", "--patience", "1"],
-        *["--no-archive", "--quiet", "--choosy", "0", *more],
-    ]
-
-
-def test_one_host_gets_one_at_a_time(tmp_path: Path) -> None:
-    """With 64 in flight allowed, a crawl that may not leave its host still asks it for one page at a time."""
-    web = Web(pages=200, hosts=2, traps=("redirects",))
+def _seen(web: Web, **options: Any) -> tuple[list[Hit], list[Visit]]:
+    """What a real server sees of a crawl that may have 64 requests in flight, and what the crawl knows of it."""
+    traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]
+    by_host = {host: [url for url in traps if host in url] for host in {url.split("/")[2] for url in traps}}
+    seeds = [url for host in sorted(by_host) for url in by_host[host][:3]]
+    more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
     with serve(web, latency=0.01) as server:
-        command = _command(web, tmp_path / "crawl", "--budget", "25", "--host", web.hosts[0])
-        ended = run(*command, "--seed", server.url(web.hosts[0]))
-        assert ended.code == 0, ended.err
-        hits = list(server.log)
-    assert {hit.host for hit in hits} == {web.hosts[0]}
-    assert len(hits) > 25
-    assert any(300 <= hit.status < 400 for hit in hits)
-    assert not _too_close(hits, 0.05)
-    assert not _too_many(hits, 1)
+        running = crawl(web.query(TOPIC), [*web.seeds(TOPIC), *seeds], allow_network=["127.0.0.0/8"], **more)
+        visits = list(running)
+        return list(server.log), visits
 
 
-@pytest.mark.parametrize(("hosts", "pages", "budget"), [(20, 800, 300), (200, 2500, 600)], ids=["20", "200"])
-def test_one_at_a_time_and_a_pause_between(tmp_path: Path, hosts: int, pages: int, budget: int) -> None:
-    """With 64 in flight over hosts on one address, each gets one request at a time, a delay apart."""
-    web = Web(pages=pages, hosts=hosts, traps=TRAPS)
-    with serve(web, latency=0.01) as server:
-        ended = run(*_command(web, tmp_path / "crawl", "--budget", str(budget)))
-        assert ended.code == 0, ended.err
-        hits = list(server.log)
+def test_one_at_a_time_and_a_pause_between() -> None:
+    """With 64 in flight over hosts on one address, each gets one request at a time, a delay apart.
+
+    How soon an answer is read depends on how busy the machine is, and only makes pauses longer.
+    """
+    web = Web(pages=400, hosts=8, traps=TRAPS)
+    hits, visits = _seen(web, delay=0.05, budget=150)
     assert not _too_close(hits, 0.05)
     assert not _too_many(hits, 1)
     asked = Counter(hit.host for hit in hits)
-    assert set(web.hosts) & set(asked)
-    assert len(hits) > budget
-    assert sum(hit.path == "/robots.txt" for hit in hits) >= min(hosts, 50)
+    assert len(hits) > 150
+    assert set(web.hosts) <= set(asked)
     assert any(300 <= hit.status < 400 for hit in hits)
-    assert any(hit.status == 503 for hit in hits)
     # A connection that breaks off is not tried again behind the pause's back: each request is one that we know of.
     # A slow machine may come to the second attempt, which is due later; and the end may find one unrecorded.
-    with closing(SqliteLog(tmp_path / "crawl" / "log.sqlite", readonly=True)) as log:
-        hung_up = [visit for visit in visits_of(list(log)) if "//hang-up.localhost" in visit.node]
+    hung_up = [visit for visit in visits if "//hang-up.localhost" in visit.node]
     told = sum(visit.outcome not in ("denied", "refused") for visit in hung_up)
     assert 2 <= told <= asked["hang-up.localhost"] <= told + 1
-    assert _in_flight(tmp_path / "crawl", "all") > 4, "hardly anything was in flight"
 
 
-def test_no_more_at_once_than_allowed(tmp_path: Path) -> None:
+def test_no_more_at_once_than_allowed() -> None:
     """With three allowed at once a host gets three and never four."""
-    web = Web(pages=600, hosts=5, traps=("redirects",))
-    with serve(web, latency=0.05) as server:
-        ended = run(*_command(web, tmp_path / "crawl", "--budget", "200", "--per-host", "3", "--delay", "0"))
-        assert ended.code == 0, ended.err
-        hits = list(server.log)
+    hits, visits = _seen(Web(pages=200, hosts=3, traps=("redirects",)), budget=60, per_host=3, delay=0.0)
     assert not _too_many(hits, 3)
-    assert _in_flight(tmp_path / "crawl", "a host") == 3
+    # The server can't tell how many were under way: where it is quick and the crawl is kept waiting by others, it sees
+    # one after the other. Those that a crawl starts together always are.
+    sent = [visit for visit in visits if visit.outcome not in ("denied", "refused")]
+    spans = [Hit(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
+    assert max(most_at_once(spans).values()) == 3
 
 
 # -- in virtual time, where retries and long pauses cost nothing -------------------------------------------
@@ -124,6 +91,24 @@ async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **
     async for _ in engine.run():
         pass
     return engine
+
+
+def test_many_hosts_get_one_at_a_time_each() -> None:
+    """With 64 in flight over 200 hosts each gets one request at a time, a delay apart; and many are under way."""
+    web = Web(pages=900, hosts=200, traps=("redirects", "dead"))
+    hits = hits_of(run_virtual(_crawled(web, web.seeds(TOPIC), web.query(TOPIC), concurrency=64, pages=250)))
+    assert not _too_close(hits, 1.0)
+    assert not _too_many(hits, 1)
+    assert sum(hit.path == "/robots.txt" for hit in hits) >= 50
+    assert most_at_once([replace(hit, host="all") for hit in hits])["all"] > 30
+
+
+def test_one_host_gets_one_at_a_time() -> None:
+    """A crawl that may not leave its host asks it for one page at a time, whatever else is allowed in flight."""
+    hits = hits_of(run_virtual(_crawled(Plain(pages=25), ["http://a.localhost/"], concurrency=64)))
+    assert len(hits) > 25
+    assert not _too_close(hits, 1.0)
+    assert not _too_many(hits, 1)
 
 
 @pytest.mark.parametrize("per_host", [1, 3])
@@ -368,8 +353,8 @@ def test_an_allowed_network_has_no_pause_per_address() -> None:
 
 def test_waiting_for_an_address_is_no_timeout() -> None:
     """However many hosts share an address, none fails because of the queue that we make them stand in."""
-    hosts = {f"s{number}.example": "93.184.216.34" for number in range(400)}
-    _, visits = run_virtual(_over_addresses(hosts, concurrency=300, pages=400))
+    hosts = {f"s{number}.example": "93.184.216.34" for number in range(200)}
+    _, visits = run_virtual(_over_addresses(hosts, concurrency=150, pages=200))
     assert Counter(visit.outcome for visit in visits).keys() == {"ok"}
 
 

@@ -11,9 +11,7 @@ from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
 
 HUNTS = (
-    (1, "astronomy/exoplanets"),
     (2, "railways/steam locomotives"),
-    (3, "music/violin making"),
     (4, "medieval history/castles"),
 )
 """Which web, and which of the topics that lie behind tunnels."""
@@ -21,7 +19,7 @@ HUNTS = (
 ELSEWHERE = 1000
 """Added to the seed of a web: the one that is browsed for training."""
 
-PAGES = 600
+PAGES = 300
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +43,13 @@ async def hunt(web: Web, topic: str, strategy: str) -> list[Visit]:
     """The visits of a crawl."""
     crawl = partial(lycosa.crawl, web.query(topic), web.seeds(topic), clock=clock, budget=PAGES, concurrency=4)
     space = sim_space(Remembered(web), delay=0.01, latency=(0.001, 0.01))
-    return [visit async for visit in crawl(space=space, strategy=strategy)]
+    return [visit async for visit in crawl(space=space, strategy=strategy, judge="vector")]
 
 
 def test_an_hmm_finds_what_lies_behind_bridges(found: dict[str, list[int]], capsys: pytest.CaptureFixture[str]) -> None:
     """Trained on another web, it finds half as many pages again as best-first by page; on each web it finds some."""
     with capsys.disabled():
-        print(f"\nbehind tunnels, {PAGES} pages on each of four webs: {found}")
+        print(f"\nbehind tunnels, {PAGES} pages on each of two webs: {found}")
     assert sum(found["hmm"]) >= 1.5 * sum(found["best-first-page"])
     assert min(found["hmm"]) > 10
 

@@ -286,7 +286,7 @@ def test_arms_can_be_objects() -> None:
     ("text", "told"),
     [
         ("mab_var,arms=", "needs arms"),
-        ("mab_var,arms=fl_n+fl_m", "unknown strategy 'fl_m'"),
+        ("mab_var,arms=fl_n+fl_m", "there is no strategy 'fl_m'"),
         ("mab_var,arms=fl_n+fl_n", "twice"),
         ("mab_var,arms=fl_n+mab_var", "itself a strategy"),
         ("mab_var,epsilon=1.5", "between 0 and 1"),

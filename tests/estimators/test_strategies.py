@@ -44,9 +44,9 @@ def test_ones_own() -> None:
 
 def test_unknown_names() -> None:
     """An unknown name is answered with those that are like it, and with where to find all."""
-    with pytest.raises(InputError, match=r"unknown strategy 'bestfirst': do you mean best-first or .*strategies"):
+    with pytest.raises(InputError, match=r"there is no strategy 'bestfirst': do you mean best-first or .*strategies"):
         estimator("bestfirst")
-    with pytest.raises(InputError, match="unknown strategy 'xyz': 'lycosa strategies' lists all"):
+    with pytest.raises(InputError, match="there is no strategy 'xyz': 'lycosa strategies' lists all"):
         estimator("xyz")
 
 
@@ -93,14 +93,14 @@ def test_bandits_are_not_steered() -> None:
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.estimators:Nothing"])
 def test_names_that_lead_nowhere(name: str) -> None:
     """A module or class that is not there is refused with the reason."""
-    with pytest.raises(InputError, match="cannot load strategy"):
+    with pytest.raises(InputError, match="cannot load the strategy"):
         estimator(name)
 
 
 @pytest.mark.parametrize("name", [":Thing", "lycosa.spaces.gossip:GossipSpace"])
 def test_names_that_can_not_be_made(name: str) -> None:
     """An empty module name, or a class that needs arguments, is refused as well."""
-    with pytest.raises(InputError, match="cannot load strategy"):
+    with pytest.raises(InputError, match="cannot load the strategy"):
         estimator(name)
 
 
@@ -121,11 +121,11 @@ class Picks:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (f"{__name__}:Broken", "cannot load strategy .*: RuntimeError: no luck"),
+        (f"{__name__}:Broken", "cannot load the strategy .*: RuntimeError: no luck"),
         (f"{__name__}:Picks", "makes 'Picks', which has no learn and no frontier and no admit"),
         ("os:getcwd", "makes 'str', which has no learn and no score: see lycosa.core.protocols"),
-        ("builtins:int", "cannot load strategy .*: ValueError: no signature"),
-        ("..:x", "cannot load strategy"),
+        ("builtins:int", "cannot load the strategy .*: ValueError: no signature"),
+        ("..:x", "cannot load the strategy"),
     ],
 )
 def test_classes_that_make_no_strategy(name: str, told: str) -> None:

@@ -85,7 +85,7 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"strategies": ["best-frist"]}, "unknown strategy 'best-frist': do you mean best-first"),
+        ({"strategies": ["best-frist"]}, "there is no strategy 'best-frist': do you mean best-first"),
         ({"strategies": ["best-first,merge=some"]}, "it has to be max or"),
         ({"strategies": ["fl_n,depth=3"]}, "fl_n has no parameter 'depth'"),
         ({"strategies": []}, "no strategy to compare"),

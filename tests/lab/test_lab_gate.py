@@ -114,10 +114,9 @@ def test_no_main_strategy_falls_below_its_floor_on_the_embedded_web(
 
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the shared corpora are not here")
-@pytest.mark.parametrize("corpus", ["wikispeedia", "webkb"])
 def test_no_main_strategy_falls_below_its_floor_on_real_pages(
-    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same on recorded pages, where they are."""
-    how = ["--only", corpus, "--corpora", str(CORPORA), "--out", str(tmp_path), "--workers", "1", "--quiet"]
+    """The same on recorded pages, where they are; `make gate` measures every corpus that has floors."""
+    how = ["--only", "webkb", "--corpora", str(CORPORA), "--out", str(tmp_path), "--workers", "1", "--quiet"]
     assert 0 == run(monkeypatch, "lab", "gate", str(FLOORS), *how), capsys.readouterr()

@@ -10,7 +10,6 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.guides import Guide
 from lycosa.lab.guiding import guide_for, learning
 from lycosa.lab.index import Index
@@ -90,9 +89,9 @@ def test_examples_are_judged_by_their_common_words(reefs: tuple[Index, Subject])
     assert [1.0, 0.5, 0.0] == guide.beta.round(3).tolist()
 
 
-def test_a_model_is_judged_by_its_targets(tmp_path: Path) -> None:
+def test_a_model_is_judged_by_its_targets(web: Index, tmp_path: Path) -> None:
     """What it says of pages is kept for strategies that go by classes; files give the same guide again."""
-    index = write_index(embedded(7, pages=300, hosts=10), tmp_path / "index", source="embedded")
+    index = web
     (subject,) = subjects_of(index, ["cooking"])
     subject = prepare(index, subject, ["model"], tmp_path)
     guide = guide_for(index, subject, "model", out=tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import Table
+from lycosa.lab.findings import Findings, Table
 from lycosa.lab.leaderboard import Board, Place, leaderboard
 
 SMALL = Board(
@@ -18,9 +18,16 @@ SMALL = Board(
 NAMES = ["breadth-first", "best-first", "fl_n", "hmm", "soft-focus", "rules"]
 
 
-def test_strategies_are_ranked_among_those_that_are_given_the_same(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+    """The leaderboard, and where its runs are kept."""
+    out = tmp_path_factory.mktemp("board")
+    return leaderboard(SMALL, out, NAMES, workers=1), out
+
+
+def test_strategies_are_ranked_among_those_that_are_given_the_same(ranked: tuple[Findings, Path]) -> None:
     """Each group has a table; a strategy that needs training is in none of those without; the oracle is in none."""
-    found = leaderboard(SMALL, tmp_path, NAMES, workers=1)
+    found, _ = ranked
     tables = {part.key: [row[1] for row in part.rows] for part in found.parts if isinstance(part, Table)}
     assert ["breadth-first"] == tables["leaderboard-nothing"]
     assert {"best-first", "fl_n", "soft-focus"} == set(tables["leaderboard-query"])
@@ -33,12 +40,12 @@ def test_strategies_are_ranked_among_those_that_are_given_the_same(tmp_path: Pat
             assert [1, *range(2, len(areas) + 1)] == [row[0] for row in part.rows]
 
 
-def test_a_second_call_finds_all_runs_done_and_the_same_table(tmp_path: Path) -> None:
+def test_a_second_call_finds_all_runs_done_and_the_same_table(ranked: tuple[Findings, Path]) -> None:
     """What is kept is used, and gives the same."""
-    first = leaderboard(SMALL, tmp_path, ["breadth-first", "best-first"], workers=1)
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
-    assert first.as_dict() == leaderboard(SMALL, tmp_path, ["breadth-first", "best-first"], workers=1).as_dict()
-    assert kept == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+    first, out = ranked
+    kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.npz")}
+    assert first.as_dict() == leaderboard(SMALL, out, NAMES, workers=1).as_dict()
+    assert kept == {path: path.stat().st_mtime_ns for path in out.rglob("*.npz")}
 
 
 def test_a_board_of_ones_own_is_a_file(tmp_path: Path) -> None:
@@ -59,12 +66,15 @@ def test_the_command_writes_a_page_and_tells_all_as_json(
 ) -> None:
     """A strategy of one's own stands beside the others."""
     own = "lycosa.estimators.best_first:BestFirst"
-    which = ["--board", "quick", "--strategy", "best-first", "--also", own]
-    code = run(monkeypatch, "lab", "leaderboard", *which, "--out", str(tmp_path), "--workers", "1", "--quiet", "--json")
+    (tmp_path / "board.toml").write_text('budgets = [9]\n[[places]]\ncorpus = "embedded:pages=120,hosts=4"\n')
+    which = ["--board", str(tmp_path / "board.toml"), "--strategy", "best-first", "--also", own]
+    code = run(
+        monkeypatch, "lab", "leaderboard", *which, "--out", str(tmp_path / "o"), "--workers", "1", "--quiet", "--json"
+    )
     assert 0 == code
     query = next(part for part in json.loads(capsys.readouterr().out)["parts"] if part["key"] == "leaderboard-query")
     assert {"best-first", own} == {row[1] for row in query["rows"]}
-    assert (tmp_path / "index.html").is_file()
+    assert (tmp_path / "o" / "index.html").is_file()
 
 
 def test_an_unknown_board_or_strategy_is_an_error(

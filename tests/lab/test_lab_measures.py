@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.protocols import Estimator
@@ -234,6 +234,7 @@ def test_features_are_those_of_the_production_estimators(monkeypatch: pytest.Mon
         assert expected == [{name: column[node] for name, column in told.items()} for node in range(len(index))]
 
 
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 7), max_size=8, unique=True), min_size=8, max_size=8), st.integers(0, 999))
 def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
     """Graphs with nodes without parents, without children, and with links both ways."""

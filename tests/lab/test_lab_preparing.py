@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.rulebook import RuleBook
-from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.preparing import BROWSED, OPEN, address, node_of, prepare
@@ -26,45 +25,39 @@ EVERYTHING = ("examples", "model", "rules", "browsing")
 
 
 @pytest.fixture(scope="session")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A small embedded web."""
-    made = embedded(7, pages=400, hosts=10)
-    return write_index(made, tmp_path_factory.mktemp("web") / "index", source="embedded")
-
-
-@pytest.fixture(scope="session")
-def prepared(web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path]:
-    """A subject before and after, and where its files are."""
+def prepared(web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path, set[int]]:
+    """A subject before and after, where its files are, and every page that was read meanwhile."""
     out = tmp_path_factory.mktemp("prepared")
     (subject,) = subjects_of(web, ["cooking"])
-    return subject, prepare(web, subject, EVERYTHING, out), out
-
-
-def test_every_page_that_training_looks_at_is_seen(
-    web: Index, prepared: tuple[Subject, Subject, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All reading of pages goes through the index: what was read there while training is marked."""
     looked: set[int] = set()
     read = Index.page
-    monkeypatch.setattr(Index, "page", lambda self, node: looked.add(int(node)) or read(self, node))
-    subject, before, _ = prepared
-    done = prepare(web, subject, EVERYTHING, tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Index, "page", lambda self, node: looked.add(int(node)) or read(self, node))
+        done = prepare(web, subject, EVERYTHING, out)
+    return subject, done, out, looked
+
+
+Prepared = tuple[Subject, Subject, Path, set[int]]
+
+
+def test_every_page_that_training_looks_at_is_seen(prepared: Prepared) -> None:
+    """All reading of pages goes through the index: what was read there while training is marked."""
+    _, done, _, looked = prepared
     assert looked
     assert set() == looked - set(np.flatnonzero(done.seen).tolist())
-    assert before.seen.tolist() == done.seen.tolist()
 
 
-def test_pages_that_were_browsed_are_seen(prepared: tuple[Subject, Subject, Path]) -> None:
+def test_pages_that_were_browsed_are_seen(prepared: Prepared) -> None:
     """Also those of the record whose words were not needed."""
-    _, done, _ = prepared
+    _, done, _, _ = prepared
     assert done.browsing is not None
     lines = (done.browsing.parent / "record.jsonl").read_text().splitlines()
     assert all(done.seen[node_of(json.loads(line)["url"])] for line in lines)
 
 
-def test_most_relevant_pages_are_left_to_be_found(prepared: tuple[Subject, Subject, Path]) -> None:
+def test_most_relevant_pages_are_left_to_be_found(prepared: Prepared) -> None:
     """Four in ten at most are seen, by all training together."""
-    _, done, _ = prepared
+    _, done, _, _ = prepared
     assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
 
 
@@ -79,9 +72,9 @@ def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: Index, tmp_pa
     assert done.browsing is None
 
 
-def test_what_is_made_is_what_strategies_read(prepared: tuple[Subject, Subject, Path]) -> None:
+def test_what_is_made_is_what_strategies_read(prepared: Prepared) -> None:
     """A model with the subject as a class of its own, rules that know it, browsing that ends at relevant pages."""
-    _, done, _ = prepared
+    _, done, _, _ = prepared
     assert done.model is not None
     assert done.rules is not None
     assert done.browsing is not None
@@ -96,9 +89,9 @@ def test_what_is_made_is_what_strategies_read(prepared: tuple[Subject, Subject, 
     assert done.truth[sorted(told)].all()
 
 
-def test_the_subject_that_was_given_stays_as_it_is(prepared: tuple[Subject, Subject, Path]) -> None:
+def test_the_subject_that_was_given_stays_as_it_is(prepared: Prepared) -> None:
     """Preparing returns another one."""
-    subject, done, _ = prepared
+    subject, done, _, _ = prepared
     assert subject.model is None
     assert len(subject.examples) == subject.seen.sum() < done.seen.sum()
     assert [] == subject.notes
@@ -106,10 +99,10 @@ def test_the_subject_that_was_given_stays_as_it_is(prepared: tuple[Subject, Subj
 
 
 def test_a_second_call_reads_what_the_first_has_made(
-    web: Index, prepared: tuple[Subject, Subject, Path], monkeypatch: pytest.MonkeyPatch
+    web: Index, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No trainer runs again, and nothing differs."""
-    subject, done, out = prepared
+    subject, done, out, _ = prepared
     for trainer in ("train", "train_rules", "train_browse"):
         monkeypatch.setattr(preparing, trainer, None)
     again = prepare(web, subject, EVERYTHING, out)
@@ -126,20 +119,23 @@ def test_another_seed_or_other_examples_are_learned_anew(web: Index, tmp_path: P
     assert first.model != prepare(web, replace(subject, examples=subject.examples[:1]), ["model"], tmp_path).model
 
 
-def _prepare_there(arguments: tuple[Path, Path]) -> list[bool]:
-    index = Index.open(arguments[0])
-    (subject,) = subjects_of(index, ["music"])
-    seen: list[bool] = prepare(index, subject, ["rules"], arguments[1]).seen.tolist()
-    return seen
+def test_processes_that_prepare_the_same_do_not_disturb_each_other(
+    web: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who finds the work of another in its place when it is done takes that, and leaves nothing unfinished behind."""
+    (subject,) = subjects_of(web, ["music"])
+    make, others = preparing._model, []
 
+    def overtaken(work: Any, folder: Path) -> Any:
+        monkeypatch.setattr(preparing, "_model", make)
+        monkeypatch.setattr(preparing.os, "getpid", lambda: 1)
+        others.append(prepare(web, subject, ["model"], tmp_path))
+        return make(work, folder)
 
-def test_processes_that_prepare_the_same_do_not_disturb_each_other(web: Index, tmp_path: Path) -> None:
-    """They come to the same, and leave nothing unfinished behind."""
-    assert web.path is not None
-    with get_context("spawn").Pool(2) as pool:
-        first, second = pool.map(_prepare_there, [(web.path, tmp_path)] * 2, chunksize=1)
-    assert first == second
-    assert [] == [path.name for path in (tmp_path / "prepared").iterdir() if path.name.startswith(".")]
+    monkeypatch.setattr(preparing, "_model", overtaken)
+    done = prepare(web, subject, ["model"], tmp_path)
+    assert (others[0].model, others[0].seen.tolist()) == (done.model, done.seen.tolist())
+    assert [done.model.parent.name] == [path.name for path in (tmp_path / "prepared").iterdir()]  # type: ignore[union-attr]
 
 
 def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
@@ -159,12 +155,9 @@ def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
     assert -1 == node_of("http://elsewhere.example/")
 
 
-def test_guides_learn_from_other_labels_than_the_judge(tmp_path: Path) -> None:
+def test_guides_learn_from_other_labels_than_the_judge(web_pages: list[Recorded], tmp_path: Path) -> None:
     """Where a model gives the truth, its half of the labelled pages is never looked at by training."""
-    made = [
-        replace(page, classes=page.classes if number % 3 == 0 else ())
-        for number, page in enumerate(embedded(7, pages=400, hosts=10))
-    ]
+    made = [replace(page, classes=page.classes if number % 3 == 0 else ()) for number, page in enumerate(web_pages)]
     index = write_index(made, tmp_path / "index", source="embedded")
     (subject,) = subjects_of(index, ["cooking"])
     done = prepare(index, subject, EVERYTHING, tmp_path)
@@ -173,12 +166,9 @@ def test_guides_learn_from_other_labels_than_the_judge(tmp_path: Path) -> None:
     assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
 
 
-def test_labels_of_one_class_are_told_from_the_unlabelled(tmp_path: Path) -> None:
+def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[Recorded], tmp_path: Path) -> None:
     """A model of two classes: the subject, and what nobody has labelled."""
-    made = [
-        replace(page, classes=[name for name in page.classes if name.startswith("cooking/")])
-        for page in embedded(7, pages=400, hosts=10)
-    ]
+    made = [replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages]
     index = write_index(made, tmp_path / "index", source="embedded")
     (subject,) = subjects_of(index, ["cooking"])
     done = prepare(index, subject, ["model"], tmp_path)

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.drawing.browser import plot
+from lycosa.drawing.figure import looks
 from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table
 from lycosa.lab.report import write_front, write_report
 from lycosa.lab.report.cells import BADGE, as_csv, as_tex, shown
 from lycosa.lab.report.fronting import Paper
-from lycosa.lab.report.look import looks
-from lycosa.lab.report.plots import plot
 from lycosa.lab.report.storing import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,7 +260,7 @@ def test_without_the_extra(package: str, tmp_path: Path, monkeypatch: pytest.Mon
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr("lycosa.lab.report.plots.find_spec", lambda name: None)
+    monkeypatch.setattr("lycosa.drawing.browser.find_spec", lambda name: None)
     with pytest.raises(InputError, match=re.escape("pip install 'lycosa[lab]'")):
         write_report(example(), tmp_path / "out", "")
     assert not (tmp_path / "out").exists()

@@ -14,8 +14,8 @@ from lycosa.lab.gathering import pages_of
 from lycosa.lab.indexing import Account
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.background import documents
-from lycosa.training.browsed import read_crawl as browsed
 from lycosa.training.corpus import Corpus
+from lycosa.training.record import read_crawl as browsed
 from lycosa.training.sources import read_crawl as labelled
 from revisited_crawl import html, revisited
 

@@ -215,16 +215,15 @@ def tell(what, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 if __name__ == "__main__":
-    run(plan(), {out!r}, index=graph(), workers={workers}, tell=tell)
+    run(plan(), {out!r}, index=graph(), workers=2, tell=tell)
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_and_run_again(tmp_path: Path, workers: int) -> None:
+def test_killed_and_run_again(tmp_path: Path) -> None:
     """After kill -9 in the midst of it a second call runs the rest, and all is as if nothing had happened."""
     script = tmp_path / "killed.py"
     out, whole = tmp_path / "out", tmp_path / "whole"
-    script.write_text(KILLED.format(path=sys.path, out=str(out), workers=workers))
+    script.write_text(KILLED.format(path=sys.path, out=str(out)))
     # The workers hold the pipes, too: that this ends shows that they have left after their parent.
     died = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL, died.stderr
@@ -398,9 +397,15 @@ def paged(corpus: Path, **more: Any) -> Experiment:
     return Experiment("pages", str(corpus), **settings)
 
 
-def test_findings_of_an_experiment(corpus: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """That experiment, run."""
+    return run(paged(corpus), tmp_path_factory.mktemp("fair"), workers=1)
+
+
+def test_findings_of_an_experiment(fair: Results) -> None:
     """Findings have a table for each budget, the curves, the differences to the first strategy, and all settings."""
-    results = run(paged(corpus), tmp_path, workers=1)
+    results = fair
     found = results.findings()
     assert ["pages-20", "pages-60", "pages-harvest", "pages-differences", "pages-subjects"] == [
         part.key for part in found.parts
@@ -419,10 +424,9 @@ def test_findings_of_an_experiment(corpus: Path, tmp_path: Path) -> None:
         assert last[text] == (60, pytest.approx(np.mean([row["score"] / 60 for row in of])), True)
 
 
-def test_labels_stand_beside_the_guides_own_word(corpus: Path, tmp_path: Path) -> None:
+def test_labels_stand_beside_the_guides_own_word(corpus: Path, fair: Results, tmp_path: Path) -> None:
     """As published the guide's own word counts; what labels say stands beside it, and is what they say elsewhere."""
     own = run(paged(corpus, mode="as-published"), tmp_path / "own", workers=1)
-    fair = run(paged(corpus), tmp_path / "fair", workers=1)
     at = lambda rows: [row for row in rows if row["strategy"] == "best-first"]  # noqa: E731
     assert [row["harvest"] for row in at(fair.rows)] == [row["harvest_labels"] for row in at(own.rows)]
     assert [row["harvest"] for row in at(own.rows)] != [row["harvest_labels"] for row in at(own.rows)]
@@ -473,15 +477,13 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {"experiment.toml", "results.csv", "results.parquet", "times.csv", "report", "runs", "guides"} == {
         path.name for path in out.iterdir()
     }
-    assert 0 == command(monkeypatch, *words, str(out / "experiment.toml"), "--out", str(again))
+    assert 0 == command(monkeypatch, "lab", "run", str(out / "experiment.toml"), "--out", str(again), "--workers", "1")
     assert tables(out) == tables(again)
-    capsys.readouterr()
-    assert 0 == command(monkeypatch, "lab", "run", str(out / "experiment.toml"), "--out", str(out), "--workers", "1")
     shown = capsys.readouterr().out
     assert [one["strategy"] for one in told["strategies"]] == sorted(
         ["breadth-first", "best-first"], key=lambda text: shown.index(f"\n{text} ")
     )
-    assert str(out / "results.csv") in shown
+    assert str(again / "results.csv") in shown
 
 
 def test_the_command_says_what_is_wrong(

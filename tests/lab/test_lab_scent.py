@@ -15,6 +15,7 @@ import pytest
 from commands import run
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
+from lycosa.drawing.pictures import pictures
 from lycosa.lab.certainty import Difference, Interval
 from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.experiments import Experiment
@@ -31,7 +32,6 @@ from lycosa.lab.papers.scent.curves import figure_harvest, figure_share
 from lycosa.lab.papers.scent.failures import average_precision, table_lost, table_worst
 from lycosa.lab.papers.scent.floors import FLOORS, corpus_name, floor
 from lycosa.lab.report import write_report
-from lycosa.lab.report.pictures import pictures
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import strategy_mark
 from lycosa.lab.simulation import Trace

@@ -88,11 +88,11 @@ def test_a_name_is_taken_however_it_is_spelled_and_the_invitation_stays_good(dat
     assert "Grace" == accounts.accept(database, NOW, CHEAP, code, "Grace", PASSWORD)["name"]
 
 
-@pytest.mark.parametrize("name", ["", "a", "x" * 41, "<b>ada</b>", "ada\0", "ada\ud800", "..", "a\u202eda"])
-def test_names_that_are_refused(name: str) -> None:
+def test_names_that_are_refused() -> None:
     """Too short, too long, or with what could pass for something else."""
-    with pytest.raises(InputError):
-        accounts.check_name(name)
+    for name in ["", "a", "x" * 41, "<b>ada</b>", "ada\0", "ada\ud800", "..", "a\u202eda"]:
+        with pytest.raises(InputError):
+            accounts.check_name(name)
 
 
 def test_sign_in_wants_the_password_of_someone_who_is_not_disabled(database: Database) -> None:
@@ -151,15 +151,16 @@ def test_two_admins_who_demote_each_other_at_once_leave_one(database: Database) 
     assert ["done", "refused"] == sorted(outcomes)
 
 
-@pytest.mark.parametrize("loss", ["role", "disabled"])
-def test_invitations_end_with_the_right_to_invite(database: Database, loss: str) -> None:
+def test_invitations_end_with_the_right_to_invite(database: Database) -> None:
     """An admin who is none any more cannot come back by an invitation they kept."""
     ada, _ = join(database, "ada", "admin"), join(database, "bob", "admin")
     _, code = accounts.invite(database, NOW, "admin", made_by=ada["id"])
-    if loss == "role":
-        accounts.set_role(database, ada["id"], "member")
-    else:
-        accounts.set_disabled(database, ada["id"], True)
+    accounts.set_role(database, ada["id"], "member")
+    with pytest.raises(accounts.NoInvitation):
+        accounts.invitation(database, NOW, code)
+    accounts.set_role(database, ada["id"], "admin")
+    _, code = accounts.invite(database, NOW, "admin", made_by=ada["id"])
+    accounts.set_disabled(database, ada["id"], True)
     with pytest.raises(accounts.NoInvitation):
         accounts.invitation(database, NOW, code)
 

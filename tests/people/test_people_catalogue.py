@@ -5,24 +5,23 @@ from __future__ import annotations
 import pytest
 
 from lycosa.people import catalogue
-from lycosa.people.database import Taken
+from lycosa.people.database import Database, Taken
 from lycosa.web.urls import canonical
-from people_maker import NOW, opened, person
+from people_maker import NOW, person
 
 
-def test_a_new_server_has_something_to_choose(database_address: str) -> None:
+def test_a_new_server_has_something_to_choose(database: Database) -> None:
     """The first start fills the catalogue; what an admin has emptied stays empty at the next."""
-    with opened(database_address) as database:
-        catalogue.fill(database, NOW)
-        first = catalogue.entries(database)
-        assert set(catalogue.DEFAULT) == catalogue.preferences(database)
-        catalogue.fill(database, NOW)
-        assert first == catalogue.entries(database)
-        person(database, "Ada", "admin")
-        for row in first:
-            assert catalogue.remove(database, row["id"])
-        catalogue.fill(database, NOW)
-        assert [] == catalogue.entries(database)
+    catalogue.fill(database, NOW)
+    first = catalogue.entries(database)
+    assert set(catalogue.DEFAULT) == catalogue.preferences(database)
+    catalogue.fill(database, NOW)
+    assert first == catalogue.entries(database)
+    person(database, "Ada", "admin")
+    for row in first:
+        assert catalogue.remove(database, row["id"])
+    catalogue.fill(database, NOW)
+    assert [] == catalogue.entries(database)
 
 
 def test_the_default_addresses_are_canonical() -> None:
@@ -32,19 +31,18 @@ def test_the_default_addresses_are_canonical() -> None:
     assert len(urls) == len(set(urls))
 
 
-def test_entries_are_added_changed_and_removed(database_address: str) -> None:
+def test_entries_are_added_changed_and_removed(database: Database) -> None:
     """An address stands once under a preference, and may stand under several."""
-    with opened(database_address) as database:
-        one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
-        catalogue.add(database, NOW, "Music", "https://a.example/")
-        with pytest.raises(Taken, match="already"):
-            catalogue.add(database, NOW, "Seas", "https://a.example/")
-        two = catalogue.add(database, NOW, "Seas", "https://b.example/", "B")
-        with pytest.raises(Taken, match="already"):
-            catalogue.change(database, two["id"], url="https://a.example/")
-        changed = catalogue.change(database, two["id"], title="0", note="n")
-        assert changed == {**two, "title": "0", "note": "n"}
-        assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"])
-        assert catalogue.remove(database, one["id"])
-        assert not catalogue.remove(database, one["id"])
-        assert catalogue.change(database, one["id"], title="gone") is None
+    one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
+    catalogue.add(database, NOW, "Music", "https://a.example/")
+    with pytest.raises(Taken, match="already"):
+        catalogue.add(database, NOW, "Seas", "https://a.example/")
+    two = catalogue.add(database, NOW, "Seas", "https://b.example/", "B")
+    with pytest.raises(Taken, match="already"):
+        catalogue.change(database, two["id"], url="https://a.example/")
+    changed = catalogue.change(database, two["id"], title="0", note="n")
+    assert changed == {**two, "title": "0", "note": "n"}
+    assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"])
+    assert catalogue.remove(database, one["id"])
+    assert not catalogue.remove(database, one["id"])
+    assert catalogue.change(database, one["id"], title="gone") is None

@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
-from postgres_server import PostgresServer
 
 
 @pytest.fixture
@@ -167,40 +165,43 @@ def test_a_password_is_in_no_message() -> None:
         assert "hush" not in str(told.value)
 
 
-def test_a_server_that_comes_back_is_used_again() -> None:
-    """PostgreSQL is killed and started: meanwhile one is told so, then the same object works, in all threads."""
-    server = PostgresServer(Path(mkdtemp(prefix="lycosa-")) / "postgres")
-    server.directory.parent.chmod(0o755)
-    try:
-        database = Database.open(server.start())
-        database.run("CREATE TABLE thing (name TEXT PRIMARY KEY, amount INTEGER)")
-        killed, back, wrote = threading.Event(), threading.Event(), []
+def test_a_server_that_comes_back_is_used_again(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL ends all connections and takes no new ones for a while: meanwhile one is told so, then the same object
+    works, in all threads. (That a real server is killed is tested with the whole of `lycosa serve`.)
+    """
+    import psycopg
 
-        def write() -> None:
-            names(database)
-            killed.set()
-            back.wait(120)
-            database.insert("thing", {"name": "thread", "amount": 1})
-            wrote.append(1)
+    database = Database.open(f"{postgres}&application_name=lost")
+    database.run("CREATE TEMPORARY TABLE thing (name TEXT)")
+    database.run("DROP TABLE thing")
+    connect, ready, back, wrote = psycopg.connect, threading.Event(), threading.Event(), list[object]()
 
-        thread = threading.Thread(target=write)
-        thread.start()
-        killed.wait(120)
-        with pytest.raises(DatabaseAway), database.transaction():  # noqa: PT012 - lost in the middle
-            database.insert("thing", {"name": "lost", "amount": 1})
-            server.kill()
-            names(database)
-        with pytest.raises(DatabaseAway):
-            names(database)
-        server.start()
-        back.set()
-        database.insert("thing", {"name": "kept", "amount": 1})
-        thread.join()
-        assert ["kept", "thread"] == names(database)
-        database.close()
-    finally:
-        server.stop()
-        server.directory.parent.rmdir()
+    def away(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError("no server")
+
+    def ask() -> None:
+        database.row("SELECT 1 AS x")
+        ready.set()
+        back.wait(120)
+        wrote.append(database.row("SELECT 1 AS x"))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    ready.wait(120)
+    with pytest.raises(DatabaseAway), database.transaction():  # noqa: PT012 - lost in the middle
+        database.run("SET application_name = 'lost'")
+        with connect(postgres, autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'")
+        monkeypatch.setattr(psycopg, "connect", away)
+        database.row("SELECT 1 AS x")
+    with pytest.raises(DatabaseAway):
+        database.row("SELECT 1 AS x")
+    monkeypatch.undo()
+    back.set()
+    assert {"x": 1} == database.row("SELECT 1 AS x")
+    thread.join()
+    assert [{"x": 1}] == wrote
+    database.close()
 
 
 def in_threads(work: object, count: int) -> None:

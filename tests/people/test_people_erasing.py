@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from lycosa.people import erasing, interests, limits, owndata, sharing, visits
 from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.store.log import Lock
-from people_maker import NOW, crawl, interest, opened, person
+from people_maker import NOW, crawl, interest, person
 from people_rows import fill
 
 
@@ -24,71 +26,68 @@ def traces(database: Database, *words: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_nothing_of_a_person_is_left_in_any_table(database_address: str) -> None:
+def test_nothing_of_a_person_is_left_in_any_table(database: Database) -> None:
     """With rows of theirs in every table there is, a person's erasure leaves none, and others' rows all stay."""
-    with opened(database_address) as database:
-        fill(database)
-        before = {table: len(database.rows(f"SELECT * FROM {table}")) for table in database.tables()}
-        assert len(traces(database, "person-0", "interest-0")) > 10
-        assert ["crawl-0"] == erasing.erase_person(database, "person-0")
-        assert [] == traces(database, "person-0", "interest-0")
-        assert [("rubbish", "crawl")] == [place for place in traces(database, "crawl-0") if place[0] != "process"]
-        apart = {"audit", "attempt", "catalogue", "migration", "process"}
-        left = {
-            table: rows if table in apart else rows + (1 if table == "rubbish" else -1)
-            for table, rows in before.items()
-        }
-        assert left == {table: len(database.rows(f"SELECT * FROM {table}")) for table in left}
+    fill(database)
+    before = {table: len(database.rows(f"SELECT * FROM {table}")) for table in database.tables()}
+    assert len(traces(database, "person-0", "interest-0")) > 10
+    assert ["crawl-0"] == erasing.erase_person(database, "person-0")
+    assert [] == traces(database, "person-0", "interest-0")
+    assert [("rubbish", "crawl")] == [place for place in traces(database, "crawl-0") if place[0] != "process"]
+    apart = {"audit", "attempt", "catalogue", "migration", "process"}
+    left = {
+        table: rows if table in apart else rows + (1 if table == "rubbish" else -1) for table, rows in before.items()
+    }
+    assert left == {table: len(database.rows(f"SELECT * FROM {table}")) for table in left}
 
 
-def test_a_name_is_left_nowhere(database_address: str) -> None:
+def test_a_name_is_left_nowhere(database: Database) -> None:
     """Interests, shares, notices to others, failed sign-ins: the name of who is gone stands in none of them."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada Lovelace"), person(database, "Bob")
-        hers, his = interest(database, ada, "Ada Lovelace's reefs"), interest(database, bob)
-        crawl(database, hers)
-        row, other = interests.get(database, hers), interests.get(database, his)
-        assert row is not None
-        assert other is not None
-        sharing.share(database, NOW, row, "Ada Lovelace", "Bob", "edit")
-        sharing.share(database, NOW, other, "Bob", "Ada Lovelace", "edit")
-        visits.open_feed(database, his, ada)
-        limits.sign_in(database, NOW, "ada lovelace", "192.0.2.1")
-        said = {"relevant": 1, "person": ada, "at": NOW}
-        database.insert("feedback", {"interest": his, "url": "https://a.example/", **said})
-        erasing.erase_person(database, ada)
-        assert [] == traces(database, ada, hers, "Lovelace", "lovelace")
-        assert [{"interest": his, "url": "https://a.example/", "person": None}] == database.rows(
-            "SELECT interest, url, person FROM feedback"
-        )
-        assert [] == database.rows("SELECT * FROM attempt WHERE source LIKE 'name:%' OR source LIKE 'pair:%'")
-        assert [his] == [one["id"] for one in interests.of_person(database, bob)]
-        assert [] == erasing.erase_person(database, ada)
+    ada, bob = person(database, "Ada Lovelace"), person(database, "Bob")
+    hers, his = interest(database, ada, "Ada Lovelace's reefs"), interest(database, bob)
+    crawl(database, hers)
+    row, other = interests.get(database, hers), interests.get(database, his)
+    assert row is not None
+    assert other is not None
+    sharing.share(database, NOW, row, "Ada Lovelace", "Bob", "edit")
+    sharing.share(database, NOW, other, "Bob", "Ada Lovelace", "edit")
+    visits.open_feed(database, his, ada)
+    limits.sign_in(database, NOW, "ada lovelace", "192.0.2.1")
+    said = {"relevant": 1, "person": ada, "at": NOW}
+    database.insert("feedback", {"interest": his, "url": "https://a.example/", **said})
+    erasing.erase_person(database, ada)
+    assert [] == traces(database, ada, hers, "Lovelace", "lovelace")
+    assert [{"interest": his, "url": "https://a.example/", "person": None}] == database.rows(
+        "SELECT interest, url, person FROM feedback"
+    )
+    assert [] == database.rows("SELECT * FROM attempt WHERE source LIKE 'name:%' OR source LIKE 'pair:%'")
+    assert [his] == [one["id"] for one in interests.of_person(database, bob)]
+    assert [] == erasing.erase_person(database, ada)
 
 
 def test_the_file_forgets_too(tmp_path: Path) -> None:
     """What was erased is overwritten in SQLite's file, not only marked as free."""
     path = tmp_path / "lycosa.sqlite"
-    with opened(str(path)) as database:
+    with closing(Database.open(path)) as database:
+        migrate(database)
         ada = person(database, "Ada Lovelace")
         interest(database, ada, "reefs", Wishes("secretwords " * 40, seeds=["https://reefs.example/"]))
     assert b"secretwords" in path.read_bytes()
-    with opened(str(path)) as database:
+    with closing(Database.open(path)) as database:
         erasing.erase_person(database, ada)
     assert [False, False] == [word in path.read_bytes() for word in (b"secretwords", b"Lovelace")]
 
 
-def test_rubbish_is_kept_until_it_is_removed(database_address: str) -> None:
+def test_rubbish_is_kept_until_it_is_removed(database: Database) -> None:
     """Crawls that were erased wait to be removed from the disk, each once, also if the same is erased again."""
-    with opened(database_address) as database:
-        reefs = interest(database, person(database, "Ada"))
-        one, two = crawl(database, reefs, 1), crawl(database, reefs, 2)
-        erasing.erase_crawl(database, one)
-        erasing.erase_crawl(database, one)
-        assert [two] == erasing.erase_interest(database, reefs)
-        assert {one, two} == set(erasing.rubbish(database))
-        erasing.removed(database, one)
-        assert [two] == erasing.rubbish(database)
+    reefs = interest(database, person(database, "Ada"))
+    one, two = crawl(database, reefs, 1), crawl(database, reefs, 2)
+    erasing.erase_crawl(database, one)
+    erasing.erase_crawl(database, one)
+    assert [two] == erasing.erase_interest(database, reefs)
+    assert {one, two} == set(erasing.rubbish(database))
+    erasing.removed(database, one)
+    assert [two] == erasing.rubbish(database)
 
 
 def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
@@ -105,17 +104,16 @@ def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_own_data_has_everything_but_secrets(database_address: str) -> None:
+def test_own_data_has_everything_but_secrets(database: Database) -> None:
     """Of every table that names a person or their interest there are rows in what they take along; no digest is."""
-    with opened(database_address) as database:
-        fill(database)
-        told = str(owndata.of_person(database, "person-0"))
-        mine = {table for table, columns in database.tables().items() if {"person", "owner", "interest"} & set(columns)}
-        assert mine >= {"interest", "share", "feedback", "opened", "suggestion", "seen", "notice", "session", "token"}
-        for table in mine - {"audit", "share"}:
-            row = database.rows(f"SELECT * FROM {table}")[0]
-            distinct = row.get("id") or row.get("url") or row.get("value") or row["interest"]
-            assert (table, True) == (table, str(distinct) in told)
-        for secret in ("password ä", "digest ä", "previous ä", "feed ä"):
-            assert secret not in told
-        assert "person-1" not in told
+    fill(database)
+    told = str(owndata.of_person(database, "person-0"))
+    mine = {table for table, columns in database.tables().items() if {"person", "owner", "interest"} & set(columns)}
+    assert mine >= {"interest", "share", "feedback", "opened", "suggestion", "seen", "notice", "session", "token"}
+    for table in mine - {"audit", "share"}:
+        row = database.rows(f"SELECT * FROM {table}")[0]
+        distinct = row.get("id") or row.get("url") or row.get("value") or row["interest"]
+        assert (table, True) == (table, str(distinct) in told)
+    for secret in ("password ä", "digest ä", "previous ä", "feed ä"):
+        assert secret not in told
+    assert "person-1" not in told

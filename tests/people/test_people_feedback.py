@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
+from lycosa.people.database import Database
 from lycosa.people.feedback import Given, given, labels_of, set_label
-from people_maker import NOW, interest, opened, person
+from people_maker import NOW, interest, person
 
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
 
 
-def test_the_last_word_counts(database_address: str) -> None:
+def test_the_last_word_counts(database: Database) -> None:
     """A page has one label: what was said last, with who said it; None takes it back."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        reefs = interest(database, ada)
-        set_label(database, NOW, reefs, ada, PAGE, True, "A")
-        set_label(database, NOW + 1, reefs, ada, OTHER, False, "B")
-        set_label(database, NOW + 2, reefs, bob, PAGE, False, "A again")
-        assert {OTHER: False, PAGE: False} == labels_of(database, reefs)
-        assert [
-            Given(PAGE, "A again", False, NOW + 2, "Bob"),
-            Given(OTHER, "B", False, NOW + 1, "Ada"),
-        ] == given(database, reefs)
-        set_label(database, NOW + 3, reefs, ada, PAGE, None)
-        set_label(database, NOW + 3, reefs, ada, PAGE, None)
-        assert {OTHER: False} == labels_of(database, reefs)
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    reefs = interest(database, ada)
+    set_label(database, NOW, reefs, ada, PAGE, True, "A")
+    set_label(database, NOW + 1, reefs, ada, OTHER, False, "B")
+    set_label(database, NOW + 2, reefs, bob, PAGE, False, "A again")
+    assert {OTHER: False, PAGE: False} == labels_of(database, reefs)
+    assert [
+        Given(PAGE, "A again", False, NOW + 2, "Bob"),
+        Given(OTHER, "B", False, NOW + 1, "Ada"),
+    ] == given(database, reefs)
+    set_label(database, NOW + 3, reefs, ada, PAGE, None)
+    set_label(database, NOW + 3, reefs, ada, PAGE, None)
+    assert {OTHER: False} == labels_of(database, reefs)
 
 
-def test_labels_come_in_the_order_they_were_given(database_address: str) -> None:
+def test_labels_come_in_the_order_they_were_given(database: Database) -> None:
     """The oldest first, and of an interest only its own."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        reefs, trains = interest(database, ada), interest(database, ada, "Trains")
-        set_label(database, NOW + 5, reefs, ada, PAGE, True)
-        set_label(database, NOW, reefs, ada, OTHER, True)
-        set_label(database, NOW, trains, ada, PAGE, False)
-        assert [OTHER, PAGE] == list(labels_of(database, reefs))
+    ada = person(database, "Ada")
+    reefs, trains = interest(database, ada), interest(database, ada, "Trains")
+    set_label(database, NOW + 5, reefs, ada, PAGE, True)
+    set_label(database, NOW, reefs, ada, OTHER, True)
+    set_label(database, NOW, trains, ada, PAGE, False)
+    assert [OTHER, PAGE] == list(labels_of(database, reefs))
 
 
-def test_a_label_outlives_its_giver(database_address: str) -> None:
+def test_a_label_outlives_its_giver(database: Database) -> None:
     """Who deletes their account leaves the labels they gave to others' interests, without a name."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        reefs = interest(database, ada)
-        set_label(database, NOW, reefs, bob, PAGE, True, "A")
-        database.run("DELETE FROM person WHERE id = ?", bob)
-        assert [Given(PAGE, "A", True, NOW, "")] == given(database, reefs)
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    reefs = interest(database, ada)
+    set_label(database, NOW, reefs, bob, PAGE, True, "A")
+    database.run("DELETE FROM person WHERE id = ?", bob)
+    assert [Given(PAGE, "A", True, NOW, "")] == given(database, reefs)

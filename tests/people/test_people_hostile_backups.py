@@ -23,8 +23,7 @@ from lycosa.store.log import SqliteLog
 from made_backups import CRAWL, TAMPERS, Archive, everything, make, tampered
 from server_world import make_world
 
-MUTATED = 300
-GROUPS = 10
+MUTATED = 120
 ALWAYS_REFUSED = {"columns", "more_tables", "links", "twice", "options"}
 
 
@@ -75,13 +74,12 @@ def check_restored(data: Path) -> None:
     assert not any(path.is_symlink() for path in data.rglob("*"))
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
-def test_tampered_backups(whole: bytes, group: int, tmp_path: Path) -> None:
-    """Three hundred of them, made by their numbers: each is refused in one line, or what is restored is valid."""
+def test_tampered_backups(whole: bytes, tmp_path: Path) -> None:
+    """More than a hundred of them, made by their numbers: each is refused in one line, or what is restored is valid."""
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "precious").write_text("kept")
     came: Counter[tuple[str, str]] = Counter()
-    for seed in range(group, MUTATED, GROUPS):
+    for seed in range(MUTATED):
         name, content = tampered(whole, seed)
         (tmp_path / "b.tar").write_bytes(content)
         before = outside(tmp_path)
@@ -100,17 +98,8 @@ def test_tampered_backups(whole: bytes, group: int, tmp_path: Path) -> None:
         came[name, "refused" if told else "restored"] += 1
         assert before == outside(tmp_path), (seed, name)
     assert {name for name, what in came if what == "restored"}.isdisjoint(ALWAYS_REFUSED)
-    assert MUTATED // GROUPS == came.total()
-
-
-def test_every_way_of_tampering_is_tried() -> None:
-    """Of each there are many, and the whole number is what was promised."""
-    assert set(TAMPERS) == {tampered_name(seed) for seed in range(MUTATED)}
-    assert min(Counter(map(tampered_name, range(MUTATED))).values()) >= 15
-
-
-def tampered_name(seed: int) -> str:
-    return [*TAMPERS, "value", "value", "value"][seed % (len(TAMPERS) + 3)]
+    assert set(TAMPERS) == {name for name, _ in came}
+    assert MUTATED == came.total()
 
 
 def test_an_untouched_backup_in_parts_is_restored(whole: bytes, tmp_path: Path) -> None:
@@ -146,39 +135,39 @@ def test_rubbish_in_a_backup_is_refused(whole: bytes, tmp_path: Path) -> None:
     assert ["b.tar"] == [path.name for path in tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "value", "why"),
-    [
-        ("person", "role", "god", "one of"),
-        ("person", "password", "$argon2id$v=19$m=99999999,t=1,p=1$c2Fs$aGFz", "no argon2id hash"),
-        ("person", "password", "$argon2id$v=19$m=3000000,t=2,p=1$c2Fs$aGFz", "costs too much"),
-        ("person", "password", "$argon2id$v=19$m=65536,t=99,p=4$c2Fs$aGFz", "costs too much"),
-        ("crawl", "id", "../../victim", "no id"),
-        ("interest", "wishes", '{"words": "x", "seeds": ["https://a.example/"], "strategy": "os:system"}', "strategy"),
-        ("interest", "wishes", "[" * 100_000, "nested"),
-        (
-            "interest",
-            "wishes",
-            '{"words": "x", "seeds": ["https://a.example/"], "examples": ["/etc/passwd"]}',
-            "address",
-        ),
-        ("comparison", "strategies", '["os:system"]', "no strategy"),
-        ("feedback", "person", "nobody", "no person"),
-        ("crawl", "budget", 10**12, "whole number"),
-        ("crawl", "created", 1e300, "a number"),
-    ],
-)
-def test_what_is_wrong_is_said(whole: bytes, table: str, column: str, value: object, why: str, tmp_path: Path) -> None:
+WRONG: list[tuple[str, str, object, str]] = [
+    ("person", "role", "god", "one of"),
+    ("person", "password", "$argon2id$v=19$m=99999999,t=1,p=1$c2Fs$aGFz", "no argon2id hash"),
+    ("person", "password", "$argon2id$v=19$m=3000000,t=2,p=1$c2Fs$aGFz", "costs too much"),
+    ("person", "password", "$argon2id$v=19$m=65536,t=99,p=4$c2Fs$aGFz", "costs too much"),
+    ("crawl", "id", "../../victim", "no id"),
+    ("interest", "wishes", '{"words": "x", "seeds": ["https://a.example/"], "strategy": "os:system"}', "strategy"),
+    ("interest", "wishes", "[" * 100_000, "nested"),
+    (
+        "interest",
+        "wishes",
+        '{"words": "x", "seeds": ["https://a.example/"], "examples": ["/etc/passwd"]}',
+        "address",
+    ),
+    ("comparison", "strategies", '["os:system"]', "no strategy"),
+    ("feedback", "person", "nobody", "no person"),
+    ("crawl", "budget", 10**12, "whole number"),
+    ("crawl", "created", 1e300, "a number"),
+]
+
+
+def test_what_is_wrong_is_said(whole: bytes, tmp_path: Path) -> None:
     """The table, the row and the column are named; neither a database nor a directory is made."""
-    archive = Archive.read(whole)
-    place = archive.at(f"database/{table}.jsonl")
-    first, *others = archive.members[place][1].splitlines()
-    archive.change(place, b"\n".join([json.dumps({**json.loads(first), column: value}).encode(), *others]) + b"\n")
-    (tmp_path / "b.tar").write_bytes(archive.write())
-    with pytest.raises(InputError, match=why) as told:
-        restore(tmp_path / "b.tar", tmp_path / "new")
-    assert table in str(told.value)
-    assert ["b.tar"] == [path.name for path in tmp_path.iterdir()]
+    for table, column, value, why in WRONG:
+        archive = Archive.read(whole)
+        place = archive.at(f"database/{table}.jsonl")
+        first, *others = archive.members[place][1].splitlines()
+        archive.change(place, b"\n".join([json.dumps({**json.loads(first), column: value}).encode(), *others]) + b"\n")
+        (tmp_path / "b.tar").write_bytes(archive.write())
+        with pytest.raises(InputError, match=why) as told:
+            restore(tmp_path / "b.tar", tmp_path / "new")
+        assert table in str(told.value)
+        assert ["b.tar"] == [path.name for path in tmp_path.iterdir()]
 
 
 def test_a_refused_backup_leaves_the_database_empty(database_address: str, whole: bytes, tmp_path: Path) -> None:

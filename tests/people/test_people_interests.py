@@ -6,83 +6,76 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people import interests, sharing
+from lycosa.people.database import Database
 from lycosa.people.wishes import Wishes
-from people_maker import NOW, REEFS, crawl, interest, opened, person
+from people_maker import NOW, REEFS, crawl, interest, person
 
 
-def test_an_interest_is_kept_and_changed(database_address: str) -> None:
+def test_an_interest_is_kept_and_changed(database: Database) -> None:
     """What is given is changed, the rest stays."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
-        assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], interests.wishes_of(made))
-        interests.change(database, NOW + 1, made["id"], name="Corals")
-        found = interests.get(database, made["id"])
-        assert found == {**made, "name": "Corals", "changed": NOW + 1}
-        interests.change(
-            database, NOW + 2, made["id"], wishes=Wishes("kelp", seeds=["https://a.example/"]), look_again=""
-        )
-        found = interests.get(database, made["id"])
-        assert found is not None
-        assert ("kelp", "", "Corals") == (interests.wishes_of(found).words, found["look_again"], found["name"])
+    ada = person(database, "Ada")
+    made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
+    assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], interests.wishes_of(made))
+    interests.change(database, NOW + 1, made["id"], name="Corals")
+    found = interests.get(database, made["id"])
+    assert found == {**made, "name": "Corals", "changed": NOW + 1}
+    interests.change(database, NOW + 2, made["id"], wishes=Wishes("kelp", seeds=["https://a.example/"]), look_again="")
+    found = interests.get(database, made["id"])
+    assert found is not None
+    assert ("kelp", "", "Corals") == (interests.wishes_of(found).words, found["look_again"], found["name"])
 
 
-def test_a_person_has_so_many_interests_at_most(database_address: str) -> None:
+def test_a_person_has_so_many_interests_at_most(database: Database) -> None:
     """One more than allowed is refused; others' interests do not count."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        interest(database, bob)
-        interests.create(database, NOW, ada, "one", REEFS, most=1)
-        with pytest.raises(InputError, match="you have 1 interests"):
-            interests.create(database, NOW, ada, "two", REEFS, most=1)
-        assert 1 == len(interests.of_person(database, ada))
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    interest(database, bob)
+    interests.create(database, NOW, ada, "one", REEFS, most=1)
+    with pytest.raises(InputError, match="you have 1 interests"):
+        interests.create(database, NOW, ada, "two", REEFS, most=1)
+    assert 1 == len(interests.of_person(database, ada))
 
 
-@pytest.mark.parametrize("told", ["often", "1s", "-1d", "599", "1d\n"])
-def test_how_often_to_look_again_is_a_time(told: str) -> None:
+def test_how_often_to_look_again_is_a_time() -> None:
     """What is no time, or too short a one, is refused."""
-    if told == "1d\n":
-        assert "1d" == interests.checked_again(told)
-        return
-    with pytest.raises(InputError, match="how often to look again"):
-        interests.checked_again(told)
+    assert "1d" == interests.checked_again("1d\n")
+    for text in ("often", "1s", "-1d", "599"):
+        with pytest.raises(InputError, match="how often to look again"):
+            interests.checked_again(text)
 
 
-def test_people_see_their_own_and_what_is_shared(database_address: str) -> None:
+def test_people_see_their_own_and_what_is_shared(database: Database) -> None:
     """The list has one's own interests and shared ones, with how far one may go, and nobody else's."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        own, shared, hidden = interest(database, bob, "own"), interest(database, ada, "shared"), interest(database, ada)
-        row = interests.get(database, shared)
-        assert row is not None
-        sharing.share(database, NOW, row, "Ada", "bob", "edit")
-        found = {row["id"]: (row["mode"], row["owner_name"]) for row in interests.of_person(database, bob)}
-        assert {own: ("own", "Bob"), shared: ("edit", "Ada")} == found
-        assert {own, shared, hidden} == {row["id"] for row in [*interests.of_person(database, ada), {"id": own}]}
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    own, shared, hidden = interest(database, bob, "own"), interest(database, ada, "shared"), interest(database, ada)
+    row = interests.get(database, shared)
+    assert row is not None
+    sharing.share(database, NOW, row, "Ada", "bob", "edit")
+    found = {row["id"]: (row["mode"], row["owner_name"]) for row in interests.of_person(database, bob)}
+    assert {own: ("own", "Bob"), shared: ("edit", "Ada")} == found
+    assert {own, shared, hidden} == {row["id"] for row in [*interests.of_person(database, ada), {"id": own}]}
 
 
-def test_what_is_told_beside_them(database_address: str) -> None:
+def test_what_is_told_beside_them(database: Database) -> None:
     """Labels are counted, shares too, and of several crawls the newest is told."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        reefs = interest(database, ada)
-        crawl(database, reefs, 1)
-        newest = crawl(database, reefs, 2)
-        for number, relevant in enumerate((1, 1, 0)):
-            database.insert(
-                "feedback",
-                {
-                    "interest": reefs,
-                    "url": f"https://a.example/{number}",
-                    "relevant": relevant,
-                    "person": ada,
-                    "at": NOW,
-                },
-            )
-        found = interests.beside(database, ada)
-        assert (2, 1) == (found["labels"][reefs]["yes"], found["labels"][reefs]["no"])
-        assert newest == found["crawls"][reefs]["id"]
-        assert {} == found["shares"]
-        last = interests.newest_crawl(database, reefs)
-        assert last is not None
-        assert newest == last["id"]
+    ada = person(database, "Ada")
+    reefs = interest(database, ada)
+    crawl(database, reefs, 1)
+    newest = crawl(database, reefs, 2)
+    for number, relevant in enumerate((1, 1, 0)):
+        database.insert(
+            "feedback",
+            {
+                "interest": reefs,
+                "url": f"https://a.example/{number}",
+                "relevant": relevant,
+                "person": ada,
+                "at": NOW,
+            },
+        )
+    found = interests.beside(database, ada)
+    assert (2, 1) == (found["labels"][reefs]["yes"], found["labels"][reefs]["no"])
+    assert newest == found["crawls"][reefs]["id"]
+    assert {} == found["shares"]
+    last = interests.newest_crawl(database, reefs)
+    assert last is not None
+    assert newest == last["id"]

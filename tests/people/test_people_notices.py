@@ -3,54 +3,52 @@
 from __future__ import annotations
 
 from lycosa.people import notices
-from people_maker import NOW, interest, opened, person
+from lycosa.people.database import Database
+from people_maker import NOW, interest, person
 
 
-def test_notices_are_told_and_read(database_address: str) -> None:
+def test_notices_are_told_and_read(database: Database) -> None:
     """The newest come first; reading one leaves the others unread, and nobody else's are touched."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        for number in range(3):
-            notices.tell(database, NOW + number, ada, "finished", f"crawl {number}")
-        notices.tell(database, NOW, bob, "finished", "his", interest(database, bob))
-        mine = notices.of_person(database, ada)
-        assert ["crawl 2", "crawl 1", "crawl 0"] == [row["text"] for row in mine]
-        his = notices.of_person(database, bob)
-        notices.read(database, NOW + 9, ada, [mine[0]["id"], his[0]["id"]])
-        assert (2, 1) == (notices.unread(database, ada), notices.unread(database, bob))
-        assert ["crawl 1", "crawl 0"] == [row["text"] for row in notices.of_person(database, ada, unread=True)]
-        notices.read(database, NOW + 9, ada, [])
-        assert 2 == notices.unread(database, ada)
-        notices.read(database, NOW + 9, ada)
-        assert (0, 1) == (notices.unread(database, ada), notices.unread(database, bob))
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    for number in range(3):
+        notices.tell(database, NOW + number, ada, "finished", f"crawl {number}")
+    notices.tell(database, NOW, bob, "finished", "his", interest(database, bob))
+    mine = notices.of_person(database, ada)
+    assert ["crawl 2", "crawl 1", "crawl 0"] == [row["text"] for row in mine]
+    his = notices.of_person(database, bob)
+    notices.read(database, NOW + 9, ada, [mine[0]["id"], his[0]["id"]])
+    assert (2, 1) == (notices.unread(database, ada), notices.unread(database, bob))
+    assert ["crawl 1", "crawl 0"] == [row["text"] for row in notices.of_person(database, ada, unread=True)]
+    notices.read(database, NOW + 9, ada, [])
+    assert 2 == notices.unread(database, ada)
+    notices.read(database, NOW + 9, ada)
+    assert (0, 1) == (notices.unread(database, ada), notices.unread(database, bob))
 
 
-def test_old_notices_make_room(database_address: str) -> None:
+def test_old_notices_make_room(database: Database) -> None:
     """A person has so many notices at most: the oldest go."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        with database.transaction():
-            for number in range(notices.MOST):
-                database.insert(
-                    "notice", {"id": f"n{number}", "person": ada, "kind": "finished", "text": "", "at": NOW + number}
-                )
-        notices.tell(database, NOW + 10_000, ada, "changes", "the newest")
-        kept = {row["id"]: row["text"] for row in database.rows("SELECT id, text FROM notice")}
-        assert notices.MOST == len(kept)
-        assert "n0" not in kept
-        assert "the newest" in kept.values()
+    ada = person(database, "Ada")
+    with database.transaction():
+        for number in range(notices.MOST):
+            database.insert(
+                "notice", {"id": f"n{number}", "person": ada, "kind": "finished", "text": "", "at": NOW + number}
+            )
+    notices.tell(database, NOW + 10_000, ada, "changes", "the newest")
+    kept = {row["id"]: row["text"] for row in database.rows("SELECT id, text FROM notice")}
+    assert notices.MOST == len(kept)
+    assert "n0" not in kept
+    assert "the newest" in kept.values()
 
 
-def test_what_concerns_the_account_is_not_buried_under_others(database_address: str) -> None:
+def test_what_concerns_the_account_is_not_buried_under_others(database: Database) -> None:
     """However many others come after it."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        notices.tell(database, NOW, ada, "account", "a link was made")
-        with database.transaction():
-            for number in range(notices.MOST + 5):
-                database.insert(
-                    "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
-                )
-        notices.tell(database, NOW + 10_000, ada, "shared", "look at this")
-        kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
-        assert (1, notices.MOST) == (kinds.count("account"), kinds.count("shared"))
+    ada = person(database, "Ada")
+    notices.tell(database, NOW, ada, "account", "a link was made")
+    with database.transaction():
+        for number in range(notices.MOST + 5):
+            database.insert(
+                "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
+            )
+    notices.tell(database, NOW + 10_000, ada, "shared", "look at this")
+    kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
+    assert (1, notices.MOST) == (kinds.count("account"), kinds.count("shared"))

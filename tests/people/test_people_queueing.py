@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.people.queueing import Waiting, choose, places
@@ -15,6 +15,7 @@ RUNNING = st.dictionaries(st.sampled_from(PEOPLE), st.integers(0, 4), max_size=5
 LIMITS = st.tuples(st.integers(0, 12), st.integers(0, 4))
 
 
+@settings(max_examples=50)
 @given(LINES, RUNNING, LIMITS)
 def test_limits_are_kept(line: list[Waiting], running: dict[str, int], limits: tuple[int, int]) -> None:
     """Nothing is started beyond the total or a person's share, and each crawl once."""
@@ -27,6 +28,7 @@ def test_limits_are_kept(line: list[Waiting], running: dict[str, int], limits: t
     assert all(counts[owner[crawl]] <= per_person for crawl in chosen)
 
 
+@settings(max_examples=50)
 @given(LINES, RUNNING, LIMITS)
 def test_no_room_is_wasted(line: list[Waiting], running: dict[str, int], limits: tuple[int, int]) -> None:
     """Whoever still waits does so because all places are taken, or all of theirs."""
@@ -37,6 +39,7 @@ def test_no_room_is_wasted(line: list[Waiting], running: dict[str, int], limits:
     assert all(counts.total() >= total or counts[each.person] >= per_person for each in left)
 
 
+@settings(max_examples=50)
 @given(LINES, RUNNING, LIMITS)
 def test_who_has_nothing_comes_first(line: list[Waiting], running: dict[str, int], limits: tuple[int, int]) -> None:
     """While someone waits who has less running, nobody with more is served; among equals, who waited longest is."""

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-
-import pytest
 
 from lycosa.people import accounts, sessions
 from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
-from site_maker import CHEAP, PASSWORD
+from people_maker import NOW, person
 
-NOW = 1_700_000_000.0
 DAY, HOUR = 86400.0, 3600.0
 
 
-@pytest.fixture
-def database(database_address: str) -> Iterator[Database]:
-    """One with a person in it."""
-    made = Database.open(database_address)
-    migrate(made)
-    _, code = accounts.invite(made, NOW, "member")
-    accounts.accept(made, NOW, CHEAP, code, "ada", PASSWORD)
-    yield made
-    made.close()
-
-
 def begin(database: Database) -> tuple[str, str]:
-    """A session of the person."""
-    row = database.row("SELECT id FROM person")
-    assert row is not None
-    return sessions.begin(database, NOW, row["id"], "a browser")
+    """A session of a new person."""
+    return sessions.begin(database, NOW, person(database, "ada"), "a browser")
 
 
 def test_the_database_does_not_have_the_secret(database: Database) -> None:

@@ -7,7 +7,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.people import interests, notices, sharing, visits
 from lycosa.people.database import Database, Row
-from people_maker import NOW, interest, opened, person
+from people_maker import NOW, interest, person
 
 
 def _row(database: Database, of: str) -> Row:
@@ -16,80 +16,72 @@ def _row(database: Database, of: str) -> Row:
     return found
 
 
-def test_sharing_tells_the_person_once(database_address: str) -> None:
+def test_sharing_tells_the_person_once(database: Database) -> None:
     """Who an interest is shared with gets a notice; another mode replaces it until it was read: nobody is flooded."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        row = _row(database, interest(database, ada))
-        for mode in ("read", "read", "edit"):
-            sharing.share(database, NOW, row, "Ada", " BOB ", mode)
-        told = [notice["text"] for notice in notices.of_person(database, bob)]
-        assert ["Ada shares the interest 'Reefs' with you, to edit"] == told
-        notices.read(database, NOW, bob)
-        sharing.share(database, NOW, row, "Ada", "Bob", "read")
-        assert 2 == len(notices.of_person(database, bob))
-        sharing.share(database, NOW, row, "Ada", "Bob", "edit")
-        assert [("Bob", "edit")] == [(one["name"], one["mode"]) for one in sharing.people(database, row["id"])]
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    row = _row(database, interest(database, ada))
+    for mode in ("read", "read", "edit"):
+        sharing.share(database, NOW, row, "Ada", " BOB ", mode)
+    told = [notice["text"] for notice in notices.of_person(database, bob)]
+    assert ["Ada shares the interest 'Reefs' with you, to edit"] == told
+    notices.read(database, NOW, bob)
+    sharing.share(database, NOW, row, "Ada", "Bob", "read")
+    assert 2 == len(notices.of_person(database, bob))
+    sharing.share(database, NOW, row, "Ada", "Bob", "edit")
+    assert [("Bob", "edit")] == [(one["name"], one["mode"]) for one in sharing.people(database, row["id"])]
 
 
-@pytest.mark.parametrize(
-    ("name", "mode", "told"),
-    [
+def test_what_cannot_be_shared(database: Database) -> None:
+    """Nobody, oneself, someone shut out, and other modes than read and edit are refused."""
+    ada, _, shut = person(database, "Ada"), person(database, "Bob"), person(database, "Shut")
+    database.run("UPDATE person SET disabled = 1 WHERE id = ?", shut)
+    row = _row(database, interest(database, ada))
+    for name, mode, told in (
         ("Ada", "read", "it is your own"),
         ("Nemo", "read", "there is nobody called 'Nemo'"),
         ("Shut", "read", "there is nobody called 'Shut'"),
         ("Bob", "own", "choose read or edit"),
         ("Bo\x00b", "read", "cannot be shown"),
-    ],
-)
-def test_what_cannot_be_shared(database_address: str, name: str, mode: str, told: str) -> None:
-    """Nobody, oneself, someone shut out, and other modes than read and edit are refused."""
-    with opened(database_address) as database:
-        ada, _, shut = person(database, "Ada"), person(database, "Bob"), person(database, "Shut")
-        database.run("UPDATE person SET disabled = 1 WHERE id = ?", shut)
-        row = _row(database, interest(database, ada))
+    ):
         with pytest.raises(InputError, match=told):
             sharing.share(database, NOW, row, "Ada", name, mode)
-        assert [] == sharing.people(database, row["id"])
+    assert [] == sharing.people(database, row["id"])
 
 
-def test_the_mode_of_a_person(database_address: str) -> None:
+def test_the_mode_of_a_person(database: Database) -> None:
     """Own, what was shared, or nothing; nothing, too, for who is shut out."""
-    with opened(database_address) as database:
-        ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
-        row = _row(database, interest(database, ada))
-        sharing.share(database, NOW, row, "Ada", "Bob", "edit")
-        assert ["own", "edit", None, None] == [
-            sharing.mode_of(database, row["id"], who) for who in (ada, bob, eve, "nobody")
-        ]
-        database.run("UPDATE person SET disabled = 1 WHERE id = ?", bob)
-        assert sharing.mode_of(database, row["id"], bob) is None
+    ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
+    row = _row(database, interest(database, ada))
+    sharing.share(database, NOW, row, "Ada", "Bob", "edit")
+    assert ["own", "edit", None, None] == [
+        sharing.mode_of(database, row["id"], who) for who in (ada, bob, eve, "nobody")
+    ]
+    database.run("UPDATE person SET disabled = 1 WHERE id = ?", bob)
+    assert sharing.mode_of(database, row["id"], bob) is None
 
 
-def test_what_is_shared_no_longer_leaves_nothing_behind(database_address: str) -> None:
+def test_what_is_shared_no_longer_leaves_nothing_behind(database: Database) -> None:
     """With a share go the person's feed, visits and notices of the interest; the owner's stay."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        row = _row(database, interest(database, ada))
-        sharing.share(database, NOW, row, "Ada", "Bob", "read")
-        keys = {who: visits.open_feed(database, row["id"], who) for who in (ada, bob)}
-        assert sharing.stop(database, row["id"], bob)
-        assert not sharing.stop(database, row["id"], bob)
-        assert visits.by_key(database, keys[bob]) is None
-        assert {"interest": row["id"], "person": ada} == visits.by_key(database, keys[ada])
-        assert [] == notices.of_person(database, bob)
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    row = _row(database, interest(database, ada))
+    sharing.share(database, NOW, row, "Ada", "Bob", "read")
+    keys = {who: visits.open_feed(database, row["id"], who) for who in (ada, bob)}
+    assert sharing.stop(database, row["id"], bob)
+    assert not sharing.stop(database, row["id"], bob)
+    assert visits.by_key(database, keys[bob]) is None
+    assert {"interest": row["id"], "person": ada} == visits.by_key(database, keys[ada])
+    assert [] == notices.of_person(database, bob)
 
 
-def test_a_feed_has_one_key_at_a_time(database_address: str) -> None:
+def test_a_feed_has_one_key_at_a_time(database: Database) -> None:
     """A new key ends the one before; the time of the last visit stays."""
-    with opened(database_address) as database:
-        ada = person(database, "Ada")
-        reefs = interest(database, ada)
-        visits.mark(database, NOW, reefs, ada)
-        first, second = visits.open_feed(database, reefs, ada), visits.open_feed(database, reefs, ada)
-        assert visits.by_key(database, first) is None
-        assert visits.by_key(database, second) is not None
-        assert NOW == visits.last(database, reefs, ada)
-        visits.close_feed(database, reefs, ada)
-        assert visits.by_key(database, second) is None
-        assert {reefs: NOW} == visits.all_of(database, ada)
+    ada = person(database, "Ada")
+    reefs = interest(database, ada)
+    visits.mark(database, NOW, reefs, ada)
+    first, second = visits.open_feed(database, reefs, ada), visits.open_feed(database, reefs, ada)
+    assert visits.by_key(database, first) is None
+    assert visits.by_key(database, second) is not None
+    assert NOW == visits.last(database, reefs, ada)
+    visits.close_feed(database, reefs, ada)
+    assert visits.by_key(database, second) is None
+    assert {reefs: NOW} == visits.all_of(database, ada)

@@ -7,8 +7,9 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
+from lycosa.people.database import Database
 from lycosa.people.suggestions import Known, answer, answered, opened_by, seeds, spelled, words
-from people_maker import NOW, interest, opened, person
+from people_maker import NOW, interest, person
 
 
 def page(name: str, label: bool | None = None, times: int = 0, score: float = 0.0, host: str = "a.example") -> Known:
@@ -91,26 +92,24 @@ def test_words_as_people_write_them() -> None:
     assert {"bleach": "bleaching", "haus": "häuser"} == spelled(texts, {"bleach", "haus", "never"})
 
 
-def test_answers_are_a_persons_own(database_address: str) -> None:
+def test_answers_are_a_persons_own(database: Database) -> None:
     """What one person has dismissed, another one has not; and the last answer is kept."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        reefs = interest(database, ada)
-        answer(database, NOW, reefs, ada, "term", "polyp", "dismissed")
-        answer(database, NOW + 1, reefs, ada, "term", "polyp", "accepted")
-        assert {("term", "polyp")} == answered(database, reefs, ada)
-        assert set() == answered(database, reefs, bob)
-        assert ["accepted"] == [row["answer"] for row in database.rows("SELECT answer FROM suggestion")]
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    reefs = interest(database, ada)
+    answer(database, NOW, reefs, ada, "term", "polyp", "dismissed")
+    answer(database, NOW + 1, reefs, ada, "term", "polyp", "accepted")
+    assert {("term", "polyp")} == answered(database, reefs, ada)
+    assert set() == answered(database, reefs, bob)
+    assert ["accepted"] == [row["answer"] for row in database.rows("SELECT answer FROM suggestion")]
 
 
-def test_what_was_opened_is_a_persons_own(database_address: str) -> None:
+def test_what_was_opened_is_a_persons_own(database: Database) -> None:
     """How often a result was opened is counted for each person apart."""
-    with opened(database_address) as database:
-        ada, bob = person(database, "Ada"), person(database, "Bob")
-        reefs = interest(database, ada)
-        row = {"interest": reefs, "person": ada, "url": "http://a.example/", "times": 3, "at": NOW}
-        database.insert("opened", row)
-        assert ({"http://a.example/": 3}, {}) == (
-            opened_by(database, reefs, ada),
-            opened_by(database, reefs, bob),
-        )
+    ada, bob = person(database, "Ada"), person(database, "Bob")
+    reefs = interest(database, ada)
+    row = {"interest": reefs, "person": ada, "url": "http://a.example/", "times": 3, "at": NOW}
+    database.insert("opened", row)
+    assert ({"http://a.example/": 3}, {}) == (
+        opened_by(database, reefs, ada),
+        opened_by(database, reefs, bob),
+    )

@@ -7,17 +7,15 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.people import accounts, tokens
 from lycosa.people.database import Database, Row
-from site_maker import CHEAP, PASSWORD
+from people_maker import NOW, person
 
-NOW = 1_700_000_000.0
 READ = frozenset({"read"})
 
 
 @pytest.fixture
 def ada(database: Database) -> Row:
     """A person."""
-    _, code = accounts.invite(database, NOW, "member")
-    return accounts.accept(database, NOW, CHEAP, code, "ada", PASSWORD)
+    return {"id": person(database, "ada")}
 
 
 def test_a_token_is_found_by_its_secret_which_is_not_kept(database: Database, ada: Row) -> None:

@@ -42,7 +42,7 @@ def test_schedules_are_made_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("clever", "no schedule 'clever': take one of automatic, adaptive, fixed"),
+        ("clever", "no schedule 'clever': choose one of automatic, adaptive, fixed"),
         ("fixed,every=often", "every is 'often'"),
         ("adaptive,rate=2", "rate is 2"),
         ("adaptive,least=2d,most=1d", r"least \(2d\) is longer than most \(1d\)"),

@@ -1,4 +1,6 @@
-"""From the first start to signing out: two people, a real browser, a real server and a real crawl."""
+"""A real browser at a real server: from the first start to signing out; and pages that try to act, wherever the
+dashboard shows them: they are words there, no more.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,19 @@ import re
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
+from playwright.sync_api import expect
+
 import browsing
-from browsing import PATIENCE, Watch, join, new_page, sign_out
+from browsing import NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, sign_out
+from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
+from lycosa.people import accounts
+from lycosa.people.database import Database
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.server import serve
 from lycosa.testing.web import Web
@@ -18,13 +28,29 @@ from served import API, Served, wait
 
 pytestmark = browsing.needs_browser
 
+OPTIONS = ("--allow-network", "127.0.0.0/8", "--delay", "0.01", "--quiet")
+
 TOPIC = "marine biology/coral reefs"
 NAME = "Reefs & more"
-BUDGET = 40
+BUDGET = 25
 DAY = 86_400.0
 
 
-def test_from_first_start_to_signing_out(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all tests here."""
+    with Served(tmp_path_factory.mktemp("served") / "data", "", *OPTIONS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(served: Served) -> Iterator[Any]:
+    """One browser for all tests here."""
+    with browsing.browser() as running:
+        yield running
+
+
+def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
     """The one-time link, an interest, its crawl live, results, feedback, search, changes, sharing, signing out."""
     late = [0.0]
     web = ChangingWeb(
@@ -34,19 +60,18 @@ def test_from_first_start_to_signing_out(tmp_path: Path) -> None:
         processes={"daily": 1.0},
         fates=0.0,
     )
-    options = ("--allow-network", "127.0.0.0/8", "--delay", "0.02", "--quiet")
     seen = Watch()
-    with serve(web, record=False), Served(tmp_path / "data", "", *options) as served, browsing.browser() as browser:
+    with serve(web, record=False):
         ada, grace = new_page(browser, served.url, seen), new_page(browser, served.url, seen)
         join(ada, wait(lambda: served.match(r"(http://\S+/join#\S+)\n"), "no link for the admin"), "Ada")
         address = make_interest(ada, web)
         watch_live(ada)
         draw_the_line(ada)
-        judge(ada)
-        search(ada)
+        judge_pages(ada)
+        search_words(ada)
         late[0] += 4 * DAY
         look_again(ada)
-        invite(ada, grace)
+        invite_guest(ada, grace)
         share(ada, grace, address)
         assert [] == seen.complaints
         leave(ada, grace, served, address)
@@ -68,8 +93,6 @@ def make_interest(page: Any, web: Web) -> str:
 
 def watch_live(page: Any) -> None:
     """Pages come in by themselves, with why; the curve is drawn; the end is told."""
-    from playwright.sync_api import expect
-
     page.locator(".feed li").nth(BUDGET - 1).wait_for()
     assert "by “" in page.locator(".feed .why").first.inner_text()
     page.wait_for_selector(".plot .main-svg")
@@ -79,8 +102,6 @@ def watch_live(page: Any) -> None:
 
 def draw_the_line(page: Any) -> None:
     """The slider counts anew as it moves; kept, it is the crawl's own threshold, and nothing is left to be kept."""
-    from playwright.sync_api import expect
-
     page.get_by_role("tab", name="Results").click()
     estimate, keep = page.locator(".estimate"), page.get_by_role("button", name="Keep this threshold")
     expect(estimate).to_contain_text(f"of {BUDGET} pages relevant", timeout=PATIENCE)
@@ -102,7 +123,7 @@ def draw_the_line(page: Any) -> None:
     page.locator(".unsure-pages li .verdict-yes").first.wait_for()
 
 
-def judge(page: Any) -> None:
+def judge_pages(page: Any) -> None:
     """Yes and no to pages: the effect on the judge is shown."""
     page.get_by_role("tab", name="Results").click()
     page.locator(".result .verdict-yes").first.click()
@@ -114,7 +135,7 @@ def judge(page: Any) -> None:
     assert ["✓ yes", "✗ no"] == sorted(page.locator(".labels .badge").all_inner_texts())
 
 
-def search(page: Any) -> None:
+def search_words(page: Any) -> None:
     """A word of the pages leads to them, marked where it stands."""
     page.get_by_role("tab", name="Results").click()
     page.get_by_label("Search in what was archived").fill("reef")
@@ -138,7 +159,7 @@ def look_again(page: Any) -> None:
     page.wait_for_selector(".diff ins, .diff del")
 
 
-def invite(admin: Any, guest: Any) -> None:
+def invite_guest(admin: Any, guest: Any) -> None:
     """A link, made by the admin, is an account for somebody else."""
     admin.goto("/admin#invitations")
     admin.get_by_label("For whom").fill("Grace")
@@ -184,3 +205,222 @@ def status(served: Served, cookie: str) -> int:
     except urllib.error.HTTPError as refused:
         refused.close()
         return refused.code
+
+
+# -- pages that try to act ----------------------------------------------------------------------------------------
+
+TYPED = f"<img src=x onerror={ACT}><script>{ACT}</script>{{{{7*7}}}}"[:110]
+"""What somebody gives as a name or a note."""
+
+HARM = """() => {
+  const wrong = [];
+  const none = [
+    "script:not([src])", "img:not([src])", "base", "iframe[srcdoc]",
+    "iframe:not([sandbox='allow-popups allow-popups-to-escape-sandbox'])", "meta[http-equiv]",
+    "form[action]", "video", "audio", "object", "embed", "math", "marquee", "use",
+    "a[href*='script:' i]", "a[href^='data:' i]", "[href*='/beacon']", "[src*='/beacon']", "[style*='beacon']",
+  ];
+  for (const selector of none)
+    for (const element of document.querySelectorAll(selector)) wrong.push(element.outerHTML.slice(0, 200));
+  for (const element of document.querySelectorAll("*"))
+    for (const name of element.getAttributeNames()) if (name.startsWith("on")) wrong.push(`${element.tagName} ${name}`);
+  for (const element of document.querySelectorAll("script[src], link, img[src]"))
+    if (!(element.src || element.href).startsWith(`${location.origin}/static/`)) wrong.push(element.outerHTML);
+  for (const link of document.querySelectorAll("a[href^='http']"))
+    if (link.rel !== "noreferrer noopener" || link.target !== "_blank") wrong.push(link.outerHTML.slice(0, 200));
+  if (window.harmed !== undefined) wrong.push("a script ran");
+  return wrong;
+}"""
+"""What must be nowhere, in no frame, whatever was crawled."""
+
+SIZE = """() => {
+  const wrong = [];
+  if (document.cookie) wrong.push(`a cookie can be read: ${document.cookie}`);
+  if (/[\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText)) wrong.push("unseen marks");
+  const wide = document.documentElement.scrollWidth;
+  if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
+  return wrong;
+}"""
+"""The same for the page itself: what is out of place, or can be read that should not."""
+
+
+@dataclass
+class Crawled:
+    """Who looks at what: an admin who is signed in, an interest with a hostile name, and its crawl."""
+
+    page: Any
+    web: HostileWeb
+    watch: Watch
+    base: str
+    interest: str
+    crawl: str
+
+    def finish(self) -> None:
+        """Until the crawl process is done with it."""
+        wait(lambda: ask(self.page, "GET", f"/crawls/{self.crawl}")["state"] == "finished", "no end")
+
+    def look(self, path: str, shows: str) -> None:
+        """Open a place, wait for what it shows, and see that nothing acts, on a phone and on a desk."""
+        self.page.goto("about:blank")
+        self.page.goto(path)
+        self.page.locator(shows).first.wait_for()
+        self.check(path)
+
+    def check(self, place: str, *sizes: dict[str, int]) -> None:
+        """Nothing acts in what is shown now."""
+        page = self.page
+        for size in sizes or (NARROW, WIDE):
+            page.set_viewport_size(size)
+            found = [wrong for frame in page.frames for wrong in frame.evaluate(HARM)] + page.evaluate(SIZE)
+            assert [] == found, place
+        assert page.url.startswith(f"{self.base}/"), "it went elsewhere"
+
+
+@pytest.fixture(scope="module")
+def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
+    """A crawl of hostile pages, looked at again after they have changed."""
+    watch = Watch()
+    with hostile_web() as web:
+        page = new_page(browser, served.url, watch)
+        with closing(Database.open(served.data / "lycosa.sqlite")) as database:
+            _, code = accounts.invite(database, time.time(), "admin")
+        join(page, f"{served.url}/join#{code}", "Hedy")
+        wishes = {
+            "words": f"coral reefs {TYPED}",
+            "exclude": [TYPED],
+            "seeds": [f"{web.base}/"],
+            "budget": 60,
+            "judge": "vector",
+            "threshold": 0.01,
+        }
+        interest = ask(page, "POST", "/interests", {"name": TYPED, "wishes": wishes})["id"]
+        crawl = ask(page, "POST", f"/interests/{interest}/crawls", {})["id"]
+        made = Crawled(page, web, watch, served.url, interest, crawl)
+        made.finish()
+        web.version = 2
+        ask(page, "POST", f"/crawls/{crawl}/refresh")
+        made.finish()
+        for n, label in ((0, "yes"), (3, "yes"), (4, "yes"), (5, "yes"), (9, "no")):
+            ask(page, "PUT", f"/interests/{interest}/feedback", {"url": f"{web.base}/{n}", "label": label})
+        yield made
+        assert ([], []) == (watch.dialogs, web.beacons())
+
+
+def test_all_of_it_was_crawled(crawled: Crawled) -> None:
+    """Every hostile page was fetched and found: what follows looks at something."""
+    told = ask(crawled.page, "GET", f"/interests/{crawled.interest}/changes?since=0&limit=200")["changes"]
+    assert {f"{crawled.web.base}/{n}" for n in range(len(MARKUP))} <= {change["url"] for change in told}
+
+
+def test_parts_of_an_interest(crawled: Crawled) -> None:
+    """Wherever an interest's page shows crawled text, it is text."""
+    for place, shows in (
+        ("#live", ".feed li >> text=<script>window.harmed"),
+        ("#graph", ".node >> text=<script>"),
+        ("#results", ".result >> text=<script>"),
+        ("#results?offset=20", ".result"),
+        ("#results?q=coral", "mark"),
+        ("#results?q=script+window.harmed", ".result"),
+        ("#changes", ".change >> text=<img src=x"),
+        ("#feedback", ".labels li >> text=<script>"),
+        ("#suggestions", ".suggestions li"),
+        ("#compare", "h2"),
+        ("#sharing", "h2"),
+        ("#settings", "h2"),
+        ("/edit", "input[name=preferences]"),
+    ):
+        crawled.look(f"/interests/{crawled.interest}{place}", shows)
+
+
+def test_every_page_can_be_read(crawled: Crawled) -> None:
+    """The page view, its frame with the archived copy, and the differences, of every second hostile page in turn."""
+    page = crawled.page
+    page.goto(f"/interests/{crawled.interest}#changes")
+    for n in range(0, len(MARKUP), 2):
+        url = f"{crawled.web.base}/{n}"
+        document = page.request.get(f"/api/v1/crawls/{crawled.crawl}/reader", params={"url": url})
+        assert "sandbox" in document.headers["content-security-policy"]
+        change = page.locator(".change", has=page.locator(f'a[href="{url}"]'))
+        change.locator("summary").click()
+        change.locator(".diff").wait_for()
+        change.locator(".title").click()
+        page.frame_locator("iframe.reader-frame").locator("article").wait_for()
+        page.locator(".page-facts >> text=2 versions").wait_for()
+        crawled.check(url, WIDE)
+        page.keyboard.press("Escape")
+        page.locator("iframe").wait_for(state="detached")
+    assert any("{{7*7}}" in text for text in page.locator(".diff").all_inner_texts())
+
+
+def test_what_people_type(crawled: Crawled) -> None:
+    """Names of interests, notes, the catalogue, failed sign-ins and notices are text for admins and for others."""
+    page = crawled.page
+    page.request.post("/api/v1/session", data={"name": TYPED, "password": "not a password"})
+    ask(page, "POST", "/invitations", {"role": "member", "note": TYPED, "days": 1})
+    entry = {"preference": TYPED[:60], "url": "http://a.example/?<script>", "title": TYPED, "note": TYPED}
+    ask(page, "POST", "/catalogue", entry)
+    for path, shows in (
+        ("/", ".interest"),
+        ("/admin#invitations", "#invitations td, #invitations th"),
+        ("/admin#catalogue", "#catalogue h3 >> text=<img"),
+        ("/admin#audit", "#audit td >> text=<img"),
+        ("/account", "#sessions *"),
+        ("/interests/new", "#preferences >> text=<img"),
+    ):
+        crawled.look(path, shows)
+    page.click("#bell")
+    page.locator("#notices li >> text=<img").first.wait_for()
+    crawled.check("notices")
+
+
+def test_who_it_is_shared_with(crawled: Crawled) -> None:
+    """A hostile interest does nothing to those who are given it either: neither its name nor the notice of it."""
+    page = crawled.page
+    link = ask(page, "POST", "/invitations", {"role": "member", "note": "", "days": 1})["link"]
+    guest = new_page(page.context.browser, crawled.base, crawled.watch)
+    join(guest, link, "Mary")
+    ask(page, "PUT", f"/interests/{crawled.interest}/shares", {"name": "Mary", "mode": "read"})
+    theirs = replace(crawled, page=guest)
+    theirs.look("/", ".interest >> text=<img")
+    guest.click("#bell")
+    guest.locator("#notices li >> text=<img").first.wait_for()
+    theirs.check("notices")
+    theirs.look(f"/interests/{crawled.interest}#results", ".result >> text=<script>")
+    guest.context.close()
+
+
+def test_documents_of_their_own(crawled: Crawled) -> None:
+    """An archived copy that is opened in a tab of its own does nothing there, nor does a feed."""
+    page = crawled.page
+    for n in range(4):
+        page.goto(f"/api/v1/crawls/{crawled.crawl}/reader?url={crawled.web.base}/{n}")
+        assert ([], "Archived copy") == (page.evaluate(HARM), page.locator("header p").inner_text()[:13])
+    made = ask(crawled.page, "POST", f"/interests/{crawled.interest}/feed")
+    for address in made.values():
+        answer = crawled.page.request.get(address)
+        assert "&lt;script" in answer.text() or "<script" in answer.text()
+        crawled.page.goto(address)
+        assert [] == crawled.page.evaluate(HARM)
+
+
+def test_the_original_gets_no_referrer(crawled: Crawled) -> None:
+    """Leaving by a link tells the other site neither where one came from nor anything of the window."""
+    page, url = crawled.page, f"{crawled.web.base}/plain"
+    # until now nobody else was asked for anything, and the browser had to refuse nothing
+    assert ({crawled.base}, []) == (crawled.watch.origins(), crawled.watch.complaints)
+    page.goto(f"/interests/{crawled.interest}#changes")
+    change = page.locator(".change", has=page.locator(f'a[href="{url}"]'))
+    with page.expect_popup() as opened:
+        change.get_by_role("link", name="original").click()
+    opened.value.wait_for_load_state()
+    assert [True, ""] == opened.value.evaluate("[window.opener === null, document.referrer]")
+    opened.value.close()
+    change.locator(".title").click()
+    frame = page.frame_locator("iframe.reader-frame")
+    for name in (url, "itself"):
+        with page.expect_popup() as opened:
+            frame.get_by_role("link", name=name, exact=True).click()
+        opened.value.wait_for_load_state()
+        assert [True, ""] == opened.value.evaluate("[window.opener === null, document.referrer]")
+        opened.value.close()
+    assert [None] * 3 == crawled.web.sent("/plain", "referer")

@@ -13,17 +13,16 @@ from fastapi.testclient import TestClient
 from lycosa.people.database import new_id
 from lycosa.server import differing, news
 from revisited_crawl import DAY, EPOCH, Revisited, html
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 
 REEFS = {"name": "Reefs", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 ONE, TWO = "https://reefs.example/one", "https://reefs.example/two"
 
 
-def _site(database_address: str | Path, path: Path, **settings: Any) -> SiteUnderTest:
-    """A site whose day is the second of the crawl."""
-    site = make_site(database_address, path, **settings)
+@pytest.fixture(autouse=True)
+def second_day(site: SiteUnderTest) -> None:
+    """The day is the second of the crawl."""
     site.clock.now = EPOCH + DAY
-    return site
 
 
 class Crawled:
@@ -59,9 +58,8 @@ class Crawled:
         made.close()
 
 
-def test_changes_since_the_last_visit(database_address: str, tmp_path: Path) -> None:
+def test_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     """What matters is told, the newest first; what was seen is not told again; each person has their own last visit."""
-    site = _site(database_address, tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     made = Crawled(site, ada)
     made.looked_again()
@@ -83,12 +81,10 @@ def test_changes_since_the_last_visit(database_address: str, tmp_path: Path) -> 
     assert (1, 2) == (ada.get(made.place).json()["unseen"], bob.get(made.place).json()["unseen"])
     assert 2 == len(ada.get(f"{made.place}/changes?since=0").json()["changes"])
     assert [TWO] == [one["url"] for one in ada.get(f"{made.place}/changes?since=0&limit=1").json()["changes"]]
-    site.close()
 
 
-def test_without_a_crawl_nothing_has_changed(tmp_path: Path) -> None:
+def test_without_a_crawl_nothing_has_changed(site: SiteUnderTest) -> None:
     """No crawl, one that has not begun, and one whose pages were never looked at again have no changes."""
-    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     bare = ada.post(f"{API}/interests", json=REEFS).json()["id"]
     assert (None, []) == tuple(ada.get(f"{API}/interests/{bare}/changes").json()[key] for key in ("crawl", "changes"))
@@ -96,22 +92,18 @@ def test_without_a_crawl_nothing_has_changed(tmp_path: Path) -> None:
     assert ([], None) == (ada.get(f"{made.place}/changes").json()["changes"], ada.get(made.place).json()["unseen"])
     made.begun().close()
     assert ([], None) == (ada.get(f"{made.place}/changes").json()["changes"], ada.get(made.place).json()["unseen"])
-    site.close()
 
 
-@pytest.mark.parametrize("query", ["since=nan", "since=inf", "since=-1", "limit=0", "limit=501", "since=x"])
-def test_absurd_questions(tmp_path: Path, query: str) -> None:
+def test_absurd_questions(site: SiteUnderTest) -> None:
     """Times and limits that are none are refused."""
-    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     interest = ada.post(f"{API}/interests", json=REEFS).json()["id"]
-    assert 422 == ada.get(f"{API}/interests/{interest}/changes?{query}").status_code
-    site.close()
+    for query in ("since=nan", "since=inf", "since=-1", "limit=0", "limit=501", "since=x"):
+        assert 422 == ada.get(f"{API}/interests/{interest}/changes?{query}").status_code, query
 
 
-def test_two_versions_are_compared(tmp_path: Path) -> None:
+def test_two_versions_are_compared(site: SiteUnderTest) -> None:
     """The last two versions, or two by their numbers; a page with one version, or none, has no difference."""
-    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     diff = f"{API}/crawls/{made.crawl}/diff"
@@ -140,15 +132,13 @@ def test_two_versions_are_compared(tmp_path: Path) -> None:
             {"url": ONE, "old": 3, "new": 3}, {"url": ONE, "old": 10**30},
         )
     ]  # fmt: skip
-    site.close()
 
 
-def test_a_long_difference_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_difference_is_cut(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much differs, the answer has so many rows at most, and says what it leaves out."""
     monkeypatch.setattr(differing, "MOST_ROWS", 5)
     monkeypatch.setattr(differing, "MOST_LINKS", 3)
     monkeypatch.setattr(differing, "LONGEST", 100)
-    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     with_pages = Revisited(made.directory)
@@ -161,12 +151,11 @@ def test_a_long_difference_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "only its beginning is compared" in found["cut"]
     assert "rows are left out" in found["cut"]
     assert "17 links that were added are left out" in found["cut"]
-    site.close()
 
 
-def test_feeds_have_a_secret_address(database_address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("site", [{"url": "https://lycosa.example.org"}], indirect=True)
+def test_feeds_have_a_secret_address(site: SiteUnderTest) -> None:
     """Whoever has the address reads the changes; a new one ends the old, and closing ends it."""
-    site = _site(database_address, tmp_path, url="https://lycosa.example.org")
     ada, nobody = site.sign_up("Ada"), site.client()
     made = Crawled(site, ada)
     feed = ada.post(f"{made.place}/feed").json()
@@ -188,13 +177,11 @@ def test_feeds_have_a_secret_address(database_address: str, tmp_path: Path) -> N
     assert 204 == ada.delete(f"{made.place}/feed").status_code
     assert 404 == nobody.get(again["json"]).status_code
     assert 404 == nobody.get(f"{API}/feeds/guessed/changes.atom").status_code
-    site.close()
 
 
 @pytest.mark.parametrize("end", ["unshared", "disabled", "deleted"])
-def test_a_feed_dies_with_the_right_to_read(tmp_path: Path, end: str) -> None:
+def test_a_feed_dies_with_the_right_to_read(site: SiteUnderTest, end: str) -> None:
     """Who may not see an interest any more has no feed of it either."""
-    site = _site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob, nobody = site.sign_up("Ada"), site.sign_up("Bob"), site.client()
     made = Crawled(site, ada)
     ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})
@@ -207,7 +194,6 @@ def test_a_feed_dies_with_the_right_to_read(tmp_path: Path, end: str) -> None:
     else:
         ada.delete(made.place)
     assert 404 == nobody.get(feed).status_code
-    site.close()
 
 
 def test_a_log_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from lycosa.people.database import new_id
 from lycosa.server import comparing
 from lycosa.server.comparing import compare, run_queued
 from revisited_crawl import EPOCH, Revisited, html
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 
 SEED, HUB = "http://reefs.example/", "http://reefs.example/hub"
 WISHES = {"words": "coral reef", "seeds": [SEED], "budget": 50}
@@ -90,42 +90,32 @@ def done(site: SiteUnderTest) -> None:
 
 
 def test_from_asking_to_curves(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queued, done by a child process, shown; `automatic` is what it stands for."""
+    """Queued, done by a child process, shown; `automatic` is what it stands for. One that ran when the process died is
+    queued anew, and no page stays where it was done; one that can't be done says why.
+    """
     monkeypatch.setattr(comparing, "EVERY", 0.02)
     ada = site.sign_up("ada")
-    interest = interest_of(site, ada)
+    interest, broken = interest_of(site, ada), interest_of(site, ada)
+    lost = crawl_of(site, broken)
+    row = comparisons.ask(site.database, 1.0, broken, lost, ["best-first"])
+    assert row["id"] == (comparisons.take(site.database) or {})["id"]
+    assert None is comparisons.take(site.database)
+    (site.settings.crawl_directory(lost) / "log.sqlite").unlink()
+    left = site.settings.data / "comparing" / "of-a-child-that-was-killed"
+    left.mkdir(parents=True)
     asked = {"crawl": crawl_of(site, interest), "strategies": ["automatic", "breadth-first"]}
     answer = ada.post(f"{API}/interests/{interest}/comparisons", json=asked)
     assert (202, "queued") == (answer.status_code, answer.json()["state"])
     done(site)
+    assert not left.parent.exists()
+    failed = ada.get(f"{API}/comparisons/{row['id']}").json()
+    assert ("failed", True) == (failed["state"], bool(failed["reason"]))
     told = ada.get(f"{API}/comparisons/{answer.json()['id']}").json()
     assert ("finished", "") == (told["state"], told["reason"])
     assert ["scent", "breadth-first"] == [curve["strategy"] for curve in told["result"]["curves"]]
     assert [told] == ada.get(f"{API}/interests/{interest}/comparisons").json()
     assert 204 == ada.delete(f"{API}/comparisons/{told['id']}").status_code
     assert 404 == ada.get(f"{API}/comparisons/{told['id']}").status_code
-
-
-def test_what_a_dead_process_left_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison that ran when the process died is queued anew, and no page stays where it was done. One that can't
-    be done says why.
-    """
-    monkeypatch.setattr(comparing, "EVERY", 0.02)
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    ada = site.sign_up("ada")
-    interest = interest_of(site, ada)
-    crawl = crawl_of(site, interest)
-    row = comparisons.ask(site.database, 1.0, interest, crawl, ["best-first"])
-    assert row["id"] == (comparisons.take(site.database) or {})["id"]
-    assert None is comparisons.take(site.database)
-    (site.settings.crawl_directory(crawl) / "log.sqlite").unlink()
-    left = site.settings.data / "comparing" / "of-a-child-that-was-killed"
-    left.mkdir(parents=True)
-    done(site)
-    assert not left.parent.exists()
-    told = ada.get(f"{API}/comparisons/{row['id']}").json()
-    assert ("failed", True) == (told["state"], bool(told["reason"]))
-    site.close()
 
 
 def test_bad_wishes_are_refused(site: SiteUnderTest) -> None:

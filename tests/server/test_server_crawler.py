@@ -156,6 +156,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LYCOSA_LOG", "quiet")
 
 
+@pytest.mark.parametrize("database_address", ["postgres"], indirect=True)
 def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
     """A queued crawl runs until its budget is spent; its numbers, its owner's notice and its log agree."""
 
@@ -226,12 +227,16 @@ def test_limits(tmp_path: Path) -> None:
 
 
 def test_pause_resume_stop(tmp_path: Path) -> None:
-    """A paused crawl fetches nothing, a resumed one goes on where it was, a stopped one is over; none comes twice."""
+    """A paused crawl fetches nothing, a resumed one goes on where it was, a stopped one is over until more pages are
+    asked for; none comes twice.
+    """
 
     async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann")
+        crawl = bench.crawl("ann", budget=5)
         bench.start()
-        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
+        crawls.more(bench.database, time.time(), crawl, 9_000, 10_000)  # a running crawl has its larger budget at once
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 6)
         live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
         assert "reef.localhost" == live["hosts"][0]["host"].partition(":")[0]
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
@@ -243,7 +248,11 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
         crawls.resume(bench.database, time.time(), crawl)
         await bench.until(lambda: bench.row(crawl)["pages"] >= paused["pages"] + 3)
         crawls.stop(bench.database, time.time(), crawl)
-        assert "stopped" == (await bench.until_state(crawl, "stopped"))["reason"]
+        stopped = await bench.until_state(crawl, "stopped")
+        assert "stopped" == stopped["reason"]
+        bench.database.run("UPDATE crawl SET budget = ?", stopped["pages"] + 2)
+        crawls.more(bench.database, time.time(), crawl, 3, 10_000)
+        assert stopped["pages"] + 5 == (await bench.until_state(crawl, "finished"))["pages"]
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
         assert len(paths) == len(set(paths))
 
@@ -266,21 +275,6 @@ def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytes
         bench.web.slow = 0.0
         crawls.resume(bench.database, time.time(), crawl)
         assert 1 == (await bench.until_state(crawl, "finished"))["pages"]
-
-    on_bench(tmp_path, work)
-
-
-def test_more_pages_while_it_runs(tmp_path: Path) -> None:
-    """A running crawl has its larger budget at once, a finished one goes on with it."""
-
-    async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", budget=4)
-        bench.start()
-        await bench.until(lambda: bench.row(crawl)["pages"] >= 1)
-        crawls.more(bench.database, time.time(), crawl, 3, 100)
-        assert 7 == (await bench.until_state(crawl, "finished"))["pages"]
-        crawls.more(bench.database, time.time(), crawl, 2, 100)
-        await bench.until(lambda: bench.row(crawl)["pages"] == 9 and bench.row(crawl)["state"] == "finished")
 
     on_bench(tmp_path, work)
 
@@ -322,26 +316,16 @@ def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
         bad = bench.crawl("ann", "bad", examples=[bench.server.url("reef.localhost", "/robots.txt")])
         odd = bench.crawl("bob", "odd")
         bench.database.run("UPDATE interest SET wishes = 'none' WHERE id = 'bob-odd'")
-        good = bench.crawl("cid", budget=5)
+        good, private = bench.crawl("cid", budget=5), bench.crawl("dan", seeds=["http://10.0.0.1/coral"])
         bench.start()
         assert "cannot fetch the example" in (await bench.until_state(bad, "failed"))["reason"]
         assert "Error" in (await bench.until_state(odd, "failed"))["reason"]
         assert 5 == (await bench.until_state(good, "finished"))["pages"]
-        told = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
-        assert {"ann": "failed", "bob": "failed", "cid": "finished"} == told
-
-    on_bench(tmp_path, work)
-
-
-def test_a_crawl_without_a_page_says_why(tmp_path: Path) -> None:
-    """Where nothing could be fetched, the crawl has failed, and says why in words for people in a browser."""
-
-    async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", seeds=["http://10.0.0.1/coral"])
-        bench.start()
         reason = "no page could be read; http://10.0.0.1/coral: the address lies in a network that is not public. "
         reason += "Nothing was sent. Whoever keeps this server can allow a network of your own"
-        assert reason == (await bench.until_state(crawl, "failed"))["reason"]
+        assert reason == (await bench.until_state(private, "failed"))["reason"]
+        told = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
+        assert {"ann": "failed", "bob": "failed", "cid": "finished", "dan": "failed"} == told
 
     on_bench(tmp_path, work)
 
@@ -387,78 +371,69 @@ def test_what_was_wanted_while_nobody_was_there(tmp_path: Path) -> None:
     on_bench(tmp_path, work, crawls=1)
 
 
-@pytest.mark.parametrize("left", ["nothing", "a directory", "a lock", "options", "an empty log"])
-def test_directories_that_a_killed_process_left(tmp_path: Path, left: str) -> None:
+def test_directories_that_a_killed_process_left(tmp_path: Path) -> None:
     """Whatever there is of a directory when a process dies, the crawl begins or goes on."""
 
     async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", budget=4)
-        directory = bench.settings.crawl_directory(crawl)
-        if left != "nothing":
-            directory.mkdir(parents=True)
-        if left == "a lock":
-            (directory / "lock").write_text("1\n")
-        if left in ("options", "an empty log"):
-            made = bench.crawl("bob", budget=1)
-            bench.start()
-            await bench.until_state(made, "finished")
-            await bench.stop()
-            toml = (bench.settings.crawl_directory(made) / "crawl.toml").read_text()
-            (directory / "crawl.toml").write_text(toml)
-        if left == "an empty log":
-            (directory / "log.sqlite").touch()
-        crawls.take(bench.database, time.time(), crawl)
+        other = bench.crawl("other", budget=1)
         bench.start()
-        assert 4 == (await bench.until_state(crawl, "finished"))["pages"]
+        await bench.until_state(other, "finished")
+        await bench.stop()
+        options = (bench.settings.crawl_directory(other) / "crawl.toml").read_bytes()
+        left: dict[str, dict[str, bytes]] = {
+            "a directory": {},
+            "a lock": {"lock": b"1\n"},
+            "options": {"crawl.toml": options},
+            "an empty log": {"crawl.toml": options, "log.sqlite": b""},
+        }
+        made = []
+        for number, files in enumerate(left.values()):
+            made.append(bench.crawl(f"person {number}", budget=4, host=f"{number}.localhost"))
+            directory = bench.settings.crawl_directory(made[-1])
+            directory.mkdir(parents=True)
+            for name, content in files.items():
+                (directory / name).write_bytes(content)
+            crawls.take(bench.database, time.time(), made[-1])
+        bench.start()
+        for crawl in made:
+            assert 4 == (await bench.until_state(crawl, "finished"))["pages"]
 
     on_bench(tmp_path, work)
 
 
 def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A yes or no reaches the log of a running crawl, which is opened again for it; taken back, it does not count."""
+    """A yes or no reaches the log of a running crawl, which is opened again for it; taken back, it does not count. The
+    last word counts, also if the clock was set back before it.
+    """
     monkeypatch.setattr(running_module, "PATIENCE", 0.05)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
-        bench.start()
-        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
-        page = bench.collected(crawl)[1]
-        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 1)
-        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, None)
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 0)
-        pages = bench.row(crawl)["pages"]
-        await bench.until(lambda: bench.row(crawl)["pages"] > pages)
-        await bench.stop()
-        log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
-        labels = [(event.node, event.relevant) for event in log.events("kind = 'label'")]  # type: ignore[union-attr]
-        log.close()
-        assert [(page, False), (page, None)] == labels
-        paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
-        assert len(paths) == len(set(paths))
-
-    on_bench(tmp_path, work)
-
-
-def test_feedback_when_the_clock_was_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word on a page is heard although another one was given an hour later, by the clock."""
-    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
-
-    async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann")
-        bench.start()
-        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
-        first, second = bench.collected(crawl)[:2]
-        for page in (first, second):
-            feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, True)
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 2)
-        feedback.set_label(bench.database, time.time() - 3600, "ann-reefs", "ann", first, False)
 
         def labels() -> dict[str, bool]:
             assert bench.process is not None
             return bench.process.under[crawl].running.taught_by
 
-        await bench.until(lambda: labels() == {first: False, second: True})
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        page = bench.collected(crawl)[1]
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 1)
+        feedback.set_label(bench.database, time.time() - 3600, "ann-reefs", "ann", page, None)  # the clock was set back
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 0)
+        first = bench.collected(crawl)[0]
+        for when, relevant in ((0.0, True), (-3600.0, False)):
+            feedback.set_label(bench.database, time.time() + when, "ann-reefs", "ann", first, relevant)
+            await bench.until(lambda relevant=relevant: labels() == {first: relevant})
+        pages = bench.row(crawl)["pages"]
+        await bench.until(lambda: bench.row(crawl)["pages"] > pages)
+        await bench.stop()
+        log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
+        logged = [(event.node, event.relevant) for event in log.events("kind = 'label'")]  # type: ignore[union-attr]
+        log.close()
+        assert [(page, False), (page, None), (first, True), (first, False)] == logged
+        paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
+        assert len(paths) == len(set(paths))
 
     on_bench(tmp_path, work)
 
@@ -509,29 +484,9 @@ def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
 
 
 def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
-    """The next process looks at those pages that were not looked at yet, and no other."""
-
-    async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", budget=10)
-        bench.start()
-        await bench.until_state(crawl, "finished")
-        seen = len(bench.server.log)
-        crawls.refresh(bench.database, time.time(), crawl)
-        await bench.until(lambda: len(bench.server.log) > seen + 3)
-        bench.web.slow = 0.3  # so that it cannot end before it is told to
-        await bench.stop()
-        bench.web.slow = 0.0
-        assert "running" == bench.row(crawl)["state"]
-        bench.start()
-        await bench.until_state(crawl, "finished")
-        paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
-        assert 10 == len(paths) == len(set(paths))
-
-    on_bench(tmp_path, work)
-
-
-def test_changes_are_counted_over_an_interruption(tmp_path: Path) -> None:
-    """The notice of a refresh that was broken off tells of all that it saw, and not of what no reader cares for."""
+    """The next process looks at those pages that were not looked at yet, and no other; the notice tells of all that
+    changed.
+    """
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=6)
@@ -541,13 +496,16 @@ def test_changes_are_counted_over_an_interruption(tmp_path: Path) -> None:
         bench.web.text = "the reef has died of the heat, and all of its fish have left the lagoon for good"
         crawls.refresh(bench.database, time.time(), crawl)
         await bench.until(lambda: len(bench.server.log) > seen + 3)
-        bench.web.slow = 0.3
+        bench.web.slow = 0.3  # so that it cannot end before it is told to
         await bench.stop()
         bench.web.slow = 0.0
+        assert "running" == bench.row(crawl)["state"]
         bench.start()
         await bench.until_state(crawl, "finished")
         told = bench.database.rows("SELECT text FROM notice WHERE kind = 'changes'")
         assert [{"text": "reefs: 6 pages have changed"}] == told
+        paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
+        assert 6 == len(paths) == len(set(paths))
 
     on_bench(tmp_path, work)
 
@@ -698,7 +656,9 @@ def test_crawls_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_clock_that_is_set(tmp_path: Path) -> None:
-    """Signs of life, and what a crawl does now, are told in the time of day as it is, whatever it was at the start."""
+    """Signs of life, and what a crawl does now, are told in the time of day as it is, whatever it was at the start. A
+    second crawl process on the same data is refused meanwhile, in words.
+    """
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
@@ -713,6 +673,8 @@ def test_a_clock_that_is_set(tmp_path: Path) -> None:
             return beat["beat"] if beat else 0.0, live["at"]
 
         await bench.until(lambda: told()[0] == 1000.0 and told()[1] == 1000.0)
+        with pytest.raises(LockedError, match="another process already"):
+            await CrawlProcess(bench.settings, bench.database).run()
 
     on_bench(tmp_path, work)
 
@@ -739,17 +701,5 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(bench.process.database, "_ask", ask)
         assert running.pages == (await bench.until_state(crawl, "finished"))["pages"]
         assert 1 == len(bench.database.rows("SELECT * FROM notice"))
-
-    on_bench(tmp_path, work)
-
-
-def test_one_process_at_a_time(tmp_path: Path) -> None:
-    """A second crawl process on the same data is refused, in words."""
-
-    async def work(bench: Bench) -> None:
-        bench.start()
-        await bench.until(lambda: bench.process and bench.process.looks)
-        with pytest.raises(LockedError, match="another process already"):
-            await CrawlProcess(bench.settings, bench.database).run()
 
     on_bench(tmp_path, work)

@@ -1,7 +1,5 @@
 """Crawls by the API: what is wanted of them is in the database at once; what can't be is refused in words."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +7,12 @@ import pytest
 from lycosa.core.budget import PAGES_SPENT, STOPPED
 from lycosa.people import crawls
 from lycosa.people.crawls import Ending
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
+
+pytestmark = pytest.mark.parametrize("site", [{"max_budget": 300}], indirect=True)
+"""Crawls may have 300 pages."""
 
 WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget": 500}
-
-
-@pytest.fixture
-def site(database_address: str, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """A site whose crawls may have 300 pages."""
-    made = make_site(database_address, tmp_path, max_budget=300)
-    yield made
-    made.close()
 
 
 def interest_of(site: SiteUnderTest, client: Any) -> str:
@@ -64,13 +57,21 @@ def test_from_start_to_delete(site: SiteUnderTest) -> None:
     assert {"crawl started", "crawl stopped", "crawl deleted"} <= done
 
 
-@pytest.mark.parametrize("body", [{"pages": 0}, {"pages": 10**30}, {"pages": "many"}, {}, {"pages": 1, "x": 1}, None])
-def test_more_is_checked(site: SiteUnderTest, body: object) -> None:
+def test_more_is_checked(site: SiteUnderTest) -> None:
     """Numbers that mean nothing are refused, and more than the operator allows is, too."""
     ann = site.sign_up("Ann")
     crawl = ann.post(f"{API}/interests/{interest_of(site, ann)}/crawls").json()["id"]
-    assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json=body).status_code
-    assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json={"pages": 1}).status_code
+    bodies: list[Any] = [
+        {"pages": 1},
+        {"pages": 0},
+        {"pages": 10**30},
+        {"pages": "many"},
+        {},
+        {"pages": 1, "x": 1},
+        None,
+    ]
+    for body in bodies:
+        assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json=body).status_code, body
 
 
 def test_who_may(site: SiteUnderTest) -> None:

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from lycosa.people.database import new_id
 from lycosa.server.streaming import AHEAD, PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
-from site_maker import API, PASSWORD, SiteUnderTest, make_site
+from site_maker import API, PASSWORD, SiteUnderTest
 
 REEFS = {"name": "Reefs / Riffe", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 PAGE = "https://reefs.example/a"
@@ -42,11 +42,10 @@ def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisit
     return interest, crawl, made
 
 
-def test_everything_of_a_person(database_address: str, tmp_path: Path) -> None:
+def test_everything_of_a_person(site: SiteUnderTest) -> None:
     """The zip has what the database knows, every version of every page, and the archive in whole records, although the
     crawl still writes.
     """
-    site = make_site(database_address, tmp_path)
     ada = site.sign_up("Ada")
     interest, _, made = _crawled(site, ada)
     archive = next((made.path / "archive").glob("*.warc.gz*"))
@@ -68,12 +67,10 @@ def test_everything_of_a_person(database_address: str, tmp_path: Path) -> None:
         warc = gzip.decompress(packed.read(names[2]))  # fails for half a record
         assert 3 == warc.count(b"WARC-Type: response")
     assert "account exported" in [row["action"] for row in site.database.rows("SELECT action FROM audit")]
-    site.close()
 
 
-def test_one_interest_and_one_crawl(tmp_path: Path) -> None:
+def test_one_interest_and_one_crawl(site: SiteUnderTest) -> None:
     """An interest is exported by its owner, a crawl by whoever may read it: as lines, as a table, as a web archive."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     interest, crawl, made = _crawled(site, ada)
     made.close()
@@ -90,12 +87,10 @@ def test_one_interest_and_one_crawl(tmp_path: Path) -> None:
     assert 3 == gzip.decompress(warc.content).count(b"WARC-Type: response")
     assert f'filename="reefs-riffe-{interest[:6]}-crawl-1.warc.gz"' in warc.headers["content-disposition"]
     assert 422 == bob.get(f"{API}/crawls/{crawl}/export?form=exe").status_code
-    site.close()
 
 
-def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
     """There is nothing to export of it yet, and it is no hindrance to what else there is."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     interest, crawl, made = _crawled(site, ada)
     made.close()
@@ -103,12 +98,10 @@ def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
     assert 404 == ada.get(f"{API}/crawls/elsewhere/export").status_code
     with ZipFile(io.BytesIO(ada.get(f"{API}/interests/{interest}/export").content)) as packed:
         assert ["account.json"] == packed.namelist()
-    site.close()
 
 
-def test_a_damaged_crawl_does_not_spoil_the_rest(tmp_path: Path) -> None:
+def test_a_damaged_crawl_does_not_spoil_the_rest(site: SiteUnderTest, tmp_path: Path) -> None:
     """Where a log can't be read there is a note, which does not say where the server keeps its files."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     _, _, made = _crawled(site, ada)
     made.close()
@@ -117,12 +110,10 @@ def test_a_damaged_crawl_does_not_spoil_the_rest(tmp_path: Path) -> None:
         problem = next(name for name in packed.namelist() if name.endswith("problem.txt"))
         assert b"damaged" in packed.read(problem)
         assert str(tmp_path).encode() not in packed.read(problem)
-    site.close()
 
 
-def test_deleting_an_account_leaves_nothing(database_address: str, tmp_path: Path) -> None:
+def test_deleting_an_account_leaves_nothing(site: SiteUnderTest) -> None:
     """After the account is deleted its name and ids stand in no table but the audit log, nor in any directory."""
-    site = make_site(database_address, tmp_path)
     site.sign_up("Root", "admin")
     ada, bob = site.sign_up("Ada Lovelace"), site.sign_up("Bob")
     me = site.id_of(ada)
@@ -145,12 +136,10 @@ def test_deleting_an_account_leaves_nothing(database_address: str, tmp_path: Pat
     assert [] == bob.get(f"{API}/interests").json()
     assert not site.settings.crawl_directory(crawl).exists()
     assert [{"crawl": crawl}] == site.database.rows("SELECT crawl FROM rubbish")  # the crawl process looks after it
-    site.close()
 
 
-def test_exports_are_not_without_number(tmp_path: Path) -> None:
+def test_exports_are_not_without_number(site: SiteUnderTest) -> None:
     """Who has as many exports under way as may be is asked to wait; others are not."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     writers = site.app.state.site.writers
     with writers.one(site.id_of(ada)), writers.one(site.id_of(ada)):
@@ -158,7 +147,6 @@ def test_exports_are_not_without_number(tmp_path: Path) -> None:
         assert (429, "30") == (refused.status_code, refused.headers["retry-after"])
         assert 200 == bob.get(f"{API}/me/export").status_code
     assert [200] * 3 == [ada.get(f"{API}/me/export").status_code for _ in range(3)]
-    site.close()
 
 
 def test_a_stream_is_not_far_ahead_of_its_reader() -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from lycosa.core.types import Lesson
 from lycosa.store.directory import Directory
 from lycosa.store.log import VERSIONS
-from site_maker import API, make_site
+from site_maker import API, SiteUnderTest
 from taught_crawl import crawled, make_interest, reefs_and_trains
 
 REEF, TRAIN = "http://reefs.example/reef{}", "http://rails.example/train{}"
 
 
-def test_saying_yes_and_no(database_address: str, tmp_path: Path) -> None:
+def test_saying_yes_and_no(site: SiteUnderTest) -> None:
     """Labels are kept with who gave them and when, counted, and taken back."""
-    site = make_site(database_address, tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
@@ -38,14 +35,12 @@ def test_saying_yes_and_no(database_address: str, tmp_path: Path) -> None:
     back = ada.put(place, json={"url": TRAIN.format(0), "label": None}).json()
     assert (None, 0) == (back["label"], back["effect"]["no"])
     assert [REEF.format(0)] == [one["url"] for one in ada.get(place).json()["labels"]]
-    site.close()
 
 
-def test_the_effect_is_told(tmp_path: Path) -> None:
+def test_the_effect_is_told(site: SiteUnderTest) -> None:
     """By what was said when the pages were fetched: coral is on every page, so all are relevant. By what was said just
     before each was labelled: the judge of this crawl does not learn, so the same, and a label of its own is not used.
     """
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains(), judge="vector")
@@ -63,12 +58,10 @@ def test_the_effect_is_told(tmp_path: Path) -> None:
         assert (6, 3, 6, 3) == tuple(effect[side][key] for key in ("labels", "yes", "said", "hits"))
     moved = {one["url"]: (one["before"], one["after"]) for one in effect["moved"]}
     assert all(then < now for url, (then, now) in moved.items() if url in map(REEF.format, range(3)))
-    site.close()
 
 
-def test_what_it_said_just_before(tmp_path: Path) -> None:
+def test_what_it_said_just_before(site: SiteUnderTest) -> None:
     """What counts is what the judge says by now, not when the page was fetched; a second word does not change that."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
@@ -83,12 +76,10 @@ def test_what_it_said_just_before(tmp_path: Path) -> None:
     ada.put(place, json={"url": TRAIN.format(0), "label": "yes"})
     effect = ada.put(place, json={"url": REEF.format(0), "label": "no"}).json()["effect"]
     assert (0.5, 1.0) == (effect["before"]["accuracy"], effect["after"]["accuracy"])
-    site.close()
 
 
-def test_only_pages_that_it_has(tmp_path: Path) -> None:
+def test_only_pages_that_it_has(site: SiteUnderTest) -> None:
     """What no crawl of the interest has fetched gets no label, and the answer says why."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs, empty = make_interest(ada), make_interest(ada, "Empty")
     crawled(site, reefs, reefs_and_trains())
@@ -96,33 +87,27 @@ def test_only_pages_that_it_has(tmp_path: Path) -> None:
         answer = ada.put(f"{API}/interests/{interest}/feedback", json={"url": url, "label": "yes"})
         assert 422 == answer.status_code
         assert "has fetched" in answer.json()["detail"]
-    site.close()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_nonsense_is_refused(site: SiteUnderTest) -> None:
+    """What cannot be a page or a label is refused, with words."""
+    ada = site.sign_up("Ada")
+    place = f"{API}/interests/{make_interest(ada)}/feedback"
+    bodies: list[dict[str, object]] = [
         {"url": "http://a.example/\x00", "label": "yes"},
         {"url": "http://a.example/\ud800", "label": None},
         {"url": "", "label": "yes"},
         {"url": "http://a.example/", "label": "maybe"},
         {"url": "http://a.example/"},
         {"url": "http://a.example/", "label": "yes", "more": 1},
-    ],
-)
-def test_nonsense_is_refused(tmp_path: Path, body: dict[str, object]) -> None:
-    """What cannot be a page or a label is refused, with words."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    ada = site.sign_up("Ada")
-    sent: dict[str, Any] = {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
-    answer = ada.put(f"{API}/interests/{make_interest(ada)}/feedback", **sent)
-    assert 422 == answer.status_code
-    site.close()
+    ]
+    for body in bodies:
+        sent: dict[str, Any] = {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        assert 422 == ada.put(place, **sent).status_code, body
 
 
-def test_a_page_of_an_older_crawl(tmp_path: Path) -> None:
+def test_a_page_of_an_older_crawl(site: SiteUnderTest) -> None:
     """A page that only an earlier crawl of the interest has can be labelled as well."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
@@ -133,12 +118,10 @@ def test_a_page_of_an_older_crawl(tmp_path: Path) -> None:
         answer.json()["effect"]["yes"],
         answer.json()["effect"]["before"],
     )
-    site.close()
 
 
-def test_others_may_look_as_far_as_it_is_shared(tmp_path: Path) -> None:
+def test_others_may_look_as_far_as_it_is_shared(site: SiteUnderTest) -> None:
     """Who may read sees labels and gives none; who may edit gives some; who may neither finds nothing there."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob, eve, mallory = (site.sign_up(name) for name in ("Ada", "Bob", "Eve", "Mallory"))
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
@@ -150,4 +133,3 @@ def test_others_may_look_as_far_as_it_is_shared(tmp_path: Path) -> None:
     assert ["Eve"] == [one["by"] for one in bob.get(place).json()["labels"]]
     weak = site.token(ada, ["read", "write"])
     assert [200, 403] == [weak.get(place).status_code, weak.put(place, json=said).status_code]
-    site.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from lycosa.people.database import NoRoom
 from lycosa.people.migrating import scripts
 from lycosa.server.metrics import Metrics, family
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 
 
 def beat(site: SiteUnderTest) -> None:
@@ -32,9 +31,8 @@ def test_health_needs_both_processes(site: SiteUnderTest) -> None:
         assert not nobody.get(f"{API}/health").json()["crawl_process"]
 
 
-def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who wants something kept hears that there is no room; who only reads is answered."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("ada")
     ask = site.database._ask
 
@@ -48,16 +46,13 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     answer = ada.post(f"{API}/interests", json={"name": "reefs", "wishes": wishes, "look_again": ""})
     assert (507, True) == (answer.status_code, "disk is full" in answer.json()["detail"])
     assert 200 == ada.get(f"{API}/interests").status_code
-    site.close()
 
 
-def test_health_without_a_database_is_an_answer(tmp_path: Path) -> None:
+def test_health_without_a_database_is_an_answer(site: SiteUnderTest) -> None:
     """Where the database can't be asked, that is said, not raised."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     site.database.run("DROP TABLE process")
     told = site.client().get(f"{API}/health")
     assert (200, False, "degraded") == (told.status_code, told.json()["database"], told.json()["status"])
-    site.close()
 
 
 def test_metrics_are_for_prometheus(site: SiteUnderTest) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.server.api import imports
-from site_maker import API, make_site
+from site_maker import API, SiteUnderTest
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <DL><p><DT><H3>Reefs</H3><DL><p>
@@ -26,9 +25,8 @@ def _send(client: TestClient, body: bytes, name: str = "file") -> dict[str, obje
     return told
 
 
-def test_every_form_is_read(tmp_path: Path) -> None:
+def test_every_form_is_read(site: SiteUnderTest) -> None:
     """Bookmarks and OPML with their titles, a list as it was typed, packed or not; what is no address is counted."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reef = {"url": "https://reefs.example/a", "title": "Why corals bleach"}
     assert {"form": "bookmarks", "urls": [reef], "skipped": 1, "note": ""} == _send(ada, BOOKMARKS)
@@ -39,26 +37,20 @@ def test_every_form_is_read(tmp_path: Path) -> None:
     typed = _send(ada, b"# mine\nreefs.example/b\nnot an address\nhttps://seas.example/\n")
     assert ("list", 1) == (typed["form"], typed["skipped"])
     assert ["https://reefs.example/b", "https://seas.example/"] == [one["url"] for one in typed["urls"]]  # type: ignore[attr-defined]
-    site.close()
 
 
-def test_a_long_list_is_cut(tmp_path: Path) -> None:
+def test_a_long_list_is_cut(site: SiteUnderTest) -> None:
     """Of more addresses than an interest can have, the first are taken, and the rest is counted."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     told = _send(site.sign_up("Ada"), b"\n".join(b"https://a.example/%d" % n for n in range(imports.MOST_URLS + 7)))
     assert (imports.MOST_URLS, 7) == (len(told["urls"]), told["skipped"])  # type: ignore[arg-type]
-    site.close()
 
 
-@pytest.mark.parametrize(
-    ("body", "status"), [(b"", 422), (b"\x00\xff\xfe binary", 422), (b"<p>no links", 422), (b"x" * 5_000_001, 413)]
-)
-def test_what_is_no_list(tmp_path: Path, body: bytes, status: int) -> None:
+def test_what_is_no_list(site: SiteUnderTest, tmp_path: Path) -> None:
     """An empty file, one that lists nothing and one that is too large are refused, without a word of the server's own
     files.
     """
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    answer = site.sign_up("Ada").post(f"{API}/imports", files={"file": ("../../etc/mine\x00.html", body)})
-    assert status == answer.status_code, answer.text
-    assert str(tmp_path) not in answer.text
-    site.close()
+    ada = site.sign_up("Ada")
+    for body, status in ((b"", 422), (b"\x00\xff\xfe binary", 422), (b"<p>no links", 422), (b"x" * 5_000_001, 413)):
+        answer = ada.post(f"{API}/imports", files={"file": ("../../etc/mine\x00.html", body)})
+        assert status == answer.status_code, answer.text
+        assert str(tmp_path) not in answer.text

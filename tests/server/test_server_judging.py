@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from lycosa.store.directory import Directory
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NAME, SqliteLog
 from revisited_crawl import html
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 from taught_crawl import crawled, make_interest, reefs_and_trains
 
 HOME = "http://reef.test/"
@@ -29,25 +28,16 @@ REEF, RAIL = "http://reefs.example/reef{}", "http://rails.example/train{}"
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
+def plain(site: SiteUnderTest) -> CrawlOnSite:
     """A crawl with pages that are worth .9, .6 and .05; .2 is enough."""
-    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    made = crawl_on_site(site)
     crawl = made.record()
     crawl.seed(CORAL)
     crawl.page(CORAL, html("Coral", "coral polyps build reefs"), 0.0, beta=0.9, links=[SPONGE, TRAIN])
     crawl.page(SPONGE, html("Sponges", "sponges live beside coral"), 1.0, beta=0.6)
     crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, beta=0.05)
     crawl.close()
-    yield made
-    made.site.close()
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """A site on SQLite."""
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path)
-    yield made
-    made.close()
+    return made
 
 
 def urls(answer: Any) -> list[str]:
@@ -114,15 +104,14 @@ def test_pages_to_ask_about(plain: CrawlOnSite) -> None:
     assert {"score", "excerpt", "why", "label"} <= set(left[0])
 
 
-def test_a_crawl_without_pages_has_nothing_to_ask(tmp_path: Path) -> None:
+def test_a_crawl_without_pages_has_nothing_to_ask(site: SiteUnderTest) -> None:
     """And nothing to judge again."""
-    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
+    made = crawl_on_site(site)
     assert [] == made.get("unsure")
     assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code
     asked = Asked.of(row_of(made.site, made.interest))
     assert asked is not None
     assert judge_again(made.directory, asked, {}, 0.0) is None
-    made.site.close()
 
 
 def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:

@@ -80,72 +80,64 @@ def whole(data: Path, told: dict[str, Any]) -> None:
     assert found == told["found"] > 0
 
 
-def test_web_process_postgresql_and_crawl_process(tmp_path: Path, web: Server) -> None:
+def test_each_part_is_killed(tmp_path: Path, web: Server) -> None:
     """One after the other is killed. Without the web process or PostgreSQL the crawl goes on; the API comes back; the
-    next crawl process goes on with the crawl.
+    next crawl process goes on with the crawl. When the supervisor is killed its children end, and a second server goes
+    on. A backup that was taken while it ran is whole.
     """
+    data = tmp_path / "data"
     place = Path(mkdtemp(prefix="lycosa-"))
     place.chmod(0o755)
     server = PostgresServer(place / "postgres")
     try:
-        with Served(tmp_path, server.start(), *OPTIONS) as served:
+        address = server.start()
+        with Served(data, address, *OPTIONS) as served:
             served.become_admin()
             crawl = start_crawl(served, web)
-            under_way(tmp_path, crawl, 5)
+            under_way(data, crawl, 5)
             old = served.kill("web")
-            before = recorded(tmp_path, crawl)
-            under_way(tmp_path, crawl, before + 3)
+            goes_on(data, crawl)
             assert crawl == wait(lambda: served.ask("GET", f"/crawls/{crawl}"), "the API does not come back")["id"]
             children = served.child("web"), served.child("crawler")
             assert children[0] not in (0, old)
 
             server.kill()
-            before = recorded(tmp_path, crawl)
-            under_way(tmp_path, crawl, before + 3)
+            goes_on(data, crawl)
             assert not served.ask("GET", "/health")["database"]
             server.start()
             wait(lambda: served.ask("GET", "/health")["status"] == "ok", "the server stays degraded")
             assert children == (served.child("web"), served.child("crawler"))
+            back_up_and_restore(Settings(data, address), crawl, tmp_path)
 
             served.kill("crawler")
-            before = recorded(tmp_path, crawl)
-            under_way(tmp_path, crawl, before + 3)
+            goes_on(data, crawl)
             assert served.child("crawler") not in (0, children[1])
-            whole(tmp_path, stopped(served, crawl))
+            children = served.child("web"), served.child("crawler")
+            served.process.kill()
+            with Served(data, address, *OPTIONS) as second:  # it waits for the first one's children
+                assert [False, False] == [runs(child) for child in children]
+                second.headers = served.headers
+                goes_on(data, crawl)
+                whole(data, stopped(second, crawl))
+            assert 0 == second.process.returncode
+        with closing(Database.open(address)) as database:
+            assert [1] == [row["number"] for row in database.rows("SELECT number FROM crawl")]
     finally:
         server.stop()
         place.rmdir()
 
 
-def back_up_and_restore(data: Path, crawl: str, place: Path) -> None:
+def goes_on(data: Path, crawl: str) -> None:
+    """There are more pages in the log after a while."""
+    under_way(data, crawl, recorded(data, crawl) + 3)
+
+
+def back_up_and_restore(settings: Settings, crawl: str, place: Path) -> None:
     """A backup of the server as it runs can be restored: the archive ends where the log does."""
-    with closing(Database.open(data / "lycosa.sqlite")) as database:
-        Backup(Settings(data), database).write(place / "backup.tar")
+    with closing(Database.open(settings.database_address)) as database:
+        Backup(settings, database).write(place / "backup.tar")
     restore(place / "backup.tar", place / "restored")
     directory = place / "restored" / "crawls" / crawl
     with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
         assert log.archived() == {path.name: path.stat().st_size for path in (directory / "archive").iterdir()}
         assert sum(1 for _ in log.rows("node", PAGES)) >= 5
-
-
-def test_supervisor(tmp_path: Path, web: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The supervisor is killed: its children end, and a second server goes on with the crawl. A backup that was taken
-    while it ran is whole.
-    """
-    with Served(tmp_path, "", *OPTIONS) as served:
-        served.become_admin()
-        crawl = start_crawl(served, web)
-        under_way(tmp_path, crawl, 5)
-        back_up_and_restore(tmp_path, crawl, tmp_path_factory.mktemp("backup"))
-        children = served.child("web"), served.child("crawler")
-        served.process.kill()
-        with Served(tmp_path, "", *OPTIONS) as second:  # it waits for the first one's children
-            assert [False, False] == [runs(child) for child in children]
-            second.headers = served.headers
-            before = recorded(tmp_path, crawl)
-            under_way(tmp_path, crawl, before + 3)
-            whole(tmp_path, stopped(second, crawl))
-        assert 0 == second.process.returncode
-    database = Database.open(tmp_path / "lycosa.sqlite")
-    assert [1] == [row["number"] for row in database.rows("SELECT number FROM crawl")]
-    database.close()

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,27 +13,17 @@ from lycosa.server import events as module
 from lycosa.server.events import EventStream, Feed
 from lycosa.server.who import AskedCrawl, Person
 from revisited_crawl import EPOCH, Revisited, html
-from site_maker import API
+from site_maker import API, SiteUnderTest
 
 HOME = "http://reef.test/"
 
 
 @pytest.fixture
-def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+def world(site: SiteUnderTest) -> CrawlOnSite:
     """A crawl of three pages and a failure."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     record(made)
-    yield made
-    made.site.close()
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
-    """The same, on SQLite only."""
-    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
-    record(made)
-    yield made
-    made.site.close()
+    return made
 
 
 def record(made: CrawlOnSite) -> None:
@@ -99,23 +87,22 @@ def test_progress(world: CrawlOnSite) -> None:
     )
 
 
-def test_a_crawl_that_does_not_run_has_nothing_in_flight(plain: CrawlOnSite) -> None:
+def test_a_crawl_that_does_not_run_has_nothing_in_flight(world: CrawlOnSite) -> None:
     """What the crawl process wrote counts for some seconds only, and only if it makes sense."""
-    for written in (b"", b"{}", b"[]", b"\xff", b'{"at": 1e999}', b'{"at": %d, "hosts": 3}' % plain.site.clock()):
-        (plain.directory / "live.json").write_bytes(written)
-        told = plain.get("progress")
+    for written in (b"", b"{}", b"[]", b"\xff", b'{"at": 1e999}', b'{"at": %d, "hosts": 3}' % world.site.clock()):
+        (world.directory / "live.json").write_bytes(written)
+        told = world.get("progress")
         assert (None, []) == (told["frontier"], told["in_flight"])
-    say(plain, at=plain.site.clock() - 60)
-    assert plain.get("progress")["frontier"] is None
+    say(world, at=world.site.clock() - 60)
+    assert world.get("progress")["frontier"] is None
 
 
-def test_progress_of_nothing(database_address: str, tmp_path: Path) -> None:
+def test_progress_of_nothing(site: SiteUnderTest) -> None:
     """A crawl that has not begun has an empty curve and no hosts."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     told = made.get("progress")
     assert (0, {"pages": [], "found": [], "breadth": []}, []) == (told["seq"], told["curve"], told["hosts"])
     assert {"nodes": [], "edges": [], "truncated": False} == made.get("graph")
-    made.site.close()
 
 
 def test_the_graph(world: CrawlOnSite) -> None:
@@ -154,22 +141,22 @@ def test_the_stream_of_a_finished_crawl_ends(world: CrawlOnSite) -> None:
     assert {"reason": "finished"} == told[-1][1]
 
 
-def test_a_stream_goes_on_where_another_ended(plain: CrawlOnSite) -> None:
+def test_a_stream_goes_on_where_another_ended(world: CrawlOnSite) -> None:
     """Behind the visit that is named, by the address or by the header that browsers send."""
-    plain.set(state="stopped")
-    where = f"{API}/crawls/{plain.crawl}/events"
-    assert [5, 7] == seqs(plain.client.get(where, params={"after": 4}).text)
-    assert [7] == seqs(plain.client.get(where, headers={"Last-Event-ID": "5"}).text)
-    assert [3, 4, 5, 7] == seqs(plain.client.get(where, headers={"Last-Event-ID": "nonsense"}).text)
-    assert [] == seqs(plain.client.get(where, params={"after": 10**15}).text)
-    assert [422, 422] == [plain.status("events", after=after) for after in (-1, 10**30)]
+    world.set(state="stopped")
+    where = f"{API}/crawls/{world.crawl}/events"
+    assert [5, 7] == seqs(world.client.get(where, params={"after": 4}).text)
+    assert [7] == seqs(world.client.get(where, headers={"Last-Event-ID": "5"}).text)
+    assert [3, 4, 5, 7] == seqs(world.client.get(where, headers={"Last-Event-ID": "nonsense"}).text)
+    assert [] == seqs(world.client.get(where, params={"after": 10**15}).text)
+    assert [422, 422] == [world.status("events", after=after) for after in (-1, 10**30)]
 
 
-def test_no_visit_is_sent_twice_or_left_out(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_visit_is_sent_twice_or_left_out(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks between the writes of a running crawl, with small batches, add up to every visit once."""
     monkeypatch.setattr(module, "BATCH", 3)
-    feed = feed_of(plain)
-    crawl = plain.record_again()
+    feed = feed_of(world)
+    crawl = world.record_again()
     text = ""
     for number in range(20):
         crawl.page(f"{HOME}more/{number}", html("More", "coral"), 1.0)
@@ -186,12 +173,12 @@ def test_no_visit_is_sent_twice_or_left_out(plain: CrawlOnSite, monkeypatch: pyt
 
 @pytest.mark.parametrize("statement", ["FROM crawl WHERE id", "FROM feedback", "JOIN interest"])
 def test_the_database_goes_away_in_the_middle_of_a_look(
-    plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str
+    world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     """Whichever question stays without an answer, the stream goes on when the next is answered, with all visits."""
-    plain.set(state="queued")
-    feed = feed_of(plain)
-    database = plain.site.database
+    world.set(state="queued")
+    feed = feed_of(world)
+    database = world.site.database
     ask = database._ask
 
     def away(asked: str, given: Any) -> Any:
@@ -217,28 +204,28 @@ def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
     assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed("".join(events)))
 
 
-def test_a_deleted_crawl_ends_its_stream(plain: CrawlOnSite) -> None:
+def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
     """What is no more has no events."""
-    feed = feed_of(plain)
+    feed = feed_of(world)
     feed.look()
-    plain.site.database.run("DELETE FROM crawl WHERE id = ?", plain.crawl)
+    world.site.database.run("DELETE FROM crawl WHERE id = ?", world.crawl)
     events, _, over = feed.look()
     assert (True, "deleted") == (over, parsed("".join(events))[0][1]["reason"])
 
 
-def test_an_interest_that_is_not_shared_any_more(plain: CrawlOnSite) -> None:
+def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
     """Taking a share back ends the other's stream."""
-    feed = feed_of(plain)
+    feed = feed_of(world)
     other = Person("someone", "Bo", "reader", frozenset({"read"}), session=feed.asked.person.session)
     feed.asked = AskedCrawl(other, feed.asked.interest, "read", feed.asked.crawl, feed.asked.directory)
     feed.checked = -1e9
     assert [("end", {"reason": "not shared any more"}, "")] == parsed("".join(feed.look()[0]))
 
 
-def test_a_quiet_stream_says_that_it_is_there(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing to tell, a comment is sent now and then; when the server stops, the stream ends."""
     monkeypatch.setattr(module, "HEARTBEAT", 0.02)
-    feed = feed_of(plain, after=100)
+    feed = feed_of(world, after=100)
 
     async def listen() -> list[str]:
         found = []
@@ -253,9 +240,9 @@ def test_a_quiet_stream_says_that_it_is_there(plain: CrawlOnSite, monkeypatch: p
     assert ("end", {"reason": "the server stops"}, "") == parsed(pieces[-1])[0]
 
 
-def test_a_client_that_leaves_leaves_nothing_behind(plain: CrawlOnSite) -> None:
+def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     """The stream ends at once, is no longer counted, and no task is left."""
-    feed = feed_of(plain)
+    feed = feed_of(world)
     shelves = feed.site.shelves
     shelves.begin(feed.asked.person.id)
 
@@ -281,22 +268,22 @@ def test_a_client_that_leaves_leaves_nothing_behind(plain: CrawlOnSite) -> None:
     assert 0 == shelves.streams(feed.asked.person.id)
 
 
-def test_a_person_has_some_streams_and_no_more(plain: CrawlOnSite) -> None:
+def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
     """The eleventh is refused, and a place is free again when one ends."""
-    feed = feed_of(plain)
+    feed = feed_of(world)
     shelves, person = feed.site.shelves, feed.asked.person.id
     for _ in range(10):
         shelves.begin(person)
-    assert 429 == plain.status("events")
+    assert 429 == world.status("events")
     shelves.end(person)
-    plain.set(state="finished")
-    assert [200, 200] == [plain.status("events"), plain.status("events")]
+    world.set(state="finished")
+    assert [200, 200] == [world.status("events"), world.status("events")]
 
 
-def test_a_stream_beside_a_running_crawl(plain: CrawlOnSite) -> None:
+def test_a_stream_beside_a_running_crawl(world: CrawlOnSite) -> None:
     """What is written while the stream is open comes through it; it ends when the crawl does."""
-    feed = feed_of(plain)
-    crawl = plain.record_again()
+    feed = feed_of(world)
+    crawl = world.record_again()
 
     async def listen() -> str:
         text, added = "", False
@@ -306,7 +293,7 @@ def test_a_stream_beside_a_running_crawl(plain: CrawlOnSite) -> None:
                 added = True
                 _add(crawl)
             if added and "late" in piece:
-                plain.set(state="finished")
+                world.set(state="finished")
         return text
 
     text = asyncio.run(listen())
@@ -319,11 +306,11 @@ def _add(crawl: Revisited) -> None:
     crawl.page(HOME + "late", html("Late", "coral"), 2.0)
 
 
-def test_what_cannot_be_told_apart_is_one(plain: CrawlOnSite) -> None:
+def test_what_cannot_be_told_apart_is_one(world: CrawlOnSite) -> None:
     """A host that is not there is one cause, whether robots.txt or a page was asked for."""
-    crawl = plain.record_again()
+    crawl = world.record_again()
     for kind in ("robots", "page"):
         crawl.log.append(Visit(f"http://nowhere.test/{kind}", kind, "unknown-host", 9, started=EPOCH, ended=EPOCH))
     crawl.close()
-    told = {error["cause"]: error["count"] for error in plain.get("progress")["errors"]}
+    told = {error["cause"]: error["count"] for error in world.get("progress")["errors"]}
     assert {"There is no such host": 2, "The page is not there": 1} == told

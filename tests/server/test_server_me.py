@@ -34,31 +34,31 @@ def test_a_new_password_ends_the_other_sessions_and_renews_this_one(site: SiteUn
     assert [401, 200] == statuses
 
 
-def test_the_password_is_not_changed_without_the_old_one(small: SiteUnderTest) -> None:
+def test_the_password_is_not_changed_without_the_old_one(site: SiteUnderTest) -> None:
     """Neither in a session nor by a token; and guesses of it are limited over both."""
-    ada = small.sign_up("ada")
-    program = small.token(ada, ["account"])
+    ada = site.sign_up("ada")
+    program = site.token(ada, ["account"])
     wrong = {"old": "not the password", "new": NEW}
     tries = [client.post(f"{API}/me/password", json=wrong).status_code for client in (ada, program, ada, program, ada)]
     assert [401] * 5 == tries
     held = program.post(f"{API}/me/password", json={"old": PASSWORD, "new": NEW})
     assert (429, "900") == (held.status_code, held.headers["retry-after"])
-    small.clock.now += 900
+    site.clock.now += 900
     done = program.post(f"{API}/me/password", json={"old": PASSWORD, "new": NEW})
     assert (200, "", 403) == (done.status_code, done.json()["csrf"], ada.get(f"{API}/me").status_code)
 
 
-def test_a_new_password_keeps_the_rules(small: SiteUnderTest) -> None:
+def test_a_new_password_keeps_the_rules(site: SiteUnderTest) -> None:
     """Too short, or the name: refused, and nothing has changed."""
-    ada = small.sign_up("Ada Lovelace")
+    ada = site.sign_up("Ada Lovelace")
     for new in ("short", "ada lovelace"):
         assert 422 == ada.post(f"{API}/me/password", json={"old": PASSWORD, "new": new}).status_code
-    assert 200 == small.sign_in("Ada Lovelace").get(f"{API}/me").status_code
+    assert 200 == site.sign_in("Ada Lovelace").get(f"{API}/me").status_code
 
 
-def test_sessions_are_listed_and_ended_one_by_one(small: SiteUnderTest) -> None:
+def test_sessions_are_listed_and_ended_one_by_one(site: SiteUnderTest) -> None:
     """Only one's own; the list says which one asks, and has no secrets."""
-    ada, phone, bob = small.sign_up("ada"), small.sign_in("ada"), small.sign_up("bob")
+    ada, phone, bob = site.sign_up("ada"), site.sign_in("ada"), site.sign_up("bob")
     listed = ada.get(f"{API}/me/sessions").json()
     assert ([False, True], {"id", "agent", "created", "seen", "expires", "current"}) == (
         sorted(one["current"] for one in listed),
@@ -89,23 +89,23 @@ def test_an_account_is_deleted_with_its_password_only(site: SiteUnderTest) -> No
     assert 200 == site.sign_up("ada").get(f"{API}/me").status_code
 
 
-def test_the_last_admin_cannot_leave(small: SiteUnderTest) -> None:
+def test_the_last_admin_cannot_leave(site: SiteUnderTest) -> None:
     """409, and the account is still there."""
-    ada = small.sign_up("ada", "admin")
+    ada = site.sign_up("ada", "admin")
     assert 409 == ada.request("DELETE", f"{API}/me", json={"password": PASSWORD}).status_code
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_without_history_what_was_opened_is_forgotten(small: SiteUnderTest) -> None:
+def test_without_history_what_was_opened_is_forgotten(site: SiteUnderTest) -> None:
     """Also what was noted before."""
-    ada = small.sign_up("ada")
-    now, person = small.clock(), small.id_of(ada)
-    small.database.insert(
+    ada = site.sign_up("ada")
+    now, person = site.clock(), site.id_of(ada)
+    site.database.insert(
         "interest",
         {"id": "i", "owner": person, "name": "reefs", "wishes": "{}", "created": now, "changed": now},
     )
-    small.database.insert("opened", {"interest": "i", "person": person, "url": "http://a.example/", "at": now})
+    site.database.insert("opened", {"interest": "i", "person": person, "url": "http://a.example/", "at": now})
     ada.patch(f"{API}/me", json={"preferences": {"suggestions": False}})
-    assert 1 == len(small.database.rows("SELECT * FROM opened"))
+    assert 1 == len(site.database.rows("SELECT * FROM opened"))
     ada.patch(f"{API}/me", json={"preferences": {"history": False}})
-    assert [] == small.database.rows("SELECT * FROM opened")
+    assert [] == site.database.rows("SELECT * FROM opened")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lycosa.people import notices
-from site_maker import API, make_site
+from site_maker import API, SiteUnderTest
 
 
-def test_notices_are_read(database_address: str, tmp_path: Path) -> None:
+def test_notices_are_read(site: SiteUnderTest) -> None:
     """They are listed and marked as read, one's own only."""
-    site = make_site(database_address, tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     for number in range(3):
         notices.tell(site.database, site.clock() + number, site.id_of(ada), "finished", f"crawl {number}")
@@ -25,4 +22,3 @@ def test_notices_are_read(database_address: str, tmp_path: Path) -> None:
     found = ada.get(f"{API}/me/notices").json()
     assert (0, [site.clock()] * 3) == (found["unread"], [one["read"] for one in found["notices"]])
     assert 422 == ada.post(f"{API}/me/notices/read", json={"ids": ["\x00"]}).status_code
-    site.close()

@@ -4,69 +4,46 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from lycosa.people.database import DatabaseAway
-from site_maker import API, SiteUnderTest, make_site
+from lycosa.server.assets import assets
+from site_maker import API, SiteUnderTest
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"]}
 SHELLS = files("lycosa.server")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """A site on SQLite: the pages ask the database for nothing but who is there."""
-    made = make_site(tmp_path / "site.sqlite", tmp_path)
-    yield made
-    made.close()
+def test_nobody_is_sent_to_sign_in(site: SiteUnderTest) -> None:
+    """Whoever is not signed in goes to the sign-in page, and would come back to where they wanted to be; three pages
+    need nobody to be signed in.
+    """
+    client = site.client()
+    for path in ("/", "/interests/new", "/interests/abc", "/interests/abc/edit", "/account", "/admin"):
+        answer = client.get(path + "?a=1&b=2", headers=HTML, follow_redirects=False)
+        target = urlsplit(answer.headers["location"])
+        back = parse_qs(target.query)["next"]
+        assert (303, "", "", "/sign-in") == (answer.status_code, target.scheme, target.netloc, target.path)
+        assert [path + "?a=1&b=2"] == back
+    for path in ("/sign-in", "/join", "/privacy"):
+        answer = client.get(path, headers=HTML)
+        assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
 
 
-@pytest.mark.parametrize("path", ["/", "/interests/new", "/interests/abc", "/interests/abc/edit", "/account", "/admin"])
-def test_nobody_is_sent_to_sign_in(site: SiteUnderTest, path: str) -> None:
-    """Whoever is not signed in goes to the sign-in page, and would come back to where they wanted to be."""
-    answer = site.client().get(path + "?a=1&b=2", headers=HTML, follow_redirects=False)
-    assert 303 == answer.status_code
-    target = urlsplit(answer.headers["location"])
-    assert ("", "", "/sign-in", [path + "?a=1&b=2"]) == (
-        target.scheme,
-        target.netloc,
-        target.path,
-        parse_qs(target.query)["next"],
-    )
-
-
-@pytest.mark.parametrize("path", ["/sign-in", "/join", "/privacy"])
-def test_pages_for_everybody(site: SiteUnderTest, path: str) -> None:
-    """Three pages need nobody to be signed in."""
-    answer = site.client().get(path, headers=HTML)
-    assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    ["//evil.test/", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/%0d%0aX: y", "/sign-in", "evil", ""],
-)
-def test_signing_in_leads_nowhere_else(site: SiteUnderTest, wanted: str) -> None:
-    """Where one goes after signing in is a path of this site, or the start."""
-    client = site.sign_up("ada")
-    answer = client.get(
-        "/sign-in", params={"next": wanted.replace("%0d%0a", "\r\n")}, headers=HTML, follow_redirects=False
-    )
-    assert (303, "/") == (answer.status_code, answer.headers["location"])
-    shown = site.client().get("/sign-in", params={"next": wanted}, headers=HTML).text
-    if not wanted.startswith("/%"):
-        assert 'data-next="/"' in shown
-
-
-def test_who_is_signed_in_skips_the_sign_in_page(site: SiteUnderTest) -> None:
-    """The sign-in page leads on to where one wanted to go."""
-    answer = site.sign_up("ada").get("/sign-in?next=/account", headers=HTML, follow_redirects=False)
+def test_signing_in_leads_nowhere_else(site: SiteUnderTest) -> None:
+    """Where one goes after signing in is a path of this site, or the start; who is signed in goes there at once."""
+    client, nobody = site.sign_up("ada"), site.client()
+    for wanted in (
+        "//evil.test/", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\r\nX: y", "/sign-in", "evil", "",
+    ):  # fmt: skip
+        answer = client.get("/sign-in", params={"next": wanted}, headers=HTML, follow_redirects=False)
+        assert (303, "/") == (answer.status_code, answer.headers["location"]), wanted
+        assert 'data-next="/"' in nobody.get("/sign-in", params={"next": wanted}, headers=HTML).text
+    answer = client.get("/sign-in?next=/account", headers=HTML, follow_redirects=False)
     assert (303, "/account") == (answer.status_code, answer.headers["location"])
 
 
@@ -129,29 +106,26 @@ def test_colours_come_with_the_page(site: SiteUnderTest) -> None:
     assert '<html lang="en" data-theme="dark">' in client.get("/", headers=HTML).text
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
+def test_static_files(site: SiteUnderTest) -> None:
+    """Files have their type and a tag, are packed for who takes that, and not sent again to who has them."""
+    client = site.client()
+    for name, kind in (
         ("site.css", "text/css; charset=utf-8"),
         ("api.js", "text/javascript; charset=utf-8"),
         ("favicon.svg", "image/svg+xml"),
         ("plotly.min.js", "text/javascript; charset=utf-8"),
-    ],
-)
-def test_static_files(site: SiteUnderTest, name: str, kind: str) -> None:
-    """Files have their type and a tag, are packed for who takes that, and not sent again to who has them."""
-    client = site.client()
-    answer = client.get(f"/static/{name}", headers={"Accept-Encoding": "identity"})
-    assert (200, kind, "no-cache") == (
-        answer.status_code,
-        answer.headers["content-type"],
-        answer.headers["cache-control"],
-    )
-    packed = client.get(f"/static/{name}", headers={"Accept-Encoding": "gzip"})
-    assert answer.content == packed.content
-    assert ("gzip" if len(answer.content) > 1000 else None) == packed.headers.get("content-encoding")
-    again = client.get(f"/static/{name}", headers={"If-None-Match": answer.headers["etag"]})
-    assert (304, b"") == (again.status_code, again.content)
+    ):
+        answer = client.get(f"/static/{name}", headers={"Accept-Encoding": "identity"})
+        assert (200, kind, "no-cache") == (
+            answer.status_code,
+            answer.headers["content-type"],
+            answer.headers["cache-control"],
+        )
+        packed = client.get(f"/static/{name}", headers={"Accept-Encoding": "gzip"})
+        assert answer.content == packed.content
+        assert ("gzip" if len(answer.content) > 1000 else None) == packed.headers.get("content-encoding")
+        again = client.get(f"/static/{name}", headers={"If-None-Match": answer.headers["etag"]})
+        assert (304, b"") == (again.status_code, again.content)
 
 
 def test_files_of_a_build_are_kept(site: SiteUnderTest) -> None:
@@ -162,12 +136,11 @@ def test_files_of_a_build_are_kept(site: SiteUnderTest) -> None:
     assert "no-cache" == client.get("/static/000000000000/site.css").headers["cache-control"]
 
 
-@pytest.mark.parametrize(
-    "name", ["../pages.py", "..%2fpages.py", "%2e%2e/templates/base.html", "base.html", "", "no.css", "%00"]
-)
-def test_other_files_are_not_served(site: SiteUnderTest, name: str) -> None:
+def test_other_files_are_not_served(site: SiteUnderTest) -> None:
     """Only files on the list are served, whatever path is asked for."""
-    assert site.client().get(f"/static/{name}").status_code in (404, 422)
+    client = site.client()
+    for name in ("../pages.py", "..%2fpages.py", "%2e%2e/templates/base.html", "base.html", "", "no.css", "%00"):
+        assert client.get(f"/static/{name}").status_code in (404, 422), name
 
 
 def test_everything_that_pages_link_to_exists(site: SiteUnderTest) -> None:
@@ -198,9 +171,7 @@ def test_nothing_that_the_policy_refuses() -> None:
 
 def test_packed_once() -> None:
     """A packed file is the file."""
-    from lycosa.server.assets import Assets
-
-    asset = Assets().get("site.css")
+    asset = assets().get("site.css")
     assert asset is not None
     assert asset.content == gzip.decompress(asset.packed)
     assert asset.packed is asset.packed

@@ -84,21 +84,21 @@ def test_an_admin_deletes_an_account(site: SiteUnderTest) -> None:
     assert 404 == ada.patch(path, json={"role": "reader"}).status_code
 
 
-def test_names_to_share_with(small: SiteUnderTest) -> None:
+def test_names_to_share_with(site: SiteUnderTest) -> None:
     """Everyone who is signed in may ask by a beginning; too short a one is refused."""
-    small.sign_up("Adele")
-    reader = small.sign_up("rita", "reader")
+    site.sign_up("Adele")
+    reader = site.sign_up("rita", "reader")
     ask = [reader.get(f"{API}/people/names", params={"begins": begins}) for begins in ("AD", "_d", "a")]
     assert [(200, ["Adele"]), (200, []), (422, None)] == [
         (answer.status_code, answer.json() if answer.is_success else None) for answer in ask
     ]
-    assert 403 == small.client().get(f"{API}/people/names?begins=ad").status_code
+    assert 403 == site.client().get(f"{API}/people/names?begins=ad").status_code
 
 
-def test_changes_that_make_no_sense(small: SiteUnderTest) -> None:
+def test_changes_that_make_no_sense(site: SiteUnderTest) -> None:
     """422, and nothing has changed."""
-    ada = small.sign_up("ada", "admin")
-    me = f"{API}/people/{small.id_of(ada)}"
+    ada = site.sign_up("ada", "admin")
+    me = f"{API}/people/{site.id_of(ada)}"
     wrong: list[object] = [{"role": "king"}, {"disabled": "yes"}, {"name": "x"}, [], None]
     assert [422] * 5 == [ada.patch(me, json=given).status_code for given in wrong]
     assert [("ada", "admin", False)] == [

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +11,18 @@ from lycosa.core.types import Links, Visit
 from lycosa.server import shown
 from lycosa.server.shelves import Shelves
 from revisited_crawl import DAY, EPOCH, html
-from site_maker import API
+from site_maker import API, SiteUnderTest
 
 HOME = "http://reef.test/"
 CORAL, SPONGE, TRAIN, COPY = (HOME + name for name in ("coral", "sponge", "train", "copy"))
 
 
 @pytest.fixture
-def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+def world(site: SiteUnderTest) -> CrawlOnSite:
     """A crawl with two finds, a page that is none, one that repeats another; the first has changed since."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     with_pages(made)
-    yield made
-    made.site.close()
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
-    """The same, on SQLite only: what has nothing to do with the database."""
-    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
-    with_pages(made)
-    yield made
-    made.site.close()
+    return made
 
 
 def with_pages(made: CrawlOnSite) -> None:
@@ -85,22 +74,22 @@ def test_a_page_is_told_with_all_that_is_known(world: CrawlOnSite) -> None:
     assert "seed" == by_url[CORAL]["why"]["kind"]
 
 
-def test_orders_and_filters(plain: CrawlOnSite) -> None:
+def test_orders_and_filters(world: CrawlOnSite) -> None:
     """Each order and each filter does what it says; pages that repeat others are left out."""
-    assert ["coral", "sponge"] == urls(plain)
-    assert ["sponge", "coral"] == urls(plain, order="frequency")
-    assert ["coral", "sponge"] == urls(plain, order="date")
-    assert {"coral", "sponge"} == set(urls(plain, order="novelty"))
-    assert ["train"] == urls(plain, found=False)
-    assert ["sponge"] == urls(plain, language="de")
-    assert [] == urls(plain, host="other.test")
-    assert ["coral", "sponge"] == urls(plain, host="test")
-    assert ["coral"] == urls(plain, changed=True)
-    assert ["coral"] == urls(plain, since="2026-01-03")
-    assert ["sponge"] == urls(plain, until="2026-01-02")
-    assert ["sponge"] == urls(plain, offset=1)
-    assert ["coral"] == urls(plain, limit=1)
-    assert [] == urls(plain, offset=1_000_000)
+    assert ["coral", "sponge"] == urls(world)
+    assert ["sponge", "coral"] == urls(world, order="frequency")
+    assert ["coral", "sponge"] == urls(world, order="date")
+    assert {"coral", "sponge"} == set(urls(world, order="novelty"))
+    assert ["train"] == urls(world, found=False)
+    assert ["sponge"] == urls(world, language="de")
+    assert [] == urls(world, host="other.test")
+    assert ["coral", "sponge"] == urls(world, host="test")
+    assert ["coral"] == urls(world, changed=True)
+    assert ["coral"] == urls(world, since="2026-01-03")
+    assert ["sponge"] == urls(world, until="2026-01-02")
+    assert ["sponge"] == urls(world, offset=1)
+    assert ["coral"] == urls(world, limit=1)
+    assert [] == urls(world, offset=1_000_000)
 
 
 def test_labels_filter_and_decide(world: CrawlOnSite) -> None:
@@ -132,75 +121,74 @@ def test_opening_is_not_remembered_for_who_does_not_want_it(world: CrawlOnSite) 
     assert [] == world.site.database.rows("SELECT url FROM opened")
 
 
-def test_what_was_not_fetched_can_not_be_opened(plain: CrawlOnSite) -> None:
+def test_what_was_not_fetched_can_not_be_opened(world: CrawlOnSite) -> None:
     """Neither pages that the crawl does not have nor what is no address is kept."""
     for url in ("http://reef.test/unknown", "\ud800", "a\0b", "", "x" * 5_000, "mailto:a@b"):
-        answer = plain.client.post(f"{API}/crawls/{plain.crawl}/opened", content=json.dumps({"url": url}))
+        answer = world.client.post(f"{API}/crawls/{world.crawl}/opened", content=json.dumps({"url": url}))
         assert answer.status_code in (404, 422), answer.text
-    assert [] == plain.site.database.rows("SELECT url FROM opened")
+    assert [] == world.site.database.rows("SELECT url FROM opened")
 
 
-def test_one_page_with_its_history(plain: CrawlOnSite) -> None:
+def test_one_page_with_its_history(world: CrawlOnSite) -> None:
     """Versions, links with how they fared, and the words that it has most."""
-    page = plain.get("page", url=CORAL)
+    page = world.get("page", url=CORAL)
     assert [("new", ""), ("changed", "text")] == [(one["what"], one["kind"]) for one in page["versions"]]
     assert page["versions"][1]["seq"] == page["seq"]
     assert [] == page["links"]  # those of the version that stands
     assert {"coral", "polyp"} <= {term["term"] for term in page["terms"]}
     assert 3 == {term["term"]: term["count"] for term in page["terms"]}["coral"]
-    plain.label(CORAL, False)
-    assert "no" == plain.get("page", url=CORAL)["label"]
-    assert 404 == plain.status("page", url=HOME + "nothing")
+    world.label(CORAL, False)
+    assert "no" == world.get("page", url=CORAL)["label"]
+    assert 404 == world.status("page", url=HOME + "nothing")
 
 
-def test_links_of_a_page(plain: CrawlOnSite) -> None:
+def test_links_of_a_page(world: CrawlOnSite) -> None:
     """The first links of a page, each with its state."""
-    crawl = plain.record_again()
+    crawl = world.record_again()
     crawl.page(HOME + "hub", html("Hub", "coral"), 5.0, links=[CORAL, HOME + "later"])
     crawl.close()
-    states = {link["url"]: link["state"] for link in plain.get("page", url=HOME + "hub")["links"]}
+    states = {link["url"]: link["state"] for link in world.get("page", url=HOME + "hub")["links"]}
     assert {CORAL: "fetched", HOME + "later": "not fetched"} == states
 
 
-def test_the_reader_shows_each_version(plain: CrawlOnSite) -> None:
+def test_the_reader_shows_each_version(world: CrawlOnSite) -> None:
     """The archived copy, as it is or was, in a document that can do nothing."""
-    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL})
+    answer = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL})
     assert 200 == answer.status_code
     assert "<strong>bleach</strong>" in answer.text
     assert "sandbox" in answer.headers["content-security-policy"]
     assert "allow-scripts" not in answer.headers["content-security-policy"]
     assert "x-frame-options" not in answer.headers
     assert ("nosniff", "no-referrer") == (answer.headers["x-content-type-options"], answer.headers["referrer-policy"])
-    old, new = plain.get("page", url=CORAL)["versions"]
-    text = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL, "version": old["seq"]}).text
+    old, new = world.get("page", url=CORAL)["versions"]
+    text = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL, "version": old["seq"]}).text
     assert "coral polyps build reefs" in text
     assert "bleach" not in text
-    assert 404 == plain.status("reader", url=CORAL, version=10_000)
-    assert 404 == plain.status("reader", url=SPONGE, version=new["seq"])
-    assert 404 == plain.status("reader", url=HOME + "nothing")
+    assert 404 == world.status("reader", url=CORAL, version=10_000)
+    assert 404 == world.status("reader", url=SPONGE, version=new["seq"])
+    assert 404 == world.status("reader", url=HOME + "nothing")
 
 
-def test_the_reader_without_an_archive(plain: CrawlOnSite) -> None:
+def test_the_reader_without_an_archive(world: CrawlOnSite) -> None:
     """A page whose bytes are lost can still be asked for."""
-    for file in (plain.directory / "archive").iterdir():
+    for file in (world.directory / "archive").iterdir():
         file.unlink()
-    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/reader", params={"url": CORAL})
+    answer = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL})
     assert (200, True) == (answer.status_code, "Nothing readable is archived" in answer.text)
-    assert ["", ""] == [page["excerpt"] for page in plain.get("pages")["pages"]]
+    assert ["", ""] == [page["excerpt"] for page in world.get("pages")["pages"]]
 
 
-def test_a_crawl_that_has_not_begun(database_address: str, tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
     """Nothing is there, and that is no error."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     told = made.get("pages", order="novelty")
     assert {"total": 0, "threshold": 0.0, "taught": False, "pages": []}.items() <= told.items()
     assert "0 of 0 pages relevant" == told["estimate"]["text"]
     assert 404 == made.status("page", url=CORAL)
     assert 404 == made.status("reader", url=CORAL)
-    made.site.close()
 
 
-def test_nonsense_is_explained(plain: CrawlOnSite) -> None:
+def test_nonsense_is_explained(world: CrawlOnSite) -> None:
     """What can't be asked for is a 422 that says so."""
     asked: list[tuple[dict[str, Any], str]] = [
         ({"since": "yesterday"}, "day"),
@@ -214,19 +202,19 @@ def test_nonsense_is_explained(plain: CrawlOnSite) -> None:
         ({"labelled": "maybe"}, "labelled"),
     ]
     for given, told in asked:
-        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/pages", params=given)
+        answer = world.client.get(f"{API}/crawls/{world.crawl}/pages", params=given)
         assert (422, True) == (answer.status_code, told in answer.text), (given, answer.text)
         assert "--" not in answer.text  # people here have no command line
 
 
-def test_excerpts_that_take_too_long_come_later(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excerpts_that_take_too_long_come_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer does not wait for all excerpts; what was read is kept."""
     monkeypatch.setattr(shown, "PATIENCE", -1.0)
-    assert [None, None] == [page["excerpt"] for page in plain.get("pages")["pages"]]
+    assert [None, None] == [page["excerpt"] for page in world.get("pages")["pages"]]
     monkeypatch.setattr(shown, "PATIENCE", 60.0)
-    first = [page["excerpt"] for page in plain.get("pages")["pages"]]
+    first = [page["excerpt"] for page in world.get("pages")["pages"]]
     monkeypatch.setattr(shown, "PATIENCE", -1.0)
-    assert first == [page["excerpt"] for page in plain.get("pages")["pages"]]
+    assert first == [page["excerpt"] for page in world.get("pages")["pages"]]
     assert all(first)
 
 
@@ -242,20 +230,20 @@ def test_shelves_make_room(tmp_path: Path) -> None:
     assert 2 == len(many)
 
 
-def test_hostile_text_reaches_the_api_as_text(plain: CrawlOnSite) -> None:
+def test_hostile_text_reaches_the_api_as_text(world: CrawlOnSite) -> None:
     """Titles and anchors with control characters or halves of characters are told without them."""
-    crawl = plain.record_again()
+    crawl = world.record_again()
     links = Links.to(HOME + "hub", anchors=["\ud800 <script>"])
     crawl.log.append(Visit(HOME + "odd", "page", "ok", 9, started=EPOCH, links=links))
     crawl.page(HOME + "hub", html("Hub", "coral"), 7.0, title="\udfff<b>\x00", language="e\ud800")
     crawl.close()
-    page = plain.get("page", url=HOME + "hub")
+    page = world.get("page", url=HOME + "hub")
     assert ("<b>", "e", "<script>") == (page["title"], page["language"], page["why"]["anchor"])
 
 
-def test_options_that_somebody_spoilt(plain: CrawlOnSite) -> None:
+def test_options_that_somebody_spoilt(world: CrawlOnSite) -> None:
     """A crawl whose options can't be read is not shown as one without pages."""
-    (plain.directory / "crawl.toml").write_text("[[[")
+    (world.directory / "crawl.toml").write_text("[[[")
     for path in ("pages", f"page?url={CORAL}", f"reader?url={CORAL}"):
-        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/{path}")
+        answer = world.client.get(f"{API}/crawls/{world.crawl}/{path}")
         assert (503, True) == (answer.status_code, "tell who runs this server" in answer.text)

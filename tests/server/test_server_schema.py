@@ -21,9 +21,7 @@ LEFT_OUT = {
     "DELETE /api/v1/me/sessions/{session}",
 }
 
-EXAMPLES = 10
-
-PARTS = 4
+EXAMPLES = 4
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +32,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made.site.close()
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_no_operation_fails(world: World, part: int) -> None:
+def test_no_operation_fails(world: World) -> None:
     """The owner, with what is hers in the path half of the time, is answered below 500 by every operation."""
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", world.site.app)
     found = sorted((one.ok() for one in schema.get_all_operations()), key=lambda one: one.label)
     assert len(found) > 60
-    for operation in found[part::PARTS]:
+    for operation in found:
         if f"{operation.method.upper()} {operation.path}" not in LEFT_OUT:
             _try(world, operation)
 

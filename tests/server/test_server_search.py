@@ -1,35 +1,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.server.api import search as module
 from revisited_crawl import EPOCH, html
-from site_maker import API
+from site_maker import API, SiteUnderTest
 
 HOME = "http://reef.test/"
 
 
 @pytest.fixture
-def world(database_address: str, tmp_path: Path) -> Iterator[CrawlOnSite]:
+def world(site: SiteUnderTest) -> CrawlOnSite:
     """Three pages on coral, one of them in German, one changed."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     fill(made)
-    yield made
-    made.site.close()
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[CrawlOnSite]:
-    """The same, on SQLite only."""
-    made = crawl_on_site(str(tmp_path / "people.sqlite"), tmp_path)
-    fill(made)
-    yield made
-    made.site.close()
+    return made
 
 
 def fill(made: CrawlOnSite) -> None:
@@ -60,41 +48,40 @@ def test_a_hit_is_told_with_its_passage(world: CrawlOnSite) -> None:
     assert "yes" == world.get("search", q="riffe")["hits"][0]["label"]
 
 
-def test_filters(plain: CrawlOnSite) -> None:
+def test_filters(world: CrawlOnSite) -> None:
     """By host, language, day, change and label; and further down the list."""
-    everything = names(plain)
+    everything = names(world)
     assert {"a", "b", "c"} == set(everything)
-    assert ["c"] == names(plain, host="other.test")
-    assert ["b"] == names(plain, language="de")
-    assert ["c"] == names(plain, since="2026-01-03", until="2026-01-03")
-    assert ["a"] == names(plain, changed=True)
-    assert everything[1:] == names(plain, offset=1)
-    assert everything[:1] == names(plain, limit=1)
-    assert [2, 3] == [hit["rank"] for hit in plain.get("search", q="coral", offset=1)["hits"]]
-    plain.label(HOME + "a", False)
-    plain.label(HOME + "b", True)
-    assert [["b"], ["a"], ["c"]] == [names(plain, labelled=word) for word in ("yes", "no", "none")]
-    assert {"a", "b"} == set(names(plain, labelled="any"))
-    assert 2 == plain.get("search", q="coral", labelled="any", limit=1)["total"]
+    assert ["c"] == names(world, host="other.test")
+    assert ["b"] == names(world, language="de")
+    assert ["c"] == names(world, since="2026-01-03", until="2026-01-03")
+    assert ["a"] == names(world, changed=True)
+    assert everything[1:] == names(world, offset=1)
+    assert everything[:1] == names(world, limit=1)
+    assert [2, 3] == [hit["rank"] for hit in world.get("search", q="coral", offset=1)["hits"]]
+    world.label(HOME + "a", False)
+    world.label(HOME + "b", True)
+    assert [["b"], ["a"], ["c"]] == [names(world, labelled=word) for word in ("yes", "no", "none")]
+    assert {"a", "b"} == set(names(world, labelled="any"))
+    assert 2 == world.get("search", q="coral", labelled="any", limit=1)["total"]
 
 
-def test_what_comes_in_meanwhile_is_found(plain: CrawlOnSite) -> None:
+def test_what_comes_in_meanwhile_is_found(world: CrawlOnSite) -> None:
     """A search sees pages that were fetched after the one before."""
-    assert [] == names(plain, q="anemone")
-    crawl = plain.record_again()
+    assert [] == names(world, q="anemone")
+    crawl = world.record_again()
     crawl.page(HOME + "d", html("Anemones", "an anemone"), 4.0)
     crawl.close()
-    assert ["d"] == names(plain, q="anemone")
+    assert ["d"] == names(world, q="anemone")
 
 
-def test_a_crawl_that_has_not_begun(database_address: str, tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
     """There is nothing to search, and that is no error."""
-    made = crawl_on_site(database_address, tmp_path)
+    made = crawl_on_site(site)
     assert {"total": 0, "loosened": False, "pages": 0, "hits": []} == made.get("search", q="coral")
-    made.site.close()
 
 
-def test_a_large_index_is_made_beside_the_request(plain: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_index_is_made_beside_the_request(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who asks too early is told to come again; the index is made once, and then it is there."""
     begin, made = threading.Event(), []
     index = module._index
@@ -108,23 +95,23 @@ def test_a_large_index_is_made_beside_the_request(plain: CrawlOnSite, monkeypatc
     monkeypatch.setattr(module, "PATIENCE", 0.01)
     monkeypatch.setattr(module, "_index", slow)
     for _ in range(2):
-        answer = plain.client.get(f"{API}/crawls/{plain.crawl}/search", params={"q": "coral"})
+        answer = world.client.get(f"{API}/crawls/{world.crawl}/search", params={"q": "coral"})
         assert (503, "3") == (answer.status_code, answer.headers["retry-after"])
     begin.set()
     monkeypatch.setattr(module, "PATIENCE", 30.0)
-    assert {"a", "b", "c"} == set(names(plain))
+    assert {"a", "b", "c"} == set(names(world))
     assert [1] == made
 
 
-def test_nothing_to_search_for(plain: CrawlOnSite) -> None:
+def test_nothing_to_search_for(world: CrawlOnSite) -> None:
     """What asks for no word is a 422."""
     for q in ("", " ", "-only", "a\0b", "\x1b", '"', "*"):
-        assert 422 == plain.status("search", q=q), q
+        assert 422 == world.status("search", q=q), q
 
 
-def test_a_damaged_log_is_told(plain: CrawlOnSite) -> None:
+def test_a_damaged_log_is_told(world: CrawlOnSite) -> None:
     """A directory that can't be read is an answer of its own, and no bug."""
-    (plain.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
-    answer = plain.client.get(f"{API}/crawls/{plain.crawl}/search", params={"q": "coral"})
+    (world.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
+    answer = world.client.get(f"{API}/crawls/{world.crawl}/search", params={"q": "coral"})
     assert (503, True) == (answer.status_code, "can't be read" in answer.text)
-    assert 503 == plain.status("pages")
+    assert 503 == world.status("pages")

@@ -47,27 +47,24 @@ def test_a_broken_crawl_does_not_tell_where_it_lies(world: World, capsys: Any) -
     assert str(place) in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
-        (StoreError("SECRET/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
-        (InputError("SECRET/crawls/1 is no crawl"), 422),
-    ],
-)
-def test_what_the_database_says_of_itself_is_for_the_log(
-    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
-) -> None:
+def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody who asks learns hosts, users or paths from a failure."""
-    told = str(error).replace("SECRET", str(world.site.settings.data))
+    data = str(world.site.settings.data)
+    raised: list[Exception] = []
 
     def fails(*_: Any, **__: Any) -> Any:
-        raise type(error)(told)
+        raise raised[-1]
 
     monkeypatch.setattr("lycosa.people.accounts.names", fails)
-    answer = world.alice.get(f"{API}/people/names", params={"begins": "al"})
-    leaked = [word for word in (str(world.site.settings.data), "db.internal", "secret") if word in answer.text]
-    assert (status, []) == (answer.status_code, leaked)
+    for error, status in (
+        (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
+        (StoreError(f"{data}/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
+        (InputError(f"{data}/crawls/1 is no crawl"), 422),
+    ):
+        raised.append(error)
+        answer = world.alice.get(f"{API}/people/names", params={"begins": "al"})
+        leaked = [word for word in (data, "db.internal", "secret") if word in answer.text]
+        assert (status, []) == (answer.status_code, leaked)
 
 
 def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

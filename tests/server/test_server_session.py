@@ -53,21 +53,21 @@ def test_a_copy_of_the_cookie_is_worthless_after_signing_out(site: SiteUnderTest
     assert 403 == thief.get(f"{API}/me").status_code
 
 
-def test_wrong_passwords_and_unknown_names_get_the_same_answer(small: SiteUnderTest) -> None:
+def test_wrong_passwords_and_unknown_names_get_the_same_answer(site: SiteUnderTest) -> None:
     """Nobody learns who has an account."""
-    small.sign_up("ada")
+    site.sign_up("ada")
     answers = [
-        small.client().post(f"{API}/session", json={"name": name, "password": "wrong password"})
+        site.client().post(f"{API}/session", json={"name": name, "password": "wrong password"})
         for name in ("ada", "eve")
     ]
     assert [401, 401] == [answer.status_code for answer in answers]
     assert answers[0].json() == answers[1].json()
 
 
-def test_the_cookie_is_for_http_only_and_this_site_only(small: SiteUnderTest, tmp_path: Path) -> None:
+def test_the_cookie_is_for_http_only_and_this_site_only(site: SiteUnderTest, tmp_path: Path) -> None:
     """With https also for https only, under a name that other hosts cannot set."""
-    small.sign_up("ada")
-    plain = small.client().post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
+    site.sign_up("ada")
+    plain = site.client().post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
     name, _, attributes = plain.partition("=")
     assert ("lycosa", ["Path=/", "Max-Age=7776000", "HttpOnly", "SameSite=Lax"]) == (name, attributes.split("; ")[1:])
     secure = make_site(tmp_path / "other.sqlite", tmp_path, url="https://lycosa.example")
@@ -78,16 +78,16 @@ def test_the_cookie_is_for_http_only_and_this_site_only(small: SiteUnderTest, tm
     assert (True, "Secure") == (again.startswith("__Host-lycosa="), again.split("; ")[-1])
 
 
-def test_a_session_cannot_be_fixed_beforehand(small: SiteUnderTest) -> None:
+def test_a_session_cannot_be_fixed_beforehand(site: SiteUnderTest) -> None:
     """Whatever cookie a browser comes with, signing in gives another; the value it had is worthless."""
-    small.sign_up("ada")
-    mallory = small.sign_up("mallory")
+    site.sign_up("ada")
+    mallory = site.sign_up("mallory")
     planted = cookie(mallory)
     for value in (planted, "chosen", "x" * 43 + "." + "y" * 43):
-        victim = small.client(cookies={"lycosa": value})
+        victim = site.client(cookies={"lycosa": value})
         answer = victim.post(f"{API}/session", json={"name": "ada", "password": PASSWORD})
         given = answer.headers["set-cookie"].split(";")[0].removeprefix("lycosa=")
-        with_old = small.client(cookies={"lycosa": value}).get(f"{API}/me").status_code
+        with_old = site.client(cookies={"lycosa": value}).get(f"{API}/me").status_code
         assert (200, True, 403) == (answer.status_code, given.split(".")[0] != value.split(".")[0], with_old)
 
 
@@ -105,32 +105,32 @@ def test_the_cookie_is_renewed_each_hour_and_pages_that_are_open_go_on(site: Sit
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_a_refused_request_may_renew_the_cookie_too(small: SiteUnderTest) -> None:
+def test_a_refused_request_may_renew_the_cookie_too(site: SiteUnderTest) -> None:
     """Else a mistake at the wrong moment would sign someone out."""
-    ada = small.sign_up("ada")
-    small.clock.now += 3600
+    ada = site.sign_up("ada")
+    site.clock.now += 3600
     assert 403 == ada.patch(f"{API}/me", json={"preferences": {}}, headers={"X-CSRF-Token": "wrong"}).status_code
-    small.clock.now += 61
+    site.clock.now += 61
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_an_answer_that_has_begun_does_not_turn_the_cookie(small: SiteUnderTest) -> None:
+def test_an_answer_that_has_begun_does_not_turn_the_cookie(site: SiteUnderTest) -> None:
     """The browser could not be told the new value, and would be signed out a minute later."""
 
     def stream(request: Request) -> StreamingResponse:
         def parts() -> Iterator[bytes]:
             yield b"one"
-            small.clock.now += 3600
-            yield identify(request, small.app.state.site).name.encode()
+            site.clock.now += 3600
+            yield identify(request, site.app.state.site).name.encode()
 
         return StreamingResponse(parts())
 
-    small.app.add_api_route("/stream", stream)
-    small.app.router.routes.insert(0, small.app.router.routes.pop())
-    ada = small.sign_up("ada")
+    site.app.add_api_route("/stream", stream)
+    site.app.router.routes.insert(0, site.app.router.routes.pop())
+    ada = site.sign_up("ada")
     old = cookie(ada)
     assert ("oneada", old) == (ada.get("/stream").text, cookie(ada))
-    small.clock.now += 61
+    site.clock.now += 61
     assert (200, False) == (ada.get(f"{API}/me").status_code, cookie(ada) == old)
 
 
@@ -156,16 +156,16 @@ def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTes
     assert not still_there(inside, both[1])
 
 
-def test_a_session_expires(small: SiteUnderTest) -> None:
+def test_a_session_expires(site: SiteUnderTest) -> None:
     """After 14 days without a request."""
-    ada = small.sign_up("ada")
-    small.clock.now += 14 * 86400
+    ada = site.sign_up("ada")
+    site.clock.now += 14 * 86400
     assert 403 == ada.get(f"{API}/me").status_code
 
 
-def test_changes_in_a_session_need_its_csrf_token(small: SiteUnderTest) -> None:
+def test_changes_in_a_session_need_its_csrf_token(site: SiteUnderTest) -> None:
     """None, a wrong one, another session's, a token's place in the query: 403, and nothing is changed."""
-    ada, bob = small.sign_up("ada"), small.sign_up("bob")
+    ada, bob = site.sign_up("ada"), site.sign_up("bob")
     right = ada.headers.pop("X-CSRF-Token")
     body = {"preferences": {"theme": "dark"}}
     given: list[dict[str, str]] = [
@@ -180,9 +180,9 @@ def test_changes_in_a_session_need_its_csrf_token(small: SiteUnderTest) -> None:
     assert 200 == ada.patch(f"{API}/me", json=body, headers={"X-CSRF-Token": right}).status_code
 
 
-def test_a_csrf_token_of_a_session_before_is_worthless(small: SiteUnderTest) -> None:
+def test_a_csrf_token_of_a_session_before_is_worthless(site: SiteUnderTest) -> None:
     """Signing in again makes another."""
-    ada = small.sign_up("ada")
+    ada = site.sign_up("ada")
     old = ada.headers["X-CSRF-Token"]
     again = ada.post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).json()["csrf"]
     assert (False, 403) == (old == again, ada.delete(f"{API}/session").status_code)
@@ -199,9 +199,9 @@ def test_failures_are_limited_for_a_name_from_an_address(site: SiteUnderTest) ->
     assert 200 == sign_in(client, "ada")
 
 
-def test_guesses_of_invitations_codes_are_limited(small: SiteUnderTest) -> None:
+def test_guesses_of_invitations_codes_are_limited(site: SiteUnderTest) -> None:
     """Twenty from one address, whichever of the two routes is asked; a good code does not count."""
-    client = small.client()
+    client = site.client()
     for number in range(20):
         if number % 2:
             answer = client.get(f"{API}/invitations/check", params={"code": str(number)})
@@ -261,7 +261,7 @@ def test_what_is_no_text_is_refused_and_not_an_error(site: SiteUnderTest) -> Non
     assert 404 == client.get(f"{API}/invitations/check?code=%ED%A0%80").status_code
 
 
-def test_what_was_sent_is_not_repeated_in_an_error(small: SiteUnderTest) -> None:
+def test_what_was_sent_is_not_repeated_in_an_error(site: SiteUnderTest) -> None:
     """It may be a password."""
-    answer = small.client().post(f"{API}/session", json={"name": "ada", "password": ["my password"]})
+    answer = site.client().post(f"{API}/session", json={"name": "ada", "password": ["my password"]})
     assert (422, False) == (answer.status_code, "my password" in answer.text)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from site_maker import API, make_site
+from site_maker import API, SiteUnderTest
 
 REEFS = {"name": "Reefs", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 
 
-def test_sharing_to_read_and_to_edit(database_address: str, tmp_path: Path) -> None:
+def test_sharing_to_read_and_to_edit(site: SiteUnderTest) -> None:
     """Read shows it, edit lets it be changed, and neither lets it be deleted or shared on."""
-    site = make_site(database_address, tmp_path)
     ada, bob, eve = site.sign_up("Ada"), site.sign_up("Bob"), site.sign_up("Eve")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     assert 404 == bob.get(place).status_code
@@ -35,12 +30,10 @@ def test_sharing_to_read_and_to_edit(database_address: str, tmp_path: Path) -> N
     assert [403, 403, 403, 403, 404] == [answer.status_code for answer in refused]
     notices = bob.get(f"{API}/me/notices").json()
     assert (1, "shared") == (notices["unread"], notices["notices"][0]["kind"])
-    site.close()
 
 
-def test_a_share_ends_by_either(database_address: str, tmp_path: Path) -> None:
+def test_a_share_ends_by_either(site: SiteUnderTest) -> None:
     """The owner takes it back, or the person leaves: then it is not there for them, and both are in the audit log."""
-    site = make_site(database_address, tmp_path)
     ada, bob, rita = site.sign_up("Ada"), site.sign_up("Bob"), site.sign_up("Rita", "reader")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     for name in ("Bob", "Rita"):
@@ -56,14 +49,11 @@ def test_a_share_ends_by_either(database_address: str, tmp_path: Path) -> None:
     assert [] == ada.get(f"{place}/shares").json()
     actions = [row["action"] for row in site.database.rows("SELECT action FROM audit WHERE action LIKE 'interest%'")]
     assert ["interest left", "interest shared", "interest shared", "interest unshared"] == sorted(actions)
-    site.close()
 
 
-@pytest.mark.parametrize("name", ["Nemo", "Ada", "\x00", " "])
-def test_whom_it_cannot_be_shared_with(tmp_path: Path, name: str) -> None:
+def test_whom_it_cannot_be_shared_with(site: SiteUnderTest) -> None:
     """Nobody and oneself are refused."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
-    assert 422 == ada.put(f"{place}/shares", json={"name": name, "mode": "read"}).status_code
-    site.close()
+    for name in ("Nemo", "Ada", "\x00", " "):
+        assert 422 == ada.put(f"{place}/shares", json={"name": name, "mode": "read"}).status_code, name

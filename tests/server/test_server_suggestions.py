@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from site_maker import API, SiteUnderTest, make_site
+from site_maker import API, SiteUnderTest
 from taught_crawl import crawled, make_interest, reefs_and_trains
 
 REEF = "http://reefs.example/reef{}"
@@ -34,9 +33,8 @@ def say(client: Any, interest: str, kind: str, value: str, answer: str) -> int:
     return int(client.post(f"{API}/interests/{interest}/suggestions", json=body).status_code)
 
 
-def test_seeds_and_words_with_reasons(database_address: str, tmp_path: Path) -> None:
+def test_seeds_and_words_with_reasons(site: SiteUnderTest) -> None:
     """The page that lists the liked ones, their host, and the words they share are suggested, with the numbers."""
-    site = make_site(database_address, tmp_path)
     ada = site.sign_up("Ada")
     told = suggested(ada, liked(site, ada))
     why = {idea["url"]: idea["why"] for idea in told["seeds"]}
@@ -49,12 +47,10 @@ def test_seeds_and_words_with_reasons(database_address: str, tmp_path: Path) -> 
     )
     assert "http://start.example/" not in why
     assert told["allowed"]
-    site.close()
 
 
-def test_words_are_shown_as_written(tmp_path: Path) -> None:
+def test_words_are_shown_as_written(site: SiteUnderTest) -> None:
     """A word is suggested as it stands on the pages, not as its stem; and none that the interest has already."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     pages = reefs_and_trains()
     for n in range(4):  # titles are the ends of addresses: nothing is archived in this web
@@ -71,12 +67,10 @@ def test_words_are_shown_as_written(tmp_path: Path) -> None:
     assert 204 == say(ada, reefs, "term", "polyps", "accepted")
     assert "coral polyps" == ada.get(f"{API}/interests/{reefs}").json()["wishes"]["words"]
     assert [] == suggested(ada, reefs)["terms"]
-    site.close()
 
 
-def test_answers_stay(database_address: str, tmp_path: Path) -> None:
+def test_answers_stay(site: SiteUnderTest) -> None:
     """An accepted seed becomes one of the interest's, a dismissed one does not; neither comes again."""
-    site = make_site(database_address, tmp_path)
     ada = site.sign_up("Ada")
     reefs = liked(site, ada)
     assert 204 == say(ada, reefs, "seed", "http://start.example/reefs", "accepted")
@@ -87,14 +81,12 @@ def test_answers_stay(database_address: str, tmp_path: Path) -> None:
     assert not left & {"http://start.example/reefs", "http://reefs.example/"}
     assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")
     assert 422 == say(ada, reefs, "seed", "http://evil.example/", "accepted")
-    site.close()
 
 
-def test_pages_of_ones_other_interests(tmp_path: Path) -> None:
+def test_pages_of_ones_other_interests(site: SiteUnderTest) -> None:
     """What another interest of the same person found and this one's judge would want, is suggested; accepted, it is a
     seed.
     """
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = liked(site, ada)
     divers = make_interest(ada, "Divers", "lagoon")
@@ -110,12 +102,10 @@ def test_pages_of_ones_other_interests(tmp_path: Path) -> None:
     assert [] == suggested(ada, reefs)["pages"]
     wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
     assert ["http://start.example/", "http://dive.example/"] == wishes["seeds"]
-    site.close()
 
 
-def test_nothing_of_anybody_elses(tmp_path: Path) -> None:
+def test_nothing_of_anybody_elses(site: SiteUnderTest) -> None:
     """Pages come from interests that the person owns: not from others', not even from those shared with them."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     reefs = liked(site, ada)
     divers = make_interest(bob, "Divers", "lagoon")
@@ -131,12 +121,10 @@ def test_nothing_of_anybody_elses(tmp_path: Path) -> None:
     assert ["http://dive.example/"] == [page["url"] for page in suggested(bob, reefs)["pages"]]
     assert [] == suggested(ada, reefs)["pages"]
     assert 403 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
-    site.close()
 
 
-def test_who_wants_none_gets_none(tmp_path: Path) -> None:
+def test_who_wants_none_gets_none(site: SiteUnderTest) -> None:
     """With suggestions switched off there are none, and none can be answered; another person still has theirs."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     reefs = liked(site, ada)
     ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
@@ -144,12 +132,10 @@ def test_who_wants_none_gets_none(tmp_path: Path) -> None:
     assert {"allowed": False, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
     assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")
     assert suggested(bob, reefs)["seeds"]
-    site.close()
 
 
-def test_what_was_opened_counts_while_it_may(tmp_path: Path) -> None:
+def test_what_was_opened_counts_while_it_may(site: SiteUnderTest) -> None:
     """Results opened several times count as liked, but only for who opened them, and only while history is kept."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains(), judge="vector")
@@ -160,13 +146,10 @@ def test_what_was_opened_counts_while_it_may(tmp_path: Path) -> None:
     assert "4 that you opened more than once, of 4 fetched from reefs.example" == why["http://reefs.example/"]
     site.database.run("UPDATE person SET preferences = '{\"history\": false}'")
     assert "opened" not in str(suggested(ada, reefs))
-    site.close()
 
 
-def test_an_interest_without_a_crawl(tmp_path: Path) -> None:
+def test_an_interest_without_a_crawl(site: SiteUnderTest) -> None:
     """Where nothing was crawled there is nothing to suggest."""
-    site = make_site(tmp_path / "lycosa.sqlite", tmp_path)
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     assert {"allowed": True, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
-    site.close()

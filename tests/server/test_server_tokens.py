@@ -20,17 +20,17 @@ def test_a_token_is_shown_once_and_revoked_by_its_id(site: SiteUnderTest) -> Non
     assert 403 == program.get(f"{API}/me").status_code
 
 
-def test_a_token_needs_no_csrf_token_and_no_cookie_helps_it(small: SiteUnderTest) -> None:
+def test_a_token_needs_no_csrf_token_and_no_cookie_helps_it(site: SiteUnderTest) -> None:
     """A bad token is refused even beside a good cookie."""
-    ada = small.sign_up("ada")
-    program = small.token(ada, ["account", "read"])
+    ada = site.sign_up("ada")
+    program = site.token(ada, ["account", "read"])
     assert 200 == program.patch(f"{API}/me", json={"preferences": {}}).status_code
     assert 403 == ada.get(f"{API}/me", headers={"Authorization": "Bearer lyc_wrong"}).status_code
 
 
-def test_a_token_does_what_its_scopes_say_and_no_more(small: SiteUnderTest) -> None:
+def test_a_token_does_what_its_scopes_say_and_no_more(site: SiteUnderTest) -> None:
     """The answer names the scope that is missing."""
-    program = small.token(small.sign_up("ada"), ["read"])
+    program = site.token(site.sign_up("ada"), ["read"])
     refused = program.patch(f"{API}/me", json={"preferences": {}})
     assert (200, 403, True) == (
         program.get(f"{API}/me").status_code,
@@ -39,39 +39,39 @@ def test_a_token_does_what_its_scopes_say_and_no_more(small: SiteUnderTest) -> N
     )
 
 
-def test_scopes_are_capped_by_the_role_at_each_use(small: SiteUnderTest) -> None:
+def test_scopes_are_capped_by_the_role_at_each_use(site: SiteUnderTest) -> None:
     """A token that an admin made is no admin's when its person is none any more."""
-    ada, _ = small.sign_up("ada", "admin"), small.sign_up("bob", "admin")
-    program = small.token(ada, ["admin", "read"])
+    ada, _ = site.sign_up("ada", "admin"), site.sign_up("bob", "admin")
+    program = site.token(ada, ["admin", "read"])
     assert 200 == program.get(f"{API}/people").status_code
-    accounts.set_role(small.database, small.id_of(ada), "reader")
+    accounts.set_role(site.database, site.id_of(ada), "reader")
     assert [403, 200] == [program.get(f"{API}{path}").status_code for path in ("/people", "/me")]
     assert ["read"] == program.get(f"{API}/me").json()["scopes"]
 
 
-def test_nobody_gives_away_what_they_do_not_have(small: SiteUnderTest) -> None:
+def test_nobody_gives_away_what_they_do_not_have(site: SiteUnderTest) -> None:
     """Neither a reader in a session, nor a token, also not in time."""
-    reader, ada = small.sign_up("reader", "reader"), small.sign_up("ada")
-    program = small.token(ada, ["account"], days=1)
+    reader, ada = site.sign_up("reader", "reader"), site.sign_up("ada")
+    program = site.token(ada, ["account"], days=1)
     for client, scope in ((reader, "write"), (ada, "admin"), (program, "read")):
         body = {"name": "more", "scopes": [scope], "days": None}
         assert 403 == client.post(f"{API}/me/tokens", json=body).status_code
     longer = program.post(f"{API}/me/tokens", json={"name": "longer", "scopes": ["account"], "days": None})
-    assert (201, small.clock() + 86400) == (longer.status_code, longer.json()["expires"])
+    assert (201, site.clock() + 86400) == (longer.status_code, longer.json()["expires"])
 
 
-def test_an_expired_token_is_nobody(small: SiteUnderTest) -> None:
+def test_an_expired_token_is_nobody(site: SiteUnderTest) -> None:
     """From the second on that it says."""
-    program = small.token(small.sign_up("ada"), ["read"], days=1)
-    small.clock.now += 86399
+    program = site.token(site.sign_up("ada"), ["read"], days=1)
+    site.clock.now += 86399
     assert 200 == program.get(f"{API}/me").status_code
-    small.clock.now += 1
+    site.clock.now += 1
     assert 403 == program.get(f"{API}/me").status_code
 
 
-def test_tokens_that_cannot_be_made(small: SiteUnderTest) -> None:
+def test_tokens_that_cannot_be_made(site: SiteUnderTest) -> None:
     """Unknown scopes, no time, no name: 422."""
-    ada = small.sign_up("ada")
+    ada = site.sign_up("ada")
     wrong: list[dict[str, object]] = [
         {"scopes": ["fly"]},
         {"scopes": []},

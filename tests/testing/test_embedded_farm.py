@@ -1,6 +1,7 @@
 """The spam farm of the embedded web: endless, stuffed, and not there unless asked for."""
 
 from collections import deque
+from collections.abc import Callable
 
 import pytest
 
@@ -13,28 +14,26 @@ CORAL = "marine biology/coral reefs"
 
 @pytest.fixture(scope="module")
 def farmed() -> Web:
-    return Web(pages=2000, hosts=20, traps=(), farm=50)
+    return Web(pages=600, hosts=20, traps=(), farm=50)
 
 
 def test_it_is_not_there_unless_asked_for(farmed: Web) -> None:
     """No trap switches it on; its addresses answer 404 then."""
-    wild = Web(pages=2000, hosts=20)
+    wild = Web(pages=600, hosts=20)
     for url in farmed.farm.into(CORAL, 5):
         assert (200, True) == (farmed.response(url).status, farmed.spam(url))
         assert (404, False) == (wild.response(url).status, wild.spam(url))
 
 
-def test_clean_pages_stay_as_they_are_but_for_a_few_links(farmed: Web) -> None:
+def test_clean_pages_stay_as_they_are_but_for_a_few_links(farmed: Web, links: Callable[[Web, str], list[str]]) -> None:
     """Some clean pages on a topic link to it, on that topic; the others are the same with it and without."""
-    plain = Web(pages=2000, hosts=20, traps=())
+    plain = Web(pages=600, hosts=20, traps=())
     linking = 0
     for url in farmed.urls():
-        links = extract(farmed.response(url).body, url).links.urls
-        spam = [link for link in links if farmed.spam(link)]
-        linking += bool(spam)
-        if not spam:
-            assert plain.response(url).body == farmed.response(url).body
-    assert 5 <= linking <= 60
+        spam = any(map(farmed.spam, links(farmed, url)))
+        linking += spam
+        assert spam == (plain.response(url).body != farmed.response(url).body)
+    assert 2 <= linking <= 20
 
 
 def test_it_never_ends(farmed: Web) -> None:
@@ -65,7 +64,7 @@ def test_some_quote_good_pages(farmed: Web) -> None:
 
 def test_it_is_the_same_each_time(farmed: Web) -> None:
     """Every page is a function of the seed and its address; what is no address of the farm is not there."""
-    again = Web(pages=2000, hosts=20, traps=(), farm=50)
+    again = Web(pages=600, hosts=20, traps=(), farm=50)
     urls = farmed.farm.into(CORAL, 20)
     assert [farmed.response(url).body for url in urls] == [again.response(url).body for url in urls]
     host = urls[0].split("/")[2]

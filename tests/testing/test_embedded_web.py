@@ -4,6 +4,7 @@ import heapq
 import re
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -113,8 +114,8 @@ def test_all_pages_can_be_reached_from_the_seeds(clean: Web, arrows: dict[str, l
     assert {target for targets in arrows.values() for target in targets} <= everything
 
 
-@pytest.mark.parametrize(("pages", "hosts"), [(20, 2), (100, 40), (317, 5), (1000, 100)])
-def test_webs_of_odd_sizes_are_whole(pages: int, hosts: int, links) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(("pages", "hosts"), [(20, 2), (100, 40), (317, 5)])
+def test_webs_of_odd_sizes_are_whole(pages: int, hosts: int, links: Callable[[Web, str], list[str]]) -> None:
     """Small and lopsided webs have exactly the pages asked for, all reachable."""
     web = Web(seed=5, pages=pages, hosts=hosts, traps=())
     graph = {url: links(web, url) for url in web.urls()}

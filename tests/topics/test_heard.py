@@ -3,8 +3,8 @@
 from learning_judge import Learning
 from lycosa.core.protocols import Learner
 from lycosa.core.types import Label, Visit
+from lycosa.topics.around import Heard, heeding
 from lycosa.topics.given import Given
-from lycosa.topics.heard import Heard, heeding
 
 
 def heard(*betas: float) -> Heard:

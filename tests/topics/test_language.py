@@ -2,8 +2,8 @@
 
 from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Links, Page
+from lycosa.topics.around import InLanguage
 from lycosa.topics.given import Given
-from lycosa.topics.language import InLanguage
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
 

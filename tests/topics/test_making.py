@@ -81,14 +81,14 @@ def test_a_class_of_ones_own() -> None:
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
 def test_a_class_that_can_not_be_loaded(name: str) -> None:
     """A name that leads nowhere is refused with how to write it."""
-    with pytest.raises(InputError, match=r"cannot load the topic.*module:Class"):
+    with pytest.raises(InputError, match=r"cannot load the judge.*module:Class"):
         make_topic(Options(judge=name))
 
 
 def test_a_class_that_takes_no_threshold() -> None:
     """A class that can't be made as asked is refused, not a traceback."""
-    with pytest.raises(InputError, match="cannot load the topic"):
-        make_topic(Options(judge="lycosa.topics.language:InLanguage", threshold=0.5))
+    with pytest.raises(InputError, match="cannot load the judge"):
+        make_topic(Options(judge="lycosa.topics.around:InLanguage", threshold=0.5))
 
 
 class Own:
@@ -115,10 +115,10 @@ class Broken:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (f"{__name__}:Broken", "cannot load the topic .*: RuntimeError: no luck"),
+        (f"{__name__}:Broken", "cannot load the judge .*: RuntimeError: no luck"),
         ("os:getcwd", "makes 'str', which has no judge and no learn and no threshold: see lycosa.core.protocols"),
-        ("builtins:int", "cannot load the topic .*: ValueError: no signature"),
-        ("..:x", "cannot load the topic .*module:Class"),
+        ("builtins:int", "cannot load the judge .*: ValueError: no signature"),
+        ("..:x", "cannot load the judge .*module:Class"),
     ],
 )
 def test_classes_that_make_no_topic(name: str, told: str) -> None:

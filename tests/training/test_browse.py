@@ -16,12 +16,11 @@ from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
 from lycosa.estimators.browsing import Browsing
 from lycosa.store.directory import Directory
 from lycosa.text.bags import Bags
-from lycosa.training.browse import Browsed, train_browse
+from lycosa.training.browse import Browsed, trail_of, train_browse
 from lycosa.training.kmeans import Points
-from lycosa.training.recognising import recognise
+from lycosa.training.quality import recognise
 from lycosa.training.record import Record, Visited
 from lycosa.training.sources import Account, Tell
-from lycosa.training.trail import trail_of
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
 

@@ -28,8 +28,6 @@ from lycosa.web.politeness import Politeness
 HUNTS = (
     (7, "marine biology/coral reefs"),
     (3, "railways/night trains"),
-    (5, "astronomy/meteorites"),
-    (11, "railways/night trains"),
 )
 """Which web, and what is looked for on it."""
 
@@ -91,13 +89,13 @@ def test_the_warden_costs_nothing_where_there_are_no_traps() -> None:
 def test_a_crawl_over_a_real_server_stays_out_of_the_endless_ones() -> None:
     """With traps=True a crawl probes its hosts and leaves the mazes after a few pages; with traps=False it stays."""
     topic = "marine biology/coral reefs"
-    options: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "budget": 120}
-    web = Web(pages=800, hosts=12, traps=("calendar", "loops", "facets", "soft404"))
+    options: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "budget": 80}
+    web = Web(pages=400, hosts=12, traps=("calendar", "loops", "facets", "soft404"))
     lost, kinds = {}, {}
     with serve(web):
         for traps in (True, False):
             visits = list(lycosa.crawl(web.query(topic), web.seeds(topic), traps=traps, **options))
-            assert 120 == sum(visit.is_page for visit in visits)
+            assert 80 == sum(visit.is_page for visit in visits)
             kinds[traps] = Counter(visit.kind for visit in visits)
             lost[traps] = sum(web.trap(visit.node) in ENDLESS for visit in visits if visit.is_page)
     assert 0 == kinds[False]["probe"] < kinds[True]["probe"]

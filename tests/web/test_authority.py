@@ -14,9 +14,8 @@ from lycosa.testing import Web, serve
 from lycosa.testing.simulation import clock as virtual
 from lycosa.testing.simulation import run_virtual
 from lycosa.web import authority as module
-from lycosa.web.authority import Authority, View
+from lycosa.web.authority import GRACE, Authority, View
 from lycosa.web.politeness import AGAIN, Politeness
-from lycosa.web.turns import GRACE
 
 
 class Time:

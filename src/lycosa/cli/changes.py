@@ -19,6 +19,7 @@ from lycosa.cli.paging import wrapped
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.core.protocols import Clock
+from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told, Wanted
 from lycosa.refresh.telling.atom import atom
@@ -36,8 +37,6 @@ MARK = "changes.last"
 LAST = "last"
 
 NARROW = 60
-
-EIGHTHS = "▏▎▍▌▋▊▉"
 
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
@@ -220,19 +219,6 @@ def _how_to_look(console: Console, log: SqliteLog, directory: Path) -> None:
         told = f"No page has been looked at a second time yet; the crawl's last visit was on {day_and_time(at)}."
     _wrapped(console, Text(told))
     console.print(Text(f"Look again with: lycosa refresh {shlex.quote(str(directory))}"), soft_wrap=True)
-
-
-def bar(magnitude: float) -> str:
-    """A magnitude as a small bar of four places.
-
-    >>> bar(0.0), bar(0.3), bar(1.0)
-    ('    ', '█▎  ', '████')
-    """
-    eighths = max(0, min(32, round(32 * magnitude)))
-    if magnitude > 0:
-        eighths = max(1, eighths)
-    full, part = divmod(eighths, 8)
-    return f"{'█' * full}{EIGHTHS[part - 1] if part else ''}".ljust(4)
 
 
 def _headline(told: Told) -> tuple[str, str]:

@@ -18,9 +18,10 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Visit
+from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
 from lycosa.refresh.diff.comparison import Comparison, Version, compare, told
-from lycosa.refresh.diff.page import many, render, when
+from lycosa.refresh.diff.page import render
 from lycosa.refresh.diff.terminal import Telling
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")

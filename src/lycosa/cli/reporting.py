@@ -6,9 +6,9 @@ from pathlib import Path
 
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
-from lycosa.collection.report.page import size
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
+from lycosa.drawing.formats import size
 from lycosa.explaining.outlook import outlook
 
 

@@ -19,10 +19,9 @@ from lycosa.cli.manners import output
 from lycosa.collection.summary import Again, Summary, summarise
 from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
 from lycosa.core.errors import InputError
+from lycosa.drawing.terminal import columns
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-
-BLOCKS = " ▁▂▃▄▅▆▇█"
 
 NARROW = 60
 """Below this width there is no room for tables with addresses."""
@@ -211,9 +210,8 @@ def _curve(console: Console, summary: Summary) -> None:
     for column in range(width):
         part = hits[column * len(hits) // width : (column + 1) * len(hits) // width] or [False]
         rates.append(sum(part) / len(part))
-    for level in reversed(range(height)):
-        cells = "".join(BLOCKS[max(0, min(8, round((rate * height - level) * 8)))] for rate in rates)
-        label = "100 %" if level == height - 1 else "  0 %" if level == 0 else ""
+    for level, cells in enumerate(columns(rates, height)):
+        label = "100 %" if level == 0 else "  0 %" if level == height - 1 else ""
         console.print(f"{label:>5} │[green]{cells}[/]", highlight=False)
     console.print(f"      └{'─' * width}", highlight=False)
     console.print(f"       harvest rate along {summary.pages} pages", style="dim", highlight=False)

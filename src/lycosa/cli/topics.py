@@ -8,13 +8,10 @@ from lycosa.core.spec import parameters
 from lycosa.core.strategies import steer
 from lycosa.estimators import BROWSING, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.estimators import describe as describe_strategy
-from lycosa.estimators import maker as strategy_maker
 from lycosa.spaces import SPACES
 from lycosa.spaces import describe as describe_space
-from lycosa.spaces import maker as space_maker
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as describe_topic
-from lycosa.topics import maker as topic_maker
 
 _FLAGS = {
     "words or examples": "'coral reefs'",
@@ -50,7 +47,7 @@ def topics(name: str = "", *, json: bool = False) -> None:
     chosen = _chosen(name, choices, "judge")
     takes = describe_topic(chosen.name)
     example = f"for example: lycosa crawl {_FLAGS[chosen.needs]} --judge {chosen.name}{_setting(takes)} --seed URL"
-    show_one(chosen, topic_maker(chosen.name), {"parameter": takes}, example, json=json)
+    show_one(chosen, TOPICS.maker(chosen.name), {"parameter": takes}, example, json=json)
 
 
 def strategies(name: str = "", *, json: bool = False) -> None:
@@ -61,7 +58,7 @@ def strategies(name: str = "", *, json: bool = False) -> None:
         show_all(choices, ("strategy", "what it fetches next"), more, json=json)
         return
     chosen = _chosen(name, choices, "strategy")
-    maker = strategy_maker(chosen.name)
+    maker = STRATEGIES.maker(chosen.name)
     groups = {"parameter": describe_strategy(chosen.name)}
     if not hasattr(maker, "pick"):  # those that choose among several steer by themselves
         groups["of every strategy"] = {key: told for key, told in parameters(steer).items() if key in STEERING}
@@ -73,7 +70,7 @@ def strategies(name: str = "", *, json: bool = False) -> None:
 
 def spaces(name: str = "", *, json: bool = False) -> None:
     """All spaces, or one of them."""
-    choices = [Choice(key, entry.summary, entry.seeds, entry.paper, "seed") for key, entry in SPACES.items()]
+    choices = [Choice(key, entry.summary, entry.needs, entry.paper, "seed") for key, entry in SPACES.items()]
     if not name:
         more = "lycosa spaces NAME tells what it is and its parameters; lycosa crawl --space NAME,... hunts in it."
         show_all(choices, ("space", "what is in it"), more, json=json)
@@ -81,7 +78,7 @@ def spaces(name: str = "", *, json: bool = False) -> None:
     chosen = _chosen(name, choices, "space")
     groups = {"parameter": describe_space(chosen.name)}
     example = f"for example: lycosa crawl {_TO_START[chosen.name]}"
-    show_one(chosen, space_maker(chosen.name), groups, example, json=json)
+    show_one(chosen, SPACES.maker(chosen.name), groups, example, json=json)
 
 
 def _chosen(name: str, choices: list[Choice], what: str) -> Choice:

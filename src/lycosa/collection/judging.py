@@ -28,10 +28,9 @@ from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import DEFAULT, FORMER, TOPICS, maker
+from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics.around import BETAS, Heard, heeding, in_language
 from lycosa.topics.examples import learned_from
-from lycosa.topics.heard import BETAS, Heard, heeding
-from lycosa.topics.language import in_language
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
 from lycosa.web.html import page_in
 
@@ -191,7 +190,7 @@ class _Anew:
     def _learns(self) -> bool:
         """Whether the crawl's judge is one that learns; one with objects of the user's own is not known."""
         try:
-            return hasattr(maker(judge_of(self.options)), "lesson")
+            return hasattr(TOPICS.maker(judge_of(self.options)), "lesson")
         except InputError:
             return False
 

@@ -11,14 +11,13 @@
 
 from __future__ import annotations
 
-import difflib
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.spec import build, check_parts, imported, parameters, parse, spell
+from lycosa.core.registry import Entry, Registry
+from lycosa.core.spec import build, check_parts, parse, spell
 from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"
@@ -28,218 +27,214 @@ RULES = "Altingovde, Ulusoy 2004"
 PERSONALISED = "Trivedi et al. 2014"
 
 
-class Entry(NamedTuple):
-    """A strategy by name: `lycosa.estimators.MODULE:ATTRIBUTE`, made with these arguments."""
-
-    module: str
-    attribute: str
-    arguments: dict[str, Any]
-    summary: str
-    paper: str = ""
-    needs: str = ""
-    """What it can't do without, beside somewhere to start: a topic of words or examples, training, a taxonomy ..."""
-
-
 TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and rules", "true scores"
 WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 
-STRATEGIES: dict[str, Entry] = {
+ENTRIES = {
     "scent": Entry(
-        "scent", "Scent", {},
+        "scent", "Scent",
         "starts from what the topic says of a link, and learns from every page which words and places led to good ones",
         "ours", TOPIC,
     ),
     "best-first": Entry(
-        "best_first", "BestFirst", {"page": 0.5, "anchor": 0.5},
+        "best_first", "BestFirst",
         "links of relevant pages with relevant anchors first: mean of page and anchor similarity",
-        f"{BATSAKIS}, eq. 7", TOPIC,
+        f"{BATSAKIS}, eq. 7", TOPIC, arguments={"page": 0.5, "anchor": 0.5},
     ),
     "best-first-page": Entry(
-        "best_first", "BestFirst", {"page": 1.0, "anchor": 0.0},
-        "links of the most relevant pages first", f"{BATSAKIS}, 3.2.1", TOPIC,
+        "best_first", "BestFirst",
+        "links of the most relevant pages first", f"{BATSAKIS}, 3.2.1", TOPIC, arguments={"page": 1.0, "anchor": 0.0},
     ),
     "best-first-anchor": Entry(
-        "best_first", "BestFirst", {"page": 0.0, "anchor": 1.0},
+        "best_first", "BestFirst",
         "links with the most relevant anchor text first", f"{BATSAKIS}, 3.2.2", TOPIC,
+        arguments={"page": 0.0, "anchor": 1.0},
     ),
     "n-best-first": Entry(
-        "n_best_first", "NBestFirst", {},
+        "n_best_first", "NBestFirst",
         "best-first, but n pages at a time before anything is ranked again", f"{BATSAKIS}, 2.3", TOPIC,
     ),
     "link-context": Entry(
-        "link_context", "LinkContext", {},
+        "link_context", "LinkContext",
         "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
     ),
     "ehrig": Entry(
-        "ehrig", "Ehrig", {}, "links with anchors that mean something near the topic, by paths in WordNet",
+        "ehrig", "Ehrig", "links with anchors that mean something near the topic, by paths in WordNet",
         f"{BATSAKIS}, eq. 3, 8", WORDS,
     ),
     "ssrm": Entry(
-        "ssrm", "Ssrm", {}, "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
+        "ssrm", "Ssrm", "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
     "synset-expansion": Entry(
-        "synset_expansion", "SynsetExpansion", {},
+        "synset_expansion", "SynsetExpansion",
         "best-first with page and anchor, topic and anchor widened by their synonyms", f"{BATSAKIS}, eq. 10", WORDS,
     ),
     "hmm": Entry(
-        "hmm", "Hmm", {"clusters": "kmeans"},
+        "hmm", "Hmm",
         "by how likely a path through pages like these leads to a relevant one, learned from someone's browsing",
-        f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING,
+        f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING, arguments={"clusters": "kmeans"},
     ),
     "hmm-xmeans": Entry(
-        "hmm", "Hmm", {"clusters": "xmeans"}, "the same, with as many clusters of pages as fit them",
-        f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING,
+        "hmm", "Hmm", "the same, with as many clusters of pages as fit them",
+        f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING, arguments={"clusters": "xmeans"},
     ),
     "hybrid": Entry(
-        "hybrid", "Hybrid", {"anchors": False}, "mean of hmm and the page's similarity to the relevant pages browsed",
-        f"{BATSAKIS}, eq. 11", BROWSING,
+        "hybrid", "Hybrid", "mean of hmm and the page's similarity to the relevant pages browsed",
+        f"{BATSAKIS}, eq. 11", BROWSING, arguments={"anchors": False},
     ),
     "hybrid-anchor": Entry(
-        "hybrid", "Hybrid", {"anchors": True}, "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
-        BROWSING,
+        "hybrid", "Hybrid", "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
+        BROWSING, arguments={"anchors": True},
     ),
     "context-graph": Entry(
-        "context_graph", "ContextGraph", {},
+        "context_graph", "ContextGraph",
         "a classifier for each distance from relevant pages: links of the nearest layer first",
         f"{BATSAKIS}, 2.5; Diligenti et al. 2000", BROWSING,
     ),
     "fish-search": Entry(
-        "fish_search", "FishSearch", {},
+        "fish_search", "FishSearch",
         "relevant pages have offspring that swims on, others starve after a few hops", "De Bra et al. 1994", TOPIC,
     ),
     "shark-search": Entry(
-        "shark_search", "SharkSearch", {},
+        "shark_search", "SharkSearch",
         "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "breadth_first", "BreadthFirst", {}, "in order of discovery, level by level",
+        "breadth_first", "BreadthFirst", "in order of discovery, level by level",
         f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
-    "random": Entry("chance", "Random", {}, "in a random order that depends on --random-seed only"),
+    "random": Entry("chance", "Random", "in a random order that depends on --random-seed only"),
     "backlink": Entry(
-        "backlink", "Backlink", {}, "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
+        "backlink", "Backlink", "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "pagerank": Entry(
-        "pagerank", "PageRank", {}, "by PageRank of the graph seen so far, brought up to date now and then",
+        "pagerank", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": Entry(
-        "url_depth", "UrlDepth", {}, "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
+        "url_depth", "UrlDepth", "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
     ),
     "out-links": Entry(
-        "out_links", "OutLinks", {}, "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
+        "out_links", "OutLinks", "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
     ),
     "hard-focus": Entry(
-        "hard_focus", "HardFocus", {}, "follow the links of pages on the topic only, prune at all others",
+        "hard_focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
         f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
     "soft-focus": Entry(
-        "soft_focus", "SoftFocus", {},
+        "soft_focus", "SoftFocus",
         "links are worth what the classifier says of their page; with a distiller of hubs or an apprentice if wanted",
         f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
     ),
     "rules": Entry(
-        "rules", "Rules", {},
+        "rules", "Rules",
         "by how likely pages of this class lead to the wanted one, over paths of a few links", f"{RULES}, fig. 4",
         TAXONOMY,
     ),
     "opic": Entry(
-        "opic", "Opic", {}, "cash that pages hand to their links in equal shares: the richest first",
+        "opic", "Opic", "cash that pages hand to their links in equal shares: the richest first",
         f"{OTIE}; Abiteboul et al. 2003",
     ),
     "opic-alpha": Entry(
-        "opic_alpha", "OpicAlpha", {}, "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
+        "opic_alpha", "OpicAlpha", "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
         TOPIC,
     ),
     "otie": Entry(
-        "otie", "Otie", {}, "cash shared by link context, revised by what the page turned out to be",
+        "otie", "Otie", "cash shared by link context, revised by what the page turned out to be",
         f"{OTIE}, eq. 1-4", TOPIC,
     ),
     "fl_deg": Entry(
-        "first_level", "FirstLevel", {"kind": "deg"}, "number of parents seen", f"{GOURITEN}, estimator 4",
+        "first_level", "FirstLevel", "number of parents seen", f"{GOURITEN}, estimator 4", arguments={"kind": "deg"},
     ),
     "fl_n": Entry(
-        "first_level", "FirstLevel", {"kind": "n"}, "sum of the parents' relevance", f"{GOURITEN}, estimator 4", TOPIC,
+        "first_level", "FirstLevel", "sum of the parents' relevance", f"{GOURITEN}, estimator 4", TOPIC,
+        arguments={"kind": "n"},
     ),
     "fl_e": Entry(
-        "first_level", "FirstLevel", {"kind": "e"}, "sum of the links' promise", f"{GOURITEN}, estimator 4", TOPIC,
+        "first_level", "FirstLevel", "sum of the links' promise", f"{GOURITEN}, estimator 4", TOPIC,
+        arguments={"kind": "e"},
     ),
     "fl_ne": Entry(
-        "first_level", "FirstLevel", {"kind": "ne"}, "sum of relevance times promise", f"{GOURITEN}, estimator 4",
-        TOPIC,
+        "first_level", "FirstLevel", "sum of relevance times promise", f"{GOURITEN}, estimator 4",
+        TOPIC, arguments={"kind": "ne"},
     ),
     "sl_n": Entry(
-        "second_level", "SecondLevel", {"kind": "n"}, "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
-        TOPIC,
+        "second_level", "SecondLevel", "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
+        TOPIC, arguments={"kind": "n"},
     ),
     "sl_e": Entry(
-        "second_level", "SecondLevel", {"kind": "e"}, "sum of the promise of the links to siblings",
-        f"{GOURITEN}, estimator 4", TOPIC,
+        "second_level", "SecondLevel", "sum of the promise of the links to siblings",
+        f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "e"},
     ),
     "sl_ne": Entry(
-        "second_level", "SecondLevel", {"kind": "ne"}, "sum over siblings of relevance times promise",
-        f"{GOURITEN}, estimator 4", TOPIC,
+        "second_level", "SecondLevel", "sum over siblings of relevance times promise",
+        f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "ne"},
     ),
     "lr_fl": Entry(
-        "regression", "Regression", {"level": "fl"},
+        "regression", "Regression",
         "linear regression on the four fl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+        arguments={"level": "fl"},
     ),
     "lr_sl": Entry(
-        "regression", "Regression", {"level": "sl"},
+        "regression", "Regression",
         "linear regression on the fl_ and sl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+        arguments={"level": "sl"},
     ),
     "mab_epsilon": Entry(
-        "bandit", "Bandit", {"policy": "epsilon"},
+        "bandit", "Bandit",
         "several strategies take turns: mostly the one with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
+        arguments={"policy": "epsilon"},
     ),
     "mab_first": Entry(
-        "bandit", "Bandit", {"policy": "first"},
+        "bandit", "Bandit",
         "tries its strategies during the first part of the budget, then stays with the best",
-        f"{GOURITEN}, estimator 7", TOPIC,
+        f"{GOURITEN}, estimator 7", TOPIC, arguments={"policy": "first"},
     ),
     "mab_reset": Entry(
-        "bandit", "Bandit", {"policy": "reset"}, "mab_first all over again every so many pages", f"{GOURITEN}, 7.4",
-        TOPIC,
+        "bandit", "Bandit", "mab_first all over again every so many pages", f"{GOURITEN}, 7.4",
+        TOPIC, arguments={"policy": "reset"},
     ),
     "mab_var": Entry(
-        "bandit", "Bandit", {"policy": "var"},
+        "bandit", "Bandit",
         "mab_first all over again, the less often the longer the same strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
+        arguments={"policy": "var"},
     ),
     "mab_window": Entry(
-        "bandit", "Bandit", {"policy": "window"}, "mab_epsilon that remembers the last pages only", f"{GOURITEN}, 7.4",
-        TOPIC,
+        "bandit", "Bandit", "mab_epsilon that remembers the last pages only", f"{GOURITEN}, 7.4",
+        TOPIC, arguments={"policy": "window"},
     ),
     "mab_discounted": Entry(
-        "bandit", "Bandit", {"policy": "discounted"},
+        "bandit", "Bandit",
         "several strong strategies take turns, by what their pages were worth of late: older ones count less and less",
-        "ours; Garivier, Moulines 2011", TOPIC,
+        "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
     "nr": Entry(
-        "navigational_rank", "NavigationalRank", {},
+        "navigational_rank", "NavigationalRank",
         "relevance spreads from pages to what links to them, then to what they link to",
         f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
     ),
     "oracle": Entry(
-        "oracle", "Oracle", {}, "knows every score beforehand: the yardstick, for graphs and recorded crawls",
+        "oracle", "Oracle", "knows every score beforehand: the yardstick, for graphs and recorded crawls",
         f"{GOURITEN}, 6", TRUTH,
     ),
     "link-score": Entry(
-        "link_score", "LinkScore", {}, "URL text, anchor text, number of parents and their relevance, added up",
+        "link_score", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": Entry(
-        "link_score", "LinkScore", {"least": 1.1}, "link-score without the links that score below a threshold",
-        PERSONALISED, TOPIC,
+        "link_score", "LinkScore", "link-score without the links that score below a threshold",
+        PERSONALISED, TOPIC, arguments={"least": 1.1},
     ),
     "nb-links": Entry(
-        "nb_links", "NaiveBayesLinks", {},
+        "nb_links", "NaiveBayesLinks",
         "Naive Bayes on the words of address and anchor, which learns from every page", PERSONALISED, TOPIC,
     ),
     "personalised": Entry(
-        "personalised", "Personalised", {},
+        "personalised", "Personalised",
         "first in, first out; only the links of pages that have the search string are followed", PERSONALISED, TOPIC,
     ),
 }  # fmt: skip
+STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")
 
 PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
 """What a bandit plays unless it is told otherwise."""
@@ -269,9 +264,9 @@ def estimator(text: str, **known: Any) -> Estimator:
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
     """
-    name, given = parse(text)
-    made: Estimator = _make(name, given, known)
-    return made
+    name, settings = parse(text)
+    guide: Estimator = _make(name, settings, known)
+    return guide
 
 
 def strategy(text: str, **known: Any) -> Strategy:
@@ -280,16 +275,16 @@ def strategy(text: str, **known: Any) -> Strategy:
     >>> strategy("fl_n,batch=32").name
     'fl_n,batch=32'
     """
-    name, given = parse(text)
-    steering = {key: given.pop(key) for key in STEERING if key in given}
-    made = _make(name, given, known)
-    if hasattr(made, "pick"):  # a bandit, which steers by itself
+    name, settings = parse(text)
+    steering = {key: settings.pop(key) for key in STEERING if key in settings}
+    guide = _make(name, settings, known)
+    if hasattr(guide, "pick"):  # a bandit, which steers by itself
         if steering:
             raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
-        whole: Strategy = made
+        whole: Strategy = guide
         return whole
-    shown = spell(name, {key: value for key, value in {**given, **steering}.items() if key not in FILES})
-    return build(steer, steering, name, estimator=made, name=shown, seed=known.get("seed", 0))
+    shown = spell(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
+    return build(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
@@ -298,44 +293,19 @@ def describe(name: str) -> dict[str, tuple[Any, Any]]:
     if "policy" in fixed:  # a bandit: not every parameter says something to every policy
         from lycosa.estimators.bandit import settings
 
-        kinds = parameters(maker(name))
+        kinds = STRATEGIES.parameters(name)
         return {key: (kinds[key][0], default) for key, default in settings(fixed["policy"]).items()}
     hidden = {*(key for key in _NAMED if key in fixed), *_FACTS} | ({"targets"} if name != "rules" else set())
-    return {
-        key: (kind, fixed.get(key, default))
-        for key, (kind, default) in parameters(maker(name)).items()
-        if key not in hidden
-    }
+    return STRATEGIES.parameters(name, hidden)
 
 
 def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
-    makes = maker(name)
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
     for key in _NAMED:
         if key in given and key in fixed:
             raise InputError(f"{name} has no parameter {key!r}: the name says it already")
-    if name in STRATEGIES:
-        return build(makes, given, name, **{**known, **fixed})
-    try:
-        made = build(makes, given, name, **known)
-    except LycosaError:
-        raise
-    except Exception as error:  # of the user's own code
-        raise InputError(f"cannot load strategy {name!r}: {type(error).__name__}: {error}") from error
-    picks = hasattr(made, "pick")
-    check_parts(made, ("learn", "frontier", "admit", "wants", "proportional") if picks else ("learn", "score"), name)
+    made = STRATEGIES.make(name, given, **known)
+    if name not in STRATEGIES:
+        whole = ("learn", "frontier", "admit", "wants", "proportional")
+        check_parts(made, whole if hasattr(made, "pick") else ("learn", "score"), name)
     return made
-
-
-def maker(name: str) -> Any:
-    """The class of a strategy by name, or of one's own as `module:Class`."""
-    entry = STRATEGIES.get(name)
-    if entry is not None:
-        return getattr(import_module(f"lycosa.estimators.{entry.module}"), entry.attribute)
-    if ":" not in name:
-        near = difflib.get_close_matches(name, STRATEGIES, 4, 0.4)
-        hint = f"do you mean {' or '.join(near)}? " if near else ""
-        raise InputError(
-            f"unknown strategy {name!r}: {hint}'lycosa strategies' lists all; your own is named as module:Class"
-        )
-    return imported(name, "strategy")

@@ -24,8 +24,8 @@ def glossary_of(
             f"the strategy {name} goes by what words mean, and this topic has none: say what to hunt in a few words, "
             "or with --terms FILE"
         )
-    known = ontology if isinstance(ontology, Ontology) else ontology_at(ontology)
-    return Glossary(known, words, measure, **parameters)
+    source = ontology if isinstance(ontology, Ontology) else ontology_at(ontology)
+    return Glossary(source, words, measure, **parameters)
 
 
 def language_of(step: Step) -> str:

@@ -132,9 +132,9 @@ class Apprentice:
         if not self.ready or self.pages_ < self.again_:
             return rows
         self.again_ = 2 * self.pages_
-        known = np.flatnonzero(self.place_[: len(table)]).astype(np.int32)
-        self.probability_[known] = self._judge(self.features_[self.place_[known]])
-        return np.union1d(known, rows).astype(np.int32)
+        held_rows = np.flatnonzero(self.place_[: len(table)]).astype(np.int32)
+        self.probability_[held_rows] = self._judge(self.features_[self.place_[held_rows]])
+        return np.union1d(held_rows, rows).astype(np.int32)
 
     def probability(self, rows: Rows, table: Table) -> Scores:
         """What each row promises; NaN for rows of which nothing is known, and for all until some were taught."""
@@ -237,8 +237,8 @@ def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
     order = np.argsort(child * len(_RANK) + _RANK[place], kind="stable")
     word, child = word[order], child[order]
     at, _ = _within(child, len(rows))
-    kept = at < MOST_FEATURES
-    features[child[kept], at[kept]] = word[kept]
+    fits = at < MOST_FEATURES
+    features[child[fits], at[fits]] = word[fits]
     features.sort(axis=1)
     features[:, 1:][features[:, 1:] == features[:, :-1]] = 0  # each feature once
     return rows, features

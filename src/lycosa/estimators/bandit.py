@@ -254,8 +254,8 @@ class Bandit:
         for name, policies in MEANS_TO.items():
             value = getattr(self, name)
             if value is not None and value is not False and self.policy not in policies:
-                told = " and ".join(f"mab_{policy}" for policy in policies)
-                raise ValueError(f"{name} means nothing to mab_{self.policy}: leave it out, or take {told}")
+                others = " and ".join(f"mab_{policy}" for policy in policies)
+                raise ValueError(f"{name} means nothing to mab_{self.policy}: leave it out, or take {others}")
         if not 0 <= self._epsilon <= 1:
             raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
         for name, value in (("reset", self.reset), ("window", self.window)):
@@ -274,21 +274,21 @@ def _arms(arms: Sequence[str | Estimator], **known: object) -> list[Greedy]:
         raise ValueError(f"a bandit needs arms: write arms={'+'.join(PAPERS_ARMS)}, or others")
     if isinstance(arms, str):
         raise ValueError(f"arms is the text {arms!r}: give a tuple of names")
-    found: dict[str, Greedy] = {}
-    told = []
+    by_name: dict[str, Greedy] = {}
+    notes = []
     for arm in arms:
         try:
-            made = estimator(arm, **known) if isinstance(arm, str) else arm
+            guide = estimator(arm, **known) if isinstance(arm, str) else arm
         except InputError as error:
             raise InputError(f"arm {arm!r} of a bandit: {error}") from error
-        if hasattr(made, "pick"):
+        if hasattr(guide, "pick"):
             raise ValueError(f"arm {arm!r} is itself a strategy that picks: arms are estimators, as fl_n or best-first")
-        if not isinstance(made, Estimator):
+        if not isinstance(guide, Estimator):
             raise ValueError(f"arm {arm!r} has no learn() and score(): arms are names of estimators, or estimators")
-        if repr(made) in told:
+        if repr(guide) in notes:
             raise ValueError(f"arm {arm!r} is there twice: name each once, it would share its rewards with itself")
-        told.append(repr(made))
+        notes.append(repr(guide))
         name = arm if isinstance(arm, str) else type(arm).__name__
-        name = name if name not in found else f"{name}-{len(found) + 1}"
-        found[name] = Greedy(made, name)
-    return list(found.values())
+        name = name if name not in by_name else f"{name}-{len(by_name) + 1}"
+        by_name[name] = Greedy(guide, name)
+    return list(by_name.values())

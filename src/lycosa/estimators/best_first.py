@@ -46,8 +46,8 @@ class BestFirst:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this parent says into what the others said."""
-        said = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
-        return self.priority_.tell(step, table, said)
+        priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
+        return self.priority_.tell(step, table, priority)
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The merged priority; 0 for a row nobody has linked to."""

@@ -240,14 +240,14 @@ def distances(
     """
     marks = np.asarray(relevant, np.bool_)
     steps = np.asarray(steps, np.intp).reshape(-1, 2)
-    found = np.full(len(marks), states - 1, np.intp)
-    known = marks.copy()
-    found[marks] = 0
+    steps_away = np.full(len(marks), states - 1, np.intp)
+    reached = marks.copy()
+    steps_away[marks] = 0
     for distance in range(1, states - 1):
-        before = steps[known[steps[:, 1]], 0]
-        before = np.unique(before[~known[before]])
+        before = steps[reached[steps[:, 1]], 0]
+        before = np.unique(before[~reached[before]])
         if not len(before):
             break
-        found[before] = distance
-        known[before] = True
-    return found
+        steps_away[before] = distance
+        reached[before] = True
+    return steps_away

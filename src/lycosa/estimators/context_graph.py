@@ -87,15 +87,15 @@ class ContextGraph:
         for near in range(1, self.last_ + 1):
             if np.count_nonzero(layer == near) < self.fewest:
                 layer[layer == near] = near + 1
-        known, labels = np.unique(layer, return_inverse=True)
-        self.layer_ = [int(number) if number <= self.last_ else OTHER for number in known]
-        if len(known) == 1:
+        layers, labels = np.unique(layer, return_inverse=True)
+        self.layer_ = [int(number) if number <= self.last_ else OTHER for number in layers]
+        if len(layers) == 1:
             self.notes.append(
                 "all pages of the browsing model are of one layer: the links of all pages are worth the same"
             )
         self.words_ = Words(browsing.column_of)
         self.model_ = NaiveBayes.fit(
-            browsing.pages.take(worded), labels.astype(np.intp), len(known), len(browsing.terms)
+            browsing.pages.take(worded), labels.astype(np.intp), len(layers), len(browsing.terms)
         )
         self.parents_ = Parents(self.merge)
 
@@ -114,11 +114,13 @@ class ContextGraph:
         columns, counts, _ = self.words_.of(visit)
         if not len(columns):
             return OTHER, 0.0
-        told = self.model_.probabilities(Bags(np.array([0, len(columns)], np.intp), columns, counts))[0]
-        best = int(np.argmax(told))
-        if self.layer_[best] != OTHER and told[best] >= self.least:
-            return self.layer_[best], float(told[best])
-        return OTHER, max(float(chance) for chance, layer in zip(told, self.layer_, strict=True) if layer != OTHER)
+        probabilities = self.model_.probabilities(Bags(np.array([0, len(columns)], np.intp), columns, counts))[0]
+        best = int(np.argmax(probabilities))
+        if self.layer_[best] != OTHER and probabilities[best] >= self.least:
+            return self.layer_[best], float(probabilities[best])
+        return OTHER, max(
+            float(chance) for chance, layer in zip(probabilities, self.layer_, strict=True) if layer != OTHER
+        )
 
     def _worth(self, visit: Visit) -> float:
         layer, sure = self.layer(visit)

@@ -82,10 +82,10 @@ class Distiller:
     def _distil(self, table: Table) -> None:
         size, beta = len(table), self.beta_
         parent, child = self.redirects_.edges(table)
-        kept = (beta[child] >= self.least) & (beta[child] > 0) & (beta[parent] > 0)
+        counts = (beta[child] >= self.least) & (beta[child] > 0) & (beta[parent] > 0)
         if self.same_host == "drop" or (self.same_host == "auto" and len(table.lanes) > 1):
-            kept &= table.lane[parent] != table.lane[child]
-        parent, child = parent[kept], child[kept]
+            counts &= table.lane[parent] != table.lane[child]
+        parent, child = parent[counts], child[counts]
         forward, backward = beta[child], beta[parent]
         hub = np.ones(size)
         authority = np.zeros(size)

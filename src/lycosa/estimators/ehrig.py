@@ -64,8 +64,8 @@ class Ehrig:
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what the anchors of this page say into what others said."""
         words = self.glossary_.words(language_of(step))
-        said = nearness.ehrig(words.bags(step.visit.links.anchors), words)
-        return self.priority_.tell(step, table, of_children(step, said))
+        likeness = nearness.ehrig(words.bags(step.visit.links.anchors), words)
+        return self.priority_.tell(step, table, of_children(step, likeness))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The merged priority; 0 for a row nobody has linked to."""

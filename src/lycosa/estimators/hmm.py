@@ -88,8 +88,8 @@ class Hmm:
         return self.trail_.score(rows, table)
 
     def _priority(self, now: NDArray[np.float64]) -> float:
-        one = self.chain_.onward(now)
-        return bucketed(float(one[0]), float(self.chain_.onward(one)[0]), self.epsilon)
+        next_step = self.chain_.onward(now)
+        return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:

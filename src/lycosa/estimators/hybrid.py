@@ -65,14 +65,14 @@ class Hybrid:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Give the links what the way and the words promise."""
-        said: float | NDArray[np.float64] = 0.0
+        likeness: float | NDArray[np.float64] = 0.0
         self.pages_.words_.learn(table)
         if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
             now = self.trail_.visit(step, table, self.pages_.cluster(page))
             hmm = float(self.chain_.onward(now)[0])
-            said = self._mixed(hmm, self.pages_.similarity(page), step)
-        return self.trail_.tell(step, table, said)
+            likeness = self._mixed(hmm, self.pages_.similarity(page), step)
+        return self.trail_.tell(step, table, likeness)
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The priority; 0 for a row nobody has linked to."""

@@ -46,8 +46,8 @@ class Chain(NamedTuple):
         pi = np.bincount(state, minlength=states) / len(state)
         a = _counted(state[steps[:, 0]], state[steps[:, 1]], (states, states))
         left = a.sum(axis=1, keepdims=True)
-        known = cluster >= 0
-        b = _counted(state[known], cluster[known], (states, clusters)) + smoothing
+        clustered = cluster >= 0
+        b = _counted(state[clustered], cluster[clustered], (states, clusters)) + smoothing
         seen = b.sum(axis=1, keepdims=True)
         return cls(
             pi,
@@ -62,8 +62,8 @@ class Chain(NamedTuple):
 
     def onward(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
         """a(L_j, t + 1) = sum over i of a(L_i, t) a_ij (eq. 6)."""
-        found: NDArray[np.float64] = now @ self.a
-        return found
+        following: NDArray[np.float64] = now @ self.a
+        return following
 
 
 def _counted(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.float64]:

@@ -102,8 +102,8 @@ class NavigationalRank:
         size = len(table)
         parent, child = self.redirects_.edges(table)
         into, out = np.bincount(child, minlength=size), np.maximum(np.bincount(parent, minlength=size), 1)
-        known = self.crawled_[child]  # NR1 of all others is 0
-        source, target = parent[known], child[known]
+        crawled = self.crawled_[child]  # NR1 of all others is 0
+        source, target = parent[crawled], child[crawled]
         fraction = 1.0 / (out[source] * into[target])
         own = self.eta * self.beta_[:size]
         nr1 = self.beta_[:size]

@@ -170,15 +170,15 @@ class NaiveBayesLinks:
         links = step.visit.links
         waiting = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
         rows = step.of_link[waiting]
-        kept: dict[int, list[int]] = {}
+        words_by_row: dict[int, list[int]] = {}
         for number, row, words in zip(waiting.tolist(), rows.tolist(), self.words_[rows].tolist(), strict=True):
-            if row not in kept:
-                kept[row] = _joined(words, [], MOST_WORDS)
-            if not kept[row]:
-                kept[row] = _joined([], _slots(words_of(links.urls[number])), MOST_WORDS // 2)
+            if row not in words_by_row:
+                words_by_row[row] = _joined(words, [], MOST_WORDS)
+            if not words_by_row[row]:
+                words_by_row[row] = _joined([], _slots(words_of(links.urls[number])), MOST_WORDS // 2)
             if links.anchors[number]:
-                kept[row] = _joined(kept[row], _slots(links.anchors[number]), MOST_WORDS)
-        for row, words in kept.items():
+                words_by_row[row] = _joined(words_by_row[row], _slots(links.anchors[number]), MOST_WORDS)
+        for row, words in words_by_row.items():
             self.words_[row, : len(words)] = words
 
     def _add(self, row: int, slots: list[int], most: int) -> None:

@@ -47,9 +47,9 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
     if clusters == "xmeans" or code_of(browsing.language, "en") != "en":
         return own
     background = Background.load()
-    known = background.frequency
+    frequency = background.frequency
     return np.array(
-        [background.idf(term) if term in known else mine for term, mine in zip(browsing.terms, own, strict=True)]
+        [background.idf(term) if term in frequency else mine for term, mine in zip(browsing.terms, own, strict=True)]
     )
 
 
@@ -88,8 +88,8 @@ class Words:
         if not len(ids):
             return np.zeros(0, np.intp), counts, counts
         columns = fit(self.columns_, int(ids.max()) + 1, -1)[ids]
-        known = columns >= 0
-        return columns[known].astype(np.intp), counts[known], counts[~known]
+        in_model = columns >= 0
+        return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
 
     def anchors(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The words of some short texts: for each the number of its text, and its column or -1."""
@@ -97,12 +97,12 @@ class Words:
         tokens = fold(joined, language).split()
         if sum(map(len, self.tokens_.values())) > _MOST_TOKENS:
             self.tokens_.clear()
-        known = self.tokens_.setdefault(language, {})
-        new = [token for token in dict.fromkeys(tokens) if token not in known]
+        columns_of = self.tokens_.setdefault(language, {})
+        new = [token for token in dict.fromkeys(tokens) if token not in columns_of]
         for token, stem in zip(new, stem_all(new, language), strict=True):
-            known[token] = self.column_of.get(stem, -1) if stem else _NO_WORD
-        known[OPEN_TOKEN] = _NEXT
-        columns = np.array([known[token] for token in tokens], np.intp)
+            columns_of[token] = self.column_of.get(stem, -1) if stem else _NO_WORD
+        columns_of[OPEN_TOKEN] = _NEXT
+        columns = np.array([columns_of[token] for token in tokens], np.intp)
         text = np.cumsum(columns == _NEXT)
         return text[columns > _NO_WORD], columns[columns > _NO_WORD]
 
@@ -201,7 +201,7 @@ class Neighbours:
             owners, columns = keys // (terms + 1), keys % (terms + 1) - 1
             worth = np.where(columns >= 0, self._idf[columns], self._unknown) * (1.0 + np.log(counts))
             squares = np.bincount(owners, worth * worth, minlength=len(alike))
-            known = np.where(columns >= 0, self.centroid[columns], 0.0)
-            products = np.bincount(owners, worth * known, minlength=len(alike))
+            weight = np.where(columns >= 0, self.centroid[columns], 0.0)
+            products = np.bincount(owners, worth * weight, minlength=len(alike))
             alike = np.minimum(1.0, products / np.sqrt(np.where(squares > 0, squares, 1.0)))
         return step.strongest(alike)

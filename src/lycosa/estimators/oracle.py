@@ -63,8 +63,8 @@ class Oracle:
         return np.array([self._worth(row, table) for row in rows.tolist()], np.float64)
 
     def _worth(self, row: int, table: Table) -> float:
-        known = self.truth_.get(table.nodes[row])
-        return float(known) if known is not None else self.handed_.get(row, 0.0)
+        worth = self.truth_.get(table.nodes[row])
+        return float(worth) if worth is not None else self.handed_.get(row, 0.0)
 
 
 def _check(scores: Mapping[str, float]) -> None:
@@ -85,8 +85,8 @@ def read_scores(path: Path) -> dict[str, float]:
         if not line.strip():
             continue
         try:
-            node, tab, told = line.decode("utf-8").rpartition("\t")
-            score = float(told)
+            node, tab, value = line.decode("utf-8").rpartition("\t")
+            score = float(value)
         except ValueError:  # not UTF-8, or no number
             node, tab, score = "", "", math.nan
         if not tab or not node or not math.isfinite(score):

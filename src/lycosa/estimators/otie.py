@@ -82,13 +82,13 @@ class Otie(CashFlow):
         self.beta_, self.predicted_ = fit(self.beta_, len(table)), fit(self.predicted_, len(table))
         rows = step.children
         if step.visit.outcome == "redirect":
-            said = np.full(len(rows), self.predicted_[step.row])
+            predicted = np.full(len(rows), self.predicted_[step.row])
         else:
-            said = self._said = self._similarity(step)
+            predicted = self._said = self._similarity(step)
         if step.visit.is_version:
             self.beta_[step.row] = beta = max(0.0, step.visit.beta)
             self.largest_ = max(self.largest_, beta)
-        self.predicted_[rows] = np.maximum(self.predicted_[rows], said)
+        self.predicted_[rows] = np.maximum(self.predicted_[rows], predicted)
 
     def revise(self, row: int, cash: float) -> float:
         """Equation 3."""

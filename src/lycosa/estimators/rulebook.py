@@ -121,13 +121,13 @@ class RuleBook:
                 f"depth of {deepest}"
             )
         ways = _Ways(self, wanted, paths)
-        found = {source: chance for source in ways.rows if (chance := ways.walk(source, depth, (source,))) > 0}
+        chances = {source: chance for source in ways.rows if (chance := ways.walk(source, depth, (source,))) > 0}
         inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
         total = sum(all_ for _, all_ in inside)
         loop = math.fsum(count for row, _ in inside for to, count in row.items() if to in wanted)
         if loop:
-            found.update(dict.fromkeys(wanted, loop / total))
-        return found
+            chances.update(dict.fromkeys(wanted, loop / total))
+        return chances
 
     def deepest(self, wanted: set[str], depth: int) -> int:
         """As many links as asked for, or as few as can be walked in reasonable time."""

@@ -106,10 +106,10 @@ class Rules:
         self.class_ = fit(self.class_, len(table), -1)
         first = step.visit.is_page
         if name:
-            known = list(self.names_)
+            classes = list(self.names_)
             for number in self.class_[table.edges.parents(step.row)].tolist() if first else ():
                 if number >= 0:
-                    self.book_.add(known[number], name)
+                    self.book_.add(classes[number], name)
             self.class_[step.row] = self.names_.setdefault(name, len(self.names_))
         if not first:
             return

@@ -103,12 +103,12 @@ class Siblings:
         beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
         new = np.isin(rows, step.children)
         changed = step.children
-        for told, heard in ((crawled, new), (crawled & new, ~new)):
+        for speakers, heard in ((crawled, new), (crawled & new, ~new)):
             waiting = rows[heard & (table.state[rows] == OPEN)]
-            if told.any():
-                self.n[waiting] += beta[told].sum()
-                self.e[waiting] += alpha[told].sum()
-                self.ne[waiting] += beta[told] @ alpha[told]
+            if speakers.any():
+                self.n[waiting] += beta[speakers].sum()
+                self.e[waiting] += alpha[speakers].sum()
+                self.ne[waiting] += beta[speakers] @ alpha[speakers]
                 changed = np.union1d(changed, waiting)
         return changed
 

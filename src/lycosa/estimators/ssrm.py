@@ -79,8 +79,8 @@ class Ssrm:
         words = self.glossary_.words(language_of(step))
         bags = words.bags(step.visit.links.anchors)
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity_, self.vocabulary_, "raw")
-        said = nearness.ssrm(bags, words, weights, query)
-        return self.priority_.tell(step, table, of_children(step, said))
+        likeness = nearness.ssrm(bags, words, weights, query)
+        return self.priority_.tell(step, table, of_children(step, likeness))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The merged priority; 0 for a row nobody has linked to."""

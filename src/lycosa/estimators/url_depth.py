@@ -34,10 +34,12 @@ class UrlDepth:
     def learn(self, step: Step, table: Table) -> Rows:
         """Count the slashes of new rows once, so that scoring is an array access."""
         self.slashes_ = fit(self.slashes_, len(table), _UNKNOWN)
-        known = self.slashes_[step.children]
+        slashes_before = self.slashes_[step.children]
         if step.visit.outcome == "redirect":
             source = self._counted(np.array([step.row], np.int32), table)
-            self.slashes_[step.children] = np.where(known == _UNKNOWN, source, np.minimum(known, source))
+            self.slashes_[step.children] = np.where(
+                slashes_before == _UNKNOWN, source, np.minimum(slashes_before, source)
+            )
         else:
             self.slashes_[step.children] = self._counted(step.children, table)
         return step.children

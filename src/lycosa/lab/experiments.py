@@ -14,7 +14,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
 from lycosa.core.spec import parse
-from lycosa.estimators import maker, strategy
+from lycosa.estimators import STRATEGIES, strategy
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.subjects import EXAMPLES
@@ -225,7 +225,7 @@ def _one_of(key: str, value: str, known: Mapping[str, str]) -> None:
 def _check_strategy(text: str, budget: int) -> None:
     """Whether there is such a strategy and it takes these parameters; what it is trained with comes later."""
     name, given = parse(text)
-    maker(name)
+    STRATEGIES.maker(name)
     if not given:
         return
     facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}

@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
+from lycosa.drawing.figure import Curve
+from lycosa.drawing.figure import Figure as Drawn
+
+__all__ = ["AS_PUBLISHED", "INDEPENDENT", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode", "Table", "Verdict"]
+
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
 Mode = Literal["independent", "as-published"]
@@ -34,33 +39,10 @@ class Table:
 
 
 @dataclass
-class Curve:
-    """A line with its uncertainty: low and high are a confidence band, or empty."""
+class Figure(Drawn):
+    """A figure of a report: see lycosa.drawing.figure."""
 
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
-    twin_of: int | None = None
-    """The place of the curve that it is set against: drawn in that one's colour, dashed."""
-
-
-@dataclass
-class Figure:
-    """Curves over the same axes; with `bars` the y of each curve are bars over the labels in `ticks`."""
-
-    key: str
-    title: str
-    x_label: str
-    y_label: str
-    curves: Sequence[Curve]
     mode: Mode = INDEPENDENT
-    log_x: bool = False
-    log_y: bool = False
-    bars: bool = False
-    ticks: Sequence[str] = ()
-    note: str = ""
     timed: bool = False
 
 

@@ -22,7 +22,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
-from lycosa.topics import TOPICS, describe, maker
+from lycosa.topics import TOPICS, describe
 from lycosa.topics.examples import centroid
 from lycosa.topics.making import make_topic
 from lycosa.topics.query import Query
@@ -91,7 +91,7 @@ def make_judge(index: Index, subject: Subject, told: str, judge: str = "") -> To
     if not subject.examples:
         raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
     pages = (index.page(node) for node in subject.examples)
-    made = maker(parse(judge)[0])
+    made = TOPICS.maker(parse(judge)[0])
     learned: dict[str, Any] = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
     return make_topic(Options(examples=[index.names[node] for node in subject.examples], judge=judge), learned)
 
@@ -103,7 +103,7 @@ def learning(judge: str) -> str:
     ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
     """
     name, given = parse(judge)
-    made = maker(name)
+    made = TOPICS.maker(name)
     idf = describe(name).get("idf") if name in TOPICS else None
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"

@@ -23,7 +23,6 @@ from lycosa.estimators import (
     TOPIC,
     TRUTH,
     WORDS,
-    maker,
 )
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
@@ -147,7 +146,7 @@ def kind(text: str) -> str:
     name = parse(text)[0]
     if name in STRATEGIES:
         return STRATEGIES[name].needs
-    maker(name)  # says what there is
+    STRATEGIES.maker(name)  # says what there is
     return TOPIC
 
 
@@ -165,7 +164,7 @@ def available(text: str) -> str:
 
 
 def _maker(text: str) -> Any:
-    return maker(parse(text)[0])
+    return STRATEGIES.maker(parse(text)[0])
 
 
 def _parts(text: str) -> list[str]:

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lycosa.collection.report.page import clean
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
+from lycosa.drawing.formats import clean
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide

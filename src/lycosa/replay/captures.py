@@ -30,8 +30,8 @@ def identify(url: str) -> tuple[int, int, str]:
     True
     """
     spelled = (parse(url) or url).partition("#")[0]
-    known = canonical(url) or spelled
-    return hash64(bare(known).encode()), hash64(spelled.encode()) & 0xFFFFFFFF, known
+    address = canonical(url) or spelled
+    return hash64(bare(address).encode()), hash64(spelled.encode()) & 0xFFFFFFFF, address
 
 
 def bare(url: str) -> str:
@@ -89,7 +89,7 @@ class Captures:
         url = (headers.get("WARC-Target-URI") or "").strip("<> ")
         if kind not in (RESPONSE, REVISITED, RESOURCE) or not url.startswith(("http://", "https://")):
             return
-        key, exact, known = identify(url)
+        key, exact, address = identify(url)
         page, content = (False, True) if kind == RESOURCE else _has(record)
         columns = self.columns
         columns["key"].append(key)
@@ -98,9 +98,9 @@ class Captures:
         columns["length"].append(0)
         columns["digest"].append(digest_key(headers.get("WARC-Payload-Digest") or ""))
         columns["exact"].append(exact)
-        columns["host"].append(self._host(lane(known), known if page and known.isprintable() else ""))
+        columns["host"].append(self._host(lane(address), address if page and address.isprintable() else ""))
         columns["flags"].append(
-            REVISIT * (kind == REVISITED) | SECURE * known.startswith("https://") | PAGE * page | CONTENT * content
+            REVISIT * (kind == REVISITED) | SECURE * address.startswith("https://") | PAGE * page | CONTENT * content
         )
         self._ids.append(next(_ids(headers, "WARC-Record-ID"), 0))
         self._partners.append(next(_ids(headers, "WARC-Concurrent-To"), 0))
@@ -145,7 +145,7 @@ def _has(record: Any) -> tuple[bool, bool]:
         kind = (http.get("Content-Type") or "").lower() if http is not None else ""
         status = (http.status_code or 0) if http is not None else 0
         stands = int(record.record_type) == REVISITED and status in (0, 304)
-        found = 200 <= status < 300
-        return found and kind.startswith(("text/html", "application/xhtml")), found or stands
+        whole = 200 <= status < 300
+        return whole and kind.startswith(("text/html", "application/xhtml")), whole or stands
     except (OSError, ValueError, AttributeError):
         return False, int(record.record_type) == REVISITED

@@ -58,13 +58,13 @@ class Authority:
 
     def context(self, host: str) -> ssl.SSLContext:
         """How to speak TLS as this host."""
-        known = self._contexts.get(host)
-        if known is None:
-            known = self._contexts[host] = self._new_context(host)
+        context = self._contexts.get(host)
+        if context is None:
+            context = self._contexts[host] = self._new_context(host)
             if len(self._contexts) > MOST_HOSTS:
                 self._contexts.popitem(last=False)
         self._contexts.move_to_end(host)
-        return known
+        return context
 
     def _new_context(self, host: str) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -103,12 +103,12 @@ class Authority:
 
 def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     """Key and certificate, from one file: whoever else makes one at the same time can't mix them up."""
-    found = _load(path)
-    if found is None:
+    pair = _load(path)
+    if pair is None:
         _make(path)
-        found = _load(path)
-        assert found is not None
-    return found
+        pair = _load(path)
+        assert pair is not None
+    return pair
 
 
 def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | None:

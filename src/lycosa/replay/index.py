@@ -127,8 +127,8 @@ def load(path: Path) -> Index | None:
             else:
                 columns[name] = np.zeros(0, dtype)
             place = _aligned(place + rows * dtype.itemsize)
-        found = Index(columns, facts, (path, place))
-        return found if size == place + facts["hosts_size"] and _fits(facts) else None
+        index = Index(columns, facts, (path, place))
+        return index if size == place + facts["hosts_size"] and _fits(facts) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, struct.error):
         return None
 
@@ -156,20 +156,20 @@ def open_index(path: Path, tell: Tell) -> Index:
             cached = cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}{ENDING}"
             older = None
             for place in (beside, cached):
-                kept = load(place)
-                if kept is None:
+                saved = load(place)
+                if saved is None:
                     continue
-                if (kept.facts["size"], kept.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
-                    return kept
-                end = kept.facts["end"]
-                if end and end <= stat.st_size and _seal(file.fileno(), end) == kept.facts["seal"]:
-                    older = kept
-            made = _make(path, stat, older, tell)
-            made.facts["seal"] = _seal(file.fileno(), made.facts["end"])
+                if (saved.facts["size"], saved.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
+                    return saved
+                end = saved.facts["end"]
+                if end and end <= stat.st_size and _seal(file.fileno(), end) == saved.facts["seal"]:
+                    older = saved
+            index = _make(path, stat, older, tell)
+            index.facts["seal"] = _seal(file.fileno(), index.facts["end"])
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
-    _keep(made, path, beside, cached)
-    return made
+    _keep(index, path, beside, cached)
+    return index
 
 
 def _seal(descriptor: int, end: int) -> int:
@@ -208,10 +208,10 @@ def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> 
         "hosts_size": len(packed),
         "segments": parts,
     }
-    made = Index(columns, facts, packed)
-    pages = np.bincount(made.pages()[1])
+    index = Index(columns, facts, packed)
+    pages = np.bincount(index.pages()[1])
     facts["start"] = hosts[int(pages.argmax())][1] if len(pages) else ""
-    return made
+    return index
 
 
 def _keep(made: Index, path: Path, beside: Path, cached: Path) -> None:

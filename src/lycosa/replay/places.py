@@ -22,22 +22,22 @@ def data_directory() -> Path:
 
 
 def _home(variable: str, usual: str) -> Path:
-    given = os.environ.get(variable, "")
-    return Path(given) if os.path.isabs(given) else Path.home() / usual
+    named = os.environ.get(variable, "")
+    return Path(named) if os.path.isabs(named) else Path.home() / usual
 
 
 def archives(named: Iterable[Path]) -> list[Path]:
     """The files that some files and directories stand for, each once; a crawl's directory stands for its archive."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in named:
         if not path.exists():
             raise InputError(f"there is no {path}: name WARC files, or directories of them")
         if not path.is_dir():
-            found[path] = None
+            files[path] = None
             continue
         inside = path / "archive" if (path / "archive").is_dir() else path
-        held = sorted(file for file in inside.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
-        if not held:
+        listing = sorted(file for file in inside.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
+        if not listing:
             raise InputError(f"no WARC files in {inside}: their names end in {', '.join(ENDINGS)}")
-        found.update(dict.fromkeys(held))
-    return list(found)
+        files.update(dict.fromkeys(listing))
+    return list(files)

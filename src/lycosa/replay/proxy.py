@@ -15,6 +15,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self
@@ -23,7 +25,6 @@ from lycosa.replay import pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Answer, Damaged
-from lycosa.replay.requests import Request, http_date
 
 AT_ONCE = 200_000
 """A record of so many bytes in the file is read without a thread: in a millisecond or two."""
@@ -180,10 +181,10 @@ class _Connection(asyncio.Protocol):
 
     async def _read_aside(self, request: Request, url: str, spots: list[Spot]) -> None:
         try:
-            found = await asyncio.to_thread(self.proxy.answer, url, spots)
+            answer = await asyncio.to_thread(self.proxy.answer, url, spots)
         finally:
             self.working = None
-        self._deliver(request, url, found)
+        self._deliver(request, url, answer)
         self._next()
 
     def _deliver(self, request: Request, url: str, found: Answer | Damaged | None) -> None:
@@ -210,8 +211,8 @@ class _Connection(asyncio.Protocol):
         """What the proxy itself has to say."""
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            said = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
-            self._say(request, 200, said, "start")
+            page = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
+            self._say(request, 200, page, "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
@@ -275,11 +276,88 @@ class _Connection(asyncio.Protocol):
         """Not a request that can be understood: the end of this connection."""
         assert self.transport is not None
         self.proxy.tally["refused"] += 1
-        said = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        self.transport.write(said % (status, _REASONS[status]))
+        head = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        self.transport.write(head % (status, _REASONS[status]))
         self.transport.close()
 
 
 def _mark(said: str) -> tuple[bytes, bytes]:
     """Tells our own words from what was recorded."""
     return b"X-Lycosa", said.encode()
+
+
+# -- what clients ask for ----------------------------------------------------------------------------------------
+
+
+class Request:
+    """The head of a request, leniently read."""
+
+    def __init__(self, head: bytes) -> None:
+        first, *lines = head.decode("latin-1").split("\r\n")
+        self.method, _, rest = first.partition(" ")
+        target, _, self.version = rest.rpartition(" ")
+        # A target should be ASCII; what is not, was most likely meant as UTF-8.
+        self.target = target.encode("latin-1").decode("utf-8", "replace")
+        fields = (line.partition(":") for line in lines)
+        self.headers = {name.strip().lower(): value.strip() for name, _, value in fields}
+        asked = f"{self.headers.get('connection', '')},{self.headers.get('proxy-connection', '')}".lower()
+        self.keep = "close" not in asked and (self.version != "HTTP/1.0" or "keep-alive" in asked)
+        """Whether the connection stays open."""
+
+    @property
+    def sane(self) -> bool:
+        """Whether it is a request at all."""
+        return self.version.startswith("HTTP/1.") and bool(self.target)
+
+    @property
+    def body(self) -> int:
+        """Bytes that follow; -1 where nobody can tell."""
+        if "transfer-encoding" in self.headers:
+            return -1
+        length = self.headers.get("content-length", "0")
+        return int(length) if length.isascii() and length.isdigit() else -1
+
+    @property
+    def at(self) -> int | None:
+        """The moment that Accept-Datetime asks for (RFC 7089), in microseconds since 1970."""
+        return seconds(self.headers.get("accept-datetime", ""), 1_000_000)
+
+    def url(self, tunnel: str) -> str:
+        """The address that is meant; `tunnel` is the origin that an earlier CONNECT has named."""
+        if not self.target.startswith("/"):
+            return self.target
+        scheme, _, named = tunnel.partition("://")
+        return f"{scheme or 'http'}://{self.headers.get('host') or named}{self.target}"
+
+    def has(self, answer: Answer) -> bool:
+        """Whether the client holds just this answer already."""
+        if answer.status != 200:
+            return False
+        if "if-none-match" in self.headers:
+            tag = answer.header(b"etag").removeprefix("W/")
+            tags = [tag.strip().removeprefix("W/") for tag in self.headers["if-none-match"].split(",")]
+            return bool(tag) and (tag in tags or tags == ["*"])
+        since = seconds(self.headers.get("if-modified-since", ""))
+        changed = seconds(answer.header(b"last-modified"))
+        return since is not None and changed is not None and changed <= since
+
+
+def seconds(date: str, unit: int = 1) -> int | None:
+    """A date in a header, since 1970 and in parts of a second; None for what is none.
+
+    >>> seconds("Thu, 01 Jan 1970 00:01:00 GMT"), seconds("yesterday")
+    (60, None)
+    """
+    try:
+        return int(parsedate_to_datetime(date).timestamp() * unit)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def http_date(date: int) -> bytes:
+    """Microseconds since 1970 as a header has them.
+
+    >>> http_date(60_000_000)
+    b'Thu, 01 Jan 1970 00:01:00 GMT'
+    """
+    return format_datetime(datetime.fromtimestamp(date // 1_000_000, UTC), usegmt=True).encode()

@@ -107,13 +107,13 @@ class Recording:
             named = list(named)
             for path in archives(named):
                 try:
-                    held = Archive(path, lambda reached, captures, path=path: tell(path, reached, captures))  # type: ignore[misc]
+                    archive = Archive(path, lambda reached, captures, path=path: tell(path, reached, captures))  # type: ignore[misc]
                 except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
                     if path in named:
                         raise
                     self._left_out.append(f"left out: {error}")
                 else:
-                    self.archives.append(held)
+                    self.archives.append(archive)
             if not len(self):
                 raise InputError(f"no page is recorded in {', '.join(str(path) for path in archives(named))}")
         except BaseException:
@@ -121,7 +121,7 @@ class Recording:
             raise
 
     def __len__(self) -> int:
-        return sum(len(held.index) for held in self.archives)
+        return sum(len(archive.index) for archive in self.archives)
 
     def __enter__(self) -> Self:
         return self
@@ -133,14 +133,14 @@ class Recording:
 
     def close(self) -> None:
         """Close the files."""
-        for held in self.archives:
-            held.close()
+        for archive in self.archives:
+            archive.close()
         self.archives = []
 
     @property
     def notes(self) -> list[str]:
         """What a person should know of the indexes, each thing once."""
-        return [*self._left_out, *dict.fromkeys(held.index.note for held in self.archives if held.index.note)]
+        return [*self._left_out, *dict.fromkeys(archive.index.note for archive in self.archives if archive.index.note)]
 
     @property
     def start(self) -> str:
@@ -152,33 +152,33 @@ class Recording:
         numbers: dict[str, int] = {}
         starts: list[str] = []
         keys, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.intp)]
-        for held in self.archives:
+        for archive in self.archives:
             mine = []
-            for name, start in held.index.hosts():
+            for name, start in archive.index.hosts():
                 number = numbers.setdefault(name, len(starts))
                 if number == len(starts):
                     starts.append(start)
                 elif start:
                     starts[number] = min(starts[number] or start, start, key=len)
                 mine.append(number)
-            key, host = held.index.pages()
+            key, host = archive.index.pages()
             keys.append(key)
             owners.append(np.array(mine, np.intp)[host])
         _, first = np.unique(np.concatenate(keys), return_index=True)
         pages = np.bincount(np.concatenate(owners)[first], minlength=len(starts))
-        found = [Host(name, int(pages[number]), starts[number]) for name, number in numbers.items() if pages[number]]
-        return sorted(found, key=lambda host: -host.pages)
+        hosts = [Host(name, int(pages[number]), starts[number]) for name, number in numbers.items() if pages[number]]
+        return sorted(hosts, key=lambda host: -host.pages)
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
     def locate(self, url: str, at: int | None = None) -> list[Spot]:
         """Where captures of an address may lie, the best first."""
-        key, exact, known = identify(url)
-        secure, at = known.startswith("https://"), self.at if at is None else at
-        found: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
-        for held in self.archives:
-            columns = held.index.columns
-            for row in held.index.rows(key):
+        key, exact, address = identify(url)
+        secure, at = address.startswith("https://"), self.at if at is None else at
+        ranked: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
+        for archive in self.archives:
+            columns = archive.index.columns
+            for row in archive.index.rows(key):
                 date = int(columns["date"][row])
                 flags = int(columns["flags"][row])
                 rank = (
@@ -187,20 +187,20 @@ class Recording:
                     not flags & CONTENT if at is None else date > at,
                     -date if at is None else abs(date - at),
                 )
-                found.append((rank, len(found), Spot(held, row)))
-        return [spot for _, _, spot in sorted(found, key=lambda item: item[:2])]
+                ranked.append((rank, len(ranked), Spot(archive, row)))
+        return [spot for _, _, spot in sorted(ranked, key=lambda item: item[:2])]
 
     def answer(self, url: str, spots: Iterable[Spot]) -> Answer | None:
         """What was recorded of an address, at the first of these spots that is really about it."""
-        known = identify(url)[2]
+        address = identify(url)[2]
         for spot in spots:
-            found = spot.archive.read(spot.row)
-            recorded = identify(found.url)[2]
-            if bare(recorded) != bare(known):
+            answer = spot.archive.read(spot.row)
+            recorded = identify(answer.url)[2]
+            if bare(recorded) != bare(address):
                 continue  # another address with the same hash
-            if recorded != known and found.status in range(300, 400) and _target(found) == known:
+            if recorded != address and answer.status in range(300, 400) and _target(answer) == address:
                 continue  # http sent on to https, or the other way: to those who are there it leads nowhere
-            return self._with_body(found) if found.revisit else found
+            return self._with_body(answer) if answer.revisit else answer
         return None
 
     def find(self, url: str, at: int | None = None) -> Answer | None:
@@ -232,9 +232,9 @@ class Recording:
             elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
                 yield original
         if revisit.digest:
-            for held in self.archives:
-                for row in held.index.with_digest(digest_key(revisit.digest)):
-                    original = held.read(row)
+            for archive in self.archives:
+                for row in archive.index.with_digest(digest_key(revisit.digest)):
+                    original = archive.read(row)
                     if original.digest.upper() == revisit.digest.upper():
                         yield original
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from dataclasses import dataclass, field
 
 from lycosa.replay.captures import RESOURCE, REVISITED, moment
-from lycosa.replay.reader import ArchiveIterator
+
+with warnings.catch_warnings():  # importing fastwarc gives a warning about its own older classes
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from fastwarc.warc import ArchiveIterator as ArchiveIterator
 
 LARGEST = 200_000_000
 """Bytes of a record that are read at most."""
@@ -114,18 +118,18 @@ def _read_http(block: bytes, answer: Answer) -> None:
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
     """Header lines as pairs; a line that goes on from the one before is joined to it, one that is none is left out."""
-    found: list[tuple[bytes, bytes]] = []
+    fields: list[tuple[bytes, bytes]] = []
     for line in lines:
         line = line.rstrip(b"\r")
-        if line[:1] in (b" ", b"\t") and found:
-            name, value = found[-1]
-            found[-1] = (name, value + b" " + line.strip())
+        if line[:1] in (b" ", b"\t") and fields:
+            name, value = fields[-1]
+            fields[-1] = (name, value + b" " + line.strip())
             continue
         name, colon, value = line.partition(b":")
         name = name.rstrip()
         if colon and _NAME.fullmatch(name):
-            found.append((name, value.strip().replace(b"\r", b" ").replace(b"\0", b"")))
-    return found
+            fields.append((name, value.strip().replace(b"\r", b" ").replace(b"\0", b"")))
+    return fields
 
 
 def dechunked(body: bytes) -> bytes:

@@ -20,7 +20,7 @@ import zstandard
 
 from lycosa.core.errors import InputError
 from lycosa.replay.captures import Captures
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 
 GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"WARC/"
 
@@ -37,7 +37,7 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
     """Where WARC data begins and ends in a file: all of it, or the files that a WACZ holds."""
     if path.suffix != ".wacz":
         return [(0, size)]
-    found = []
+    spans = []
     try:
         with zipfile.ZipFile(path) as bundle, open(path, "rb") as file:
             for entry in bundle.infolist():
@@ -48,10 +48,10 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
                 file.seek(entry.header_offset + 26)  # the lengths of two fields that end the header
                 name, extra = struct.unpack("<HH", file.read(4))
                 start = entry.header_offset + 30 + name + extra
-                found.append((start, start + entry.file_size))
+                spans.append((start, start + entry.file_size))
     except (zipfile.BadZipFile, struct.error) as error:
         raise InputError(f"{path} is no WACZ file ({error})") from error
-    return found
+    return spans
 
 
 def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell, start: int = 0) -> int:
@@ -82,9 +82,9 @@ class _Part:
     def find(self, wanted: bytes, start: int) -> int:
         """Where some bytes come next; -1 if they don't."""
         while block := self.read(start, BLOCK):
-            found = block.find(wanted)
-            if found >= 0:
-                return start + found
+            at = block.find(wanted)
+            if at >= 0:
+                return start + at
             if len(block) < BLOCK:
                 break
             start += BLOCK - len(wanted) + 1
@@ -145,8 +145,8 @@ class _Walk:
         """Where the next record may begin; -1 if nowhere."""
         if self.magic != PLAIN:
             return self.part.find(self.magic, place)
-        found = self.part.find(b"\r\n\r\nWARC/", max(0, place - 4))
-        return found + 4 if found >= 0 else -1
+        at = self.part.find(b"\r\n\r\nWARC/", max(0, place - 4))
+        return at + 4 if at >= 0 else -1
 
     def _end_of(self, start: int) -> int:
         """Where a record ends; -1 if not all of it is there."""
@@ -196,8 +196,8 @@ class _Window(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if self._before:
-            given, self._before = self._before, b""
-            return given
+            before, self._before = self._before, b""
+            return before
         data = self._part.read(self._place, size if size >= 0 else self._part.end)
         self._place += len(data)
         return data

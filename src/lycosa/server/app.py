@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.routing import BaseRoute
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
@@ -21,7 +24,8 @@ from lycosa.server.address import check_proxies
 from lycosa.server.api import routers
 from lycosa.server.logs import log
 from lycosa.server.metrics import Metrics
-from lycosa.server.pages import add_pages
+from lycosa.server.pages import PAGES
+from lycosa.server.pages import explain as explain_as_page
 from lycosa.server.safety import Safety
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.site import Site
@@ -56,18 +60,28 @@ def create_app(
         redirect_slashes=False,  # it would redirect to whatever host the request names, and to http
     )
     app.state.site = Site(settings, database, clock, passwords or Passwords())
-    api = APIRouter(prefix=PREFIX, responses=REFUSED)
-    for router in routers():
-        api.include_router(router)
-    app.include_router(api)
-    add_pages(app)
+    app.router.routes.extend(_routes())
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
     app.add_middleware(Watching, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)
     app.add_exception_handler(UnicodeEncodeError, _explain_half)
     return app
+
+
+@cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """Every route of the API and of the pages. They know nothing of settings, so a process builds them once."""
+    api = APIRouter(prefix=PREFIX, responses=REFUSED)
+    for router in routers():
+        api.include_router(router)
+    whole = FastAPI(openapi_url=None)
+    whole.include_router(api)
+    for path, answer in PAGES.items():
+        whole.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
+    return tuple(whole.routes)
 
 
 async def _explain(request: Request, error: Exception) -> Response:

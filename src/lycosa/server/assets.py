@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
@@ -68,3 +68,9 @@ class Assets:
     def link(self, name: str) -> str:
         """Where a page finds a file."""
         return f"/static/{self.build}/{name}"
+
+
+@cache
+def assets() -> Assets:
+    """Those of this installation."""
+    return Assets()

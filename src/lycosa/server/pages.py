@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
+from lycosa.drawing.pages import environment
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
-from lycosa.server.assets import ASK_AGAIN, FOR_EVER, Assets
+from lycosa.server.assets import ASK_AGAIN, FOR_EVER, assets
 from lycosa.server.site import site_of
 from lycosa.server.who import SCOPES, Mode, Person, identify, may
 from lycosa.version import __version__
@@ -29,7 +31,7 @@ SIGN_IN = "/sign-in"
 THEMES = ("system", "light", "dark")
 TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "compare", "settings", "sharing")
 
-TOLD = {
+PROBLEMS = {
     403: ("Not for you", "You may not see this page. Whoever keeps this server can change that."),
     404: ("Nothing here", "There is no such page, or it is not shared with you."),
     405: ("Nothing here", "There is no such page, or it is not shared with you."),
@@ -37,128 +39,127 @@ TOLD = {
 }
 
 
-class Pages:
-    """What makes pages: the templates, and the files they link to."""
-
-    def __init__(self) -> None:
-        self.assets = Assets()
-        self._templates = Environment(
-            loader=PackageLoader("lycosa.server"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals |= {"static": self.assets.link, "version": __version__, "all_scopes": SCOPES}
-        self._templates.globals |= {"shortest": SHORTEST, "longest": LONGEST}
-
-    def show(
-        self, request: Request, template: str, code: int = 200, person: Person | None = None, **told: Any
-    ) -> Response:
-        """One page, for a person or for anybody."""
-        person = person or known(request)
-        told = {"person": person, "theme": theme_of(request, person), "path": request.url.path, **told}
-        told["max_budget"] = site_of(request).settings.max_budget
-        html = self._templates.get_template(f"{template}.html").render(told)
-        return HTMLResponse(html, code, {"Cache-Control": "no-store"})
-
-    def mistake(self, request: Request, status: int) -> Response:
-        """The page that says that there is none."""
-        title, text = TOLD.get(status, ("That did not work", "The server could not answer this."))
-        return self.show(request, "error", status, status=status, title=title, text=text)
+@cache
+def templates() -> Environment:
+    """The shells, as Jinja templates."""
+    made = environment("lycosa.server", cleaned=False)
+    made.globals |= {"static": assets().link, "version": __version__, "all_scopes": SCOPES}
+    made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
+    return made
 
 
-def add_pages(app: FastAPI) -> None:
-    """Add the site's pages and static files to the application, and its page for what does not exist."""
-    pages = Pages()
+def show(request: Request, template: str, code: int = 200, person: Person | None = None, **more: Any) -> Response:
+    """One page, for a person or for anybody."""
+    person = person or known(request)
+    shown = {"person": person, "theme": theme_of(request, person), "path": request.url.path, **more}
+    shown["max_budget"] = site_of(request).settings.max_budget
+    html = templates().get_template(f"{template}.html").render(shown)
+    return HTMLResponse(html, code, {"Cache-Control": "no-store"})
 
-    def add(path: str, answer: Callable[..., Response]) -> None:
-        app.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
 
-    def open_page(template: str) -> Callable[[Request], Response]:
-        def answer(request: Request) -> Response:
-            return pages.show(request, template)
+def open_page(template: str) -> Callable[[Request], Response]:
+    """A page for anybody."""
 
-        return answer
+    def answer(request: Request) -> Response:
+        return show(request, template)
 
-    def page(template: str, scope: str = "read", **told: Any) -> Callable[[Request], Response]:
-        def answer(request: Request) -> Response:
-            person = visitor(request)
-            if person is None:
-                return to_sign_in(request)
-            if scope not in person.scopes:
-                raise HTTPException(403)
-            return pages.show(request, template, person=person, **told)
+    return answer
 
-        return answer
 
-    def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Request, str], Response]:
-        def answer(request: Request, interest: str) -> Response:
-            person = visitor(request)
-            if person is None:
-                return to_sign_in(request)
-            with away_as_page():
-                asked = may(site_of(request), person, _printable(interest), mode)
-            if scope not in person.scopes:
-                raise HTTPException(403)
-            tab = request.path_params.get("tab", "")
-            if tab and tab not in TABS:
-                raise HTTPException(404)
-            told = {"interest": asked.interest["id"], "name": asked.interest["name"], "mode": asked.mode, "tab": tab}
-            return pages.show(request, template, person=person, **told)
+def page(template: str, scope: str = "read", **more: Any) -> Callable[[Request], Response]:
+    """A page for who is signed in and may do what `scope` says."""
 
-        return answer
+    def answer(request: Request) -> Response:
+        person = visitor(request)
+        if person is None:
+            return to_sign_in(request)
+        if scope not in person.scopes:
+            raise HTTPException(403)
+        return show(request, template, person=person, **more)
 
-    def sign_in(request: Request) -> Response:
-        if known(request) is not None:
-            return RedirectResponse(local_path(request.query_params.get("next", "")), 303)
-        return pages.show(request, "sign_in", next=local_path(request.query_params.get("next", "")))
+    return answer
 
-    def static(request: Request, name: str, build: str = "") -> Response:
-        asset = pages.assets.get(name)
-        if asset is None:
+
+def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Request, str], Response]:
+    """A page of one interest, for who may see it so far."""
+
+    def answer(request: Request, interest: str) -> Response:
+        person = visitor(request)
+        if person is None:
+            return to_sign_in(request)
+        with away_as_page():
+            asked = may(site_of(request), person, _printable(interest), mode)
+        if scope not in person.scopes:
+            raise HTTPException(403)
+        tab = request.path_params.get("tab", "")
+        if tab and tab not in TABS:
             raise HTTPException(404)
-        headers = {
-            "ETag": asset.tag,
-            "Cache-Control": FOR_EVER if build == pages.assets.build else ASK_AGAIN,
-            "Vary": "Accept-Encoding",
-        }
-        if name == "reader.css":  # for a document in a sandbox, which is of no origin
-            headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-        if asset.tag in request.headers.get("if-none-match", ""):
-            return Response(None, 304, headers)
-        content = asset.content
-        if "gzip" in request.headers.get("accept-encoding", "") and len(content) > 1000:
-            content = asset.packed
-            headers["Content-Encoding"] = "gzip"
-        return Response(content, 200, headers, asset.type)
+        row = asked.interest
+        return show(request, template, person=person, interest=row["id"], name=row["name"], mode=asked.mode, tab=tab)
 
-    def favicon(request: Request) -> Response:
-        return static(request, "favicon.svg")
+    return answer
 
-    add("/", page("interests"))
-    add(SIGN_IN, sign_in)
-    add("/join", open_page("join"))
-    add("/privacy", open_page("privacy"))
-    add("/interests/new", page("interest_form", "write", interest="", name="", mode="own", tab=""))
-    add("/interests/{interest}/edit", of_interest("interest_form", "edit", "write"))
-    add("/interests/{interest}", of_interest("interest", "read"))
-    add("/interests/{interest}/{tab}", of_interest("interest", "read"))
-    add("/account", page("account", "account"))
-    add("/admin", page("admin", "admin"))
-    add("/favicon.ico", favicon)
-    add("/static/{name}", static)
-    add("/static/{build}/{name}", static)
 
-    async def explain(request: Request, error: Exception) -> Response:
-        """What does not exist, as a page for browsers and as JSON for programs."""
-        assert isinstance(error, StarletteHTTPException)
-        wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
-        if not wants_page:
-            return await http_exception_handler(request, error)
-        return pages.mistake(request, error.status_code)
+def sign_in(request: Request) -> Response:
+    """The page to sign in; who is signed in goes on at once."""
+    wanted = local_path(request.query_params.get("next", ""))
+    if known(request) is not None:
+        return RedirectResponse(wanted, 303)
+    return show(request, "sign_in", next=wanted)
 
-    app.add_exception_handler(StarletteHTTPException, explain)
+
+def static(request: Request, name: str, build: str = "") -> Response:
+    """A file, packed for who takes that; nothing for who has it."""
+    asset = assets().get(name)
+    if asset is None:
+        raise HTTPException(404)
+    headers = {
+        "ETag": asset.tag,
+        "Cache-Control": FOR_EVER if build == assets().build else ASK_AGAIN,
+        "Vary": "Accept-Encoding",
+    }
+    if name == "reader.css":  # for a document in a sandbox, which is of no origin
+        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    if asset.tag in request.headers.get("if-none-match", ""):
+        return Response(None, 304, headers)
+    content = asset.content
+    if "gzip" in request.headers.get("accept-encoding", "") and len(content) > 1000:
+        content = asset.packed
+        headers["Content-Encoding"] = "gzip"
+    return Response(content, 200, headers, asset.type)
+
+
+def favicon(request: Request) -> Response:
+    """Browsers ask for it by this name."""
+    return static(request, "favicon.svg")
+
+
+PAGES: dict[str, Callable[..., Response]] = {
+    "/": page("interests"),
+    SIGN_IN: sign_in,
+    "/join": open_page("join"),
+    "/privacy": open_page("privacy"),
+    "/interests/new": page("interest_form", "write", interest="", name="", mode="own", tab=""),
+    "/interests/{interest}/edit": of_interest("interest_form", "edit", "write"),
+    "/interests/{interest}": of_interest("interest", "read"),
+    "/interests/{interest}/{tab}": of_interest("interest", "read"),
+    "/account": page("account", "account"),
+    "/admin": page("admin", "admin"),
+    "/favicon.ico": favicon,
+    "/static/{name}": static,
+    "/static/{build}/{name}": static,
+}
+
+
+async def explain(request: Request, error: Exception) -> Response:
+    """What does not exist, as a page for browsers and as JSON for programs."""
+    assert isinstance(error, StarletteHTTPException)
+    wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+    if not wants_page:
+        return await http_exception_handler(request, error)
+    status = error.status_code
+    title, text = PROBLEMS.get(status, ("That did not work", "The server could not answer this."))
+    return show(request, "error", status, status=status, title=title, text=text)
 
 
 def known(request: Request) -> Person | None:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.spec import build, check_parts, parse, spell
-from lycosa.spaces import SPACES, maker
+from lycosa.core.spec import check_parts, parse, spell
+from lycosa.spaces import SPACES
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
@@ -36,23 +36,15 @@ def make_space(
 ) -> Space:
     """The space that the options name; `lost` hears of it when the proxy is gone, `known` is for spaces that ask."""
     name, given = parse(options.space)
-    made = maker(name)
-    if made is WebSpace:
+    if name == "web":
         if given:
             raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
         return web_space(options, clock, lost, authority=authority)
-    entry = SPACES.get(name)
-    known |= {"web": web_space(options, clock, lost, entry.accept if entry else (), authority), "clock": clock}
-    if entry is not None:
-        space: Space = build(made, given, name, **known)
-        return space
-    try:
-        space = build(made, given, name, **known)
-    except LycosaError:
-        raise
-    except Exception as error:  # of the user's own code
-        raise InputError(f"cannot load the space {name!r}: {type(error).__name__}: {error}") from error
-    check_parts(space, ("visit", "lane", "ready", "errand", "learn"), name)
+    accept = SPACES[name].accept if name in SPACES else ()
+    known |= {"web": web_space(options, clock, lost, accept, authority), "clock": clock}
+    space: Space = SPACES.make(name, given, **known)
+    if name not in SPACES:
+        check_parts(space, ("visit", "lane", "ready", "errand", "learn"), name)
     return space
 
 

@@ -56,10 +56,10 @@ def _host(authority: str) -> str:
     labels = name.partition(":")[0].lower().rstrip(".").split(".")
     if labels[-1].isdigit():
         return ""
-    kept = labels[:-1]
-    if len(kept) > 1 and len(labels[-1]) == 2 and kept[-1] in _UNDER_COUNTRIES:
-        kept = kept[:-1]
-    return " ".join(_spelt(label) for label in kept if label != "www")
+    names = labels[:-1]
+    if len(names) > 1 and len(labels[-1]) == 2 and names[-1] in _UNDER_COUNTRIES:
+        names = names[:-1]
+    return " ".join(_spelt(label) for label in names if label != "www")
 
 
 def _spelt(label: str) -> str:

@@ -98,23 +98,23 @@ def _parse(packed: bytes, name: str) -> Background:
         if not 0 <= size <= LARGEST:
             raise ValueError(f"it says to hold {size} bytes")
         head, _, body = zstandard.ZstdDecompressor().decompress(packed).decode().partition("\n")
-        told: dict[str, Any] = json.loads(head)
-        if told["format"] != FORMAT:
+        facts: dict[str, Any] = json.loads(head)
+        if facts["format"] != FORMAT:
             raise ValueError("its first line says so")
-        version = told["version"]
+        version = facts["version"]
         if version == VERSION:
             cells = body.replace("\t", "\n").split("\n")
             counts = list(map(int, cells[1::2]))
             frequency = dict(zip(cells[:-1:2], counts, strict=True))
-            documents = int(told["documents"])
+            documents = int(facts["documents"])
             if (
                 documents >= 2**53
-                or len(frequency) != told["terms"]
+                or len(frequency) != facts["terms"]
                 or cells[-1]
                 or not all(0 < n <= documents for n in (counts or [0]))
             ):
                 raise ValueError("its numbers do not fit together")
-            language, source = str(told["language"]), str(told["source"])
+            language, source = str(facts["language"]), str(facts["source"])
     except (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"{name} is no file of word statistics, or it is damaged ({error}): {remedy}") from error
     if version != VERSION:

@@ -49,8 +49,8 @@ class Bags:
     def totals(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """The sum of each bag's values; of its counts if none are given."""
         sums = np.concatenate([[0.0], np.cumsum(self.counts if values is None else values)])
-        found: NDArray[np.float64] = sums[self.starts[1:]] - sums[self.starts[:-1]]
-        return found
+        totals: NDArray[np.float64] = sums[self.starts[1:]] - sums[self.starts[:-1]]
+        return totals
 
     def rows(self) -> NDArray[np.intp]:
         """For each entry the number of its bag."""
@@ -100,5 +100,5 @@ def unit(bags: Bags, idf: NDArray[np.float32]) -> NDArray[np.float64]:
     """
     values = (1.0 + np.log(bags.counts)) * idf[bags.columns]
     length = np.sqrt(bags.totals(values * values))
-    found: NDArray[np.float64] = values / np.where(length > 0, length, 1.0)[bags.rows()]
-    return found
+    unit_values: NDArray[np.float64] = values / np.where(length > 0, length, 1.0)[bags.rows()]
+    return unit_values

@@ -79,8 +79,8 @@ def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True)
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (or one vector) of length 1; zeros stay zeros."""
     lengths = np.sqrt((rows * rows).sum(-1, keepdims=True))
-    found: NDArray[Any] = rows / np.where(lengths > 0.0, lengths, 1.0)
-    return found
+    unit_rows: NDArray[Any] = rows / np.where(lengths > 0.0, lengths, 1.0)
+    return unit_rows
 
 
 def digest() -> str:
@@ -103,27 +103,27 @@ class _Model:
 
     def words(self, language: str, rare: bool) -> _Words:
         """The words met in a language; when they are too many, they are met anew."""
-        known = self._words.pop((language, rare), None)
-        if known is None or known.count > REMEMBERED:
-            known = _Words(self, language, rare)
+        words = self._words.pop((language, rare), None)
+        if words is None or words.count > REMEMBERED:
+            words = _Words(self, language, rare)
             if len(self._words) >= LANGUAGES:
                 del self._words[next(iter(self._words))]
-        self._words[language, rare] = known
-        return known
+        self._words[language, rare] = words
+        return words
 
     def cut(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The pieces of some words, one after the other, and where those of each word start."""
-        found = self._pieces(" ".join(words))  # all at once: twice as fast
-        starts = self.begins[found].nonzero()[0]
+        pieces = self._pieces(" ".join(words))  # all at once: twice as fast
+        starts = self.begins[pieces].nonzero()[0]
         if len(starts) != len(words):
             each = [self._pieces(word) for word in words]
             starts = np.cumsum([0, *map(len, each[:-1])]).astype(np.intp)
-            found = np.concatenate(each)
-        return found, starts
+            pieces = np.concatenate(each)
+        return pieces, starts
 
     def _pieces(self, text: str) -> NDArray[np.int32]:
-        found = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return np.minimum(np.array(found, np.int32), len(self.pieces) - 1)
+        ids = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return np.minimum(np.array(ids, np.int32), len(self.pieces) - 1)
 
 
 class _Words:
@@ -144,8 +144,8 @@ class _Words:
         folded = [fold(text[:LONGEST].replace("\x01", " "), language) for text in texts]
         numbers = self._lexicon.ids(_APART.join(folded))
         owners = np.cumsum(numbers == _BREAK)
-        kept = numbers >= 0
-        numbers, owners = numbers[kept].astype(np.int64), owners[kept]
+        counted = numbers >= 0
+        numbers, owners = numbers[counted].astype(np.int64), owners[counted]
         first = np.searchsorted(owners, np.arange(len(texts)))
         place = np.arange(len(owners)) - first[owners]
         distinct, at = np.unique(owners << 32 | numbers, return_inverse=True)
@@ -159,8 +159,8 @@ class _Words:
         words = [token.decode("utf-8", "ignore") if stem else "" for token, stem in zip(tokens, stems, strict=True)]
         if self._common is not None:
             whole, common = self.model.whole, self._common
-            known = (word in whole or common.get(stem, 0) >= COMMON for word, stem in zip(words, stems, strict=True))
-            words = [word if kept else "" for word, kept in zip(words, known, strict=True)]
+            is_known = (word in whole or common.get(stem, 0) >= COMMON for word, stem in zip(words, stems, strict=True))
+            words = [word if counts else "" for word, counts in zip(words, is_known, strict=True)]
         new = iter(range(self.count, self.count + len(words)))
         numbers = [next(new) if word else _SKIP for word in words]
         self._add([word for word in words if word])

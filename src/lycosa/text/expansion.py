@@ -67,8 +67,8 @@ class Expansion:
         column[[wide.number[key] for key in keys]] = query
         dots = np.bincount(owners, weights * column[terms], len(bags))
         squares = np.bincount(owners, weights * weights, len(bags)) * float(query @ query)
-        found: Numbers = np.minimum(1.0, dots / np.where(squares > 0, np.sqrt(squares), 1.0))
-        return found
+        cosines: Numbers = np.minimum(1.0, dots / np.where(squares > 0, np.sqrt(squares), 1.0))
+        return cosines
 
     def _in(self, language: str) -> _Wide:
         words, wide = self.glossary.words(language), self._wide.get(language)
@@ -112,13 +112,13 @@ class _Wide:
         keys = [own, *((stem,) for stem in own)]
         if words.known:
             keys += stems_of(words.glossary.ontology.synonyms(words.terms[term]), words.language)
-        found = self._of[term] = []
+        synonyms = self._of[term] = []
         for key in dict.fromkeys(keys):
             if key:
-                found.append(self.number.setdefault(key, len(self.keys)))
-                if found[-1] == len(self.keys):
+                synonyms.append(self.number.setdefault(key, len(self.keys)))
+                if synonyms[-1] == len(self.keys):
                     self.keys.append(key)
-        return found
+        return synonyms
 
 
 def _count(key: Key, bag: Terms, vocabulary: Vocabulary) -> int:
@@ -135,5 +135,5 @@ def _count(key: Key, bag: Terms, vocabulary: Vocabulary) -> int:
 
 def _log(counts: NDArray[Any]) -> Numbers:
     """1 + log f; 0 for none."""
-    found: Numbers = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0)
-    return found
+    damped: Numbers = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0)
+    return damped

@@ -24,9 +24,9 @@ def folds(
         rows = np.flatnonzero(labels == label)
         dealt[chance.permutation(rows)] = (np.arange(len(rows)) + int(label)) % count
     for number in range(count):
-        kept, left_out = np.flatnonzero(dealt != number), np.flatnonzero(dealt == number)
-        if len(kept) and len(left_out):
-            yield kept, left_out
+        train, left_out = np.flatnonzero(dealt != number), np.flatnonzero(dealt == number)
+        if len(train) and len(left_out):
+            yield train, left_out
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,8 +36,8 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return shares
 
 
 def log_loss(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:

@@ -95,15 +95,15 @@ class Glossary:
         self.topic: tuple[str, ...] = ()
         self._words: dict[str, Words] = {}
         reader = Words(self, ENGLISH)
-        found: dict[int, float] = {}
+        weight_of: dict[int, float] = {}
         for text, weight in topic.items() if isinstance(topic, Mapping) else [(topic, 1.0)]:
             bag = reader.bags([text])
             for number, count in zip(bag.columns.tolist(), bag.counts.tolist(), strict=True):
                 parts = reader.parts(number)
                 for term, share in ((number, 1.0), *((part, 1 / len(parts)) for part in parts)):
-                    found[term] = found.get(term, 0.0) + float(weight) * count * share
-        self.topic = tuple(reader.terms[number] for number in found)
-        self.weights: Numbers = np.array(list(found.values()))
+                    weight_of[term] = weight_of.get(term, 0.0) + float(weight) * count * share
+        self.topic = tuple(reader.terms[number] for number in weight_of)
+        self.weights: Numbers = np.array(list(weight_of.values()))
         if not self.weights.any():
             raise InputError(
                 f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words"
@@ -187,8 +187,8 @@ class Words:
         terms = self._term[ids]
         if self._phrases.longest:
             self._find(ids, terms)
-        kept = np.flatnonzero(terms >= 0)
-        keys, counts = np.unique(owners[kept].astype(np.int64) << 32 | terms[kept], return_counts=True)
+        named = np.flatnonzero(terms >= 0)
+        keys, counts = np.unique(owners[named].astype(np.int64) << 32 | terms[named], return_counts=True)
         starts = np.searchsorted(keys, np.arange(len(texts) + 1, dtype=np.int64) << 32)
         return Bags(starts, (keys & 0xFFFFFFFF).astype(np.intp), counts.astype(np.float64))
 
@@ -200,8 +200,8 @@ class Words:
             rows[rows < self.glossary.floor - _SLACK] = 0.0
             self._rows[list(self._new)] = rows
             self._new.clear()
-        found: Numbers = self._rows[terms].astype(np.float64)
-        return found
+        likenesses: Numbers = self._rows[terms].astype(np.float64)
+        return likenesses
 
     def pages(self, terms: NDArray[Any], vocabulary: Vocabulary) -> NDArray[np.int64]:
         """In how many pages a vocabulary has met each term; a phrase is as rare as the rarest of its first words."""
@@ -213,8 +213,8 @@ class Words:
         if len(strange):
             new, id_of = terms[strange], vocabulary.id_of
             stems = [stem for term in new.tolist() for stem in (self.stems[term] * _WORDS)[:_WORDS]]
-            found = np.array([id_of.get(stem, _NONE) for stem in stems], np.int64)
-            ids[strange] = self._ids[new] = found.reshape(-1, _WORDS)
+            numbers = np.array([id_of.get(stem, _NONE) for stem in stems], np.int64)
+            ids[strange] = self._ids[new] = numbers.reshape(-1, _WORDS)
         counts: NDArray[np.int64] = np.where(ids < 0, 0, vocabulary.frequency[ids]).min(axis=1)
         return counts
 
@@ -245,14 +245,14 @@ class Words:
         look_up = self.glossary.ontology.look_up
         numbers: list[int] = []
         for text, own in zip(texts, stems, strict=True):
-            known = look_up(text) if own and self.known and not text.isdigit() else ((), ())
-            number = self._number.setdefault((own, known[1]), len(self.terms)) if own else _NONE
+            senses = look_up(text) if own and self.known and not text.isdigit() else ((), ())
+            number = self._number.setdefault((own, senses[1]), len(self.terms)) if own else _NONE
             numbers.append(number)
             if number == len(self.terms):
                 self.terms.append(text)
                 self.stems.append(own)
-                if known[1]:
-                    self._new[number] = known
+                if senses[1]:
+                    self._new[number] = senses
                 elif own in self._topic:
                     self._rows = fit(self._rows, len(self.terms))
                     self._rows[number, self._topic[own]] = 1.0
@@ -279,9 +279,9 @@ class _Phrases:
 
     def __init__(self, phrases: Sequence[str], language: str) -> None:
         cut = [words.split() for words in _joined(phrases, language).split(OPEN_TOKEN)]
-        kept = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= _LONGEST]
-        self.texts = [phrases[number] for number in kept]
-        tokens = [cut[number] for number in kept]
+        usable = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= _LONGEST]
+        self.texts = [phrases[number] for number in usable]
+        tokens = [cut[number] for number in usable]
         ends = stem_all([words[-1] for words in tokens], language)
         lengths = np.array([len(words) for words in tokens], np.intp)
         self.longest = int(lengths.max(initial=0))
@@ -303,38 +303,38 @@ class _Phrases:
     @classmethod
     def of(cls, ontology: Ontology, language: str) -> _Phrases:
         """All phrases of an ontology."""
-        made = cls._all.setdefault(ontology, {})
-        if language not in made:
+        of_language = cls._all.setdefault(ontology, {})
+        if language not in of_language:
             words = ontology.dictionary.words
-            found = {word: None for number in range(len(ontology)) for word in words(number) if not word.isalnum()}
-            made[language] = cls([word.replace("_", " ") for word in found], language)
-        return made[language]
+            labels = {word: None for number in range(len(ontology)) for word in words(number) if not word.isalnum()}
+            of_language[language] = cls([word.replace("_", " ") for word in labels], language)
+        return of_language[language]
 
     def find(
         self, within: NDArray[np.uint64], last: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Where phrases are, how long each is, and which; from left to right, at each place the longest."""
-        found: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
+        matches: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
         for length, places in self._maybe(within, last):
             places = places[places + length <= len(within)]
             columns = [within[places + n] for n in range(length - 1)]
             keys = _row([*columns, last[places + length - 1]])
             at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             hit = self._keys[at] == keys
-            found.append((places[hit], self._order[at[hit]], length))
-        if not found:
+            matches.append((places[hit], self._order[at[hit]], length))
+        if not matches:
             return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
-        places = np.concatenate([some for some, _, _ in found])
-        phrases = np.concatenate([some for _, some, _ in found])
-        lengths = np.repeat([length for _, _, length in found], [len(some) for some, _, _ in found])
-        end, kept = 0, []
+        places = np.concatenate([some for some, _, _ in matches])
+        phrases = np.concatenate([some for _, some, _ in matches])
+        lengths = np.repeat([length for _, _, length in matches], [len(some) for some, _, _ in matches])
+        end, chosen = 0, []
         order = np.argsort(places, kind="stable")  # the longest of a place comes first
         ways = zip(order.tolist(), places[order].tolist(), (places + lengths)[order].tolist(), strict=True)
         for number, start, stop in ways:
             if start >= end:
-                kept.append(number)
+                chosen.append(number)
                 end = stop
-        return places[kept], lengths[kept], phrases[kept]
+        return places[chosen], lengths[chosen], phrases[chosen]
 
     def _maybe(self, within: NDArray[np.uint64], last: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Of each length, the longest first, where such a phrase may begin."""
@@ -349,10 +349,10 @@ class _Phrases:
 
 def _row(columns: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """One hash of some words in a row."""
-    found = columns[0]
+    row = columns[0]
     for words in columns[1:]:
-        found = found * _TIMES ^ words
-    return found
+        row = row * _TIMES ^ words
+    return row
 
 
 def _slots(keys: NDArray[np.uint64]) -> NDArray[np.intp]:

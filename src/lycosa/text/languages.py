@@ -57,8 +57,8 @@ def code_of(declared: str, default: str = "") -> str:
     >>> [code_of(declared, "en") for declared in ("de-AT", "PT_br", "nn", "de, en", "ja", "zh-Hans", "", "{{lang}}")]
     ['de', 'pt', 'no', 'de', '', '', 'en', 'en']
     """
-    found = _PRIMARY.match(declared[:40])
-    name = found[1].lower() if found else ""
+    match = _PRIMARY.match(declared[:40])
+    name = match[1].lower() if match else ""
     if name in _CODES:
         return _CODES[name]
     return "" if 2 <= len(name) <= 3 and name not in _SAYS_NOTHING else default

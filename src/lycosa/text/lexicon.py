@@ -56,26 +56,26 @@ class Lexicon:
         ids = self._ids[slots]
         strange = np.flatnonzero(self._keys[slots] != keys)
         if len(strange):
-            ids[strange] = found = self._slowly(buffer, starts[strange].tolist(), ends[strange].tolist())
+            ids[strange] = new_ids = self._slowly(buffer, starts[strange].tolist(), ends[strange].tolist())
             slots, keys = slots[strange], keys[strange]
             empty = self._keys[slots] == 0
             self._keys[slots[empty]] = keys[empty]
             # Of several newcomers to one slot the last has left its key: only its id may stand there.
-            kept = self._keys[slots] == keys
-            self._ids[slots[kept]] = found[kept]
+            in_slot = self._keys[slots] == keys
+            self._ids[slots[in_slot]] = new_ids[in_slot]
         return ids
 
     def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
         """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
-        known = self._known
-        if len(known) >= self._most:
-            known.clear()
+        id_of = self._known
+        if len(id_of) >= self._most:
+            id_of.clear()
             self._keys[:] = 0
         tokens = [buffer[start:end] for start, end in zip(starts, ends, strict=True)]
-        new = [token for token in dict.fromkeys(tokens) if token not in known]
+        new = [token for token in dict.fromkeys(tokens) if token not in id_of]
         if new:
-            known.update(zip(new, self._look_up(new), strict=True))
-        return np.array([known[token] for token in tokens], np.int32)
+            id_of.update(zip(new, self._look_up(new), strict=True))
+        return np.array([id_of[token] for token in tokens], np.int32)
 
 
 def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:

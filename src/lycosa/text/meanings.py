@@ -25,9 +25,9 @@ def wordnet(directory: str) -> Ontology:
     """The WordNet in a directory."""
     from lycosa.text.wordnet import read_wordnet
 
-    found = read_wordnet(Path(directory))
-    found.again = (wordnet, (directory,))
-    return found
+    source = read_wordnet(Path(directory))
+    source.again = (wordnet, (directory,))
+    return source
 
 
 @lru_cache(maxsize=8)
@@ -35,9 +35,9 @@ def _thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
     """One of the user's own, read again when its file has changed."""
     from lycosa.text.thesaurus import read_thesaurus
 
-    found = read_thesaurus(Path(file))
-    found.again = (_thesaurus, (file, changed))
-    return found
+    source = read_thesaurus(Path(file))
+    source.again = (_thesaurus, (file, changed))
+    return source
 
 
 def _changed(path: Path) -> tuple[int, int]:

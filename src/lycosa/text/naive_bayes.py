@@ -75,17 +75,17 @@ class NaiveBayes:
         if len(smoothings) * len(lengths) > 1:
             loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)
             tried = 0
-            for kept, left_out in folds(labels, seed):
+            for train, left_out in folds(labels, seed):
                 left_out = left_out[:: 1 + len(left_out) // MOST_TRIED]
                 tried += len(left_out)
                 for a in smoothings:
-                    model = cls._counted(bags.take(kept), labels[kept], classes, terms, a, 1.0)
+                    model = cls._counted(bags.take(train), labels[train], classes, terms, a, 1.0)
                     mean, words = model._means(bags.take(left_out))
                     for s in lengths:
-                        told = model._posterior(mean, words, s)
-                        loss[a, s] += log_loss(told, labels[left_out]) * len(left_out)
+                        posterior = model._posterior(mean, words, s)
+                        loss[a, s] += log_loss(posterior, labels[left_out]) * len(left_out)
             good = min(loss.values()) + ENOUGH * tried
-            length, _, smoothing = min((s, told, a) for (a, s), told in loss.items() if told <= good)
+            length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= good)
             best = (smoothing, length)
         return cls._counted(bags, labels, classes, terms, *best)
 

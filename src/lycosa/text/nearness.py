@@ -48,11 +48,11 @@ def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers) -
     alike = words.alike(bags.columns)
     best = alike.max(1, initial=0.0)
     text = _sums(bags, best * rarity) / np.maximum(_sums(bags, rarity), 1e-12)
-    found = np.zeros((len(bags), alike.shape[1]))
+    strongest = np.zeros((len(bags), alike.shape[1]))
     full = np.flatnonzero(np.diff(bags.starts))  # reduceat takes no empty ones
     if len(full):
-        found[full] = np.maximum.reduceat(alike, bags.starts[full], axis=0)
-    topic = found @ query / max(float(query.sum()), 1e-12)
+        strongest[full] = np.maximum.reduceat(alike, bags.starts[full], axis=0)
+    topic = strongest @ query / max(float(query.sum()), 1e-12)
     return (text + topic) / 2
 
 

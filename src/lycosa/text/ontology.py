@@ -227,14 +227,14 @@ class Ontology:
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Both: base forms, and senses."""
-        known = self._known.get(word)
-        if known is None:
+        answer = self._known.get(word)
+        if answer is None:
             if len(word) > LONGEST_WORD:
                 return (), ()
             if len(self._known) >= MOST_MEMORIES:
                 self._known.clear()
-            known = self._known[word] = self.dictionary.look_up(fold(word))
-        return known
+            answer = self._known[word] = self.dictionary.look_up(fold(word))
+        return answer
 
     def is_word(self, text: str) -> bool:
         """Whether it is known, in this or another form."""
@@ -243,22 +243,22 @@ class Ontology:
     def synonyms(self, word: str) -> list[str]:
         """All words that share a sense with it, without itself and its base forms, spaces between words."""
         own = {fold(word), *self.bases(word)}
-        found: dict[str, str] = {}
+        words: dict[str, str] = {}
         for concept in self.concepts(word):
             for other in self.dictionary.words(concept):
-                found.setdefault(fold(other), other.replace("_", " "))
-        return [written for other, written in found.items() if other not in own]
+                words.setdefault(fold(other), other.replace("_", " "))
+        return [written for other, written in words.items() if other not in own]
 
     def above(self, concepts: Iterable[int]) -> dict[int, int]:
         """These concepts and all that are broader, with the fewest IS-A links up to each."""
-        found = dict.fromkeys(concepts, 0)
-        level, distance = list(found), 0
+        links_up = dict.fromkeys(concepts, 0)
+        level, distance = list(links_up), 0
         while level:
             distance += 1
             higher = [int(parent) for concept in level for parent in self.parents.of(concept)]
-            level = [parent for parent in dict.fromkeys(higher) if parent not in found]
-            found.update(dict.fromkeys(level, distance))
-        return found
+            level = [parent for parent in dict.fromkeys(higher) if parent not in links_up]
+            links_up.update(dict.fromkeys(level, distance))
+        return links_up
 
     @cached_property
     def specificity(self) -> NDArray[np.int32]:

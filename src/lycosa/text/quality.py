@@ -107,5 +107,5 @@ def _counts(values: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     edges[0] = edges[-1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=edges[1:-1])
     at = edges.nonzero()[0]
-    found: NDArray[np.intp] = at[1:] - at[:-1]
-    return found
+    counts: NDArray[np.intp] = at[1:] - at[:-1]
+    return counts

@@ -42,8 +42,8 @@ class Rarity:
         if self.idf == "none" or not terms:
             return np.ones(len(terms))
         if self.background is not None and not self.is_learned(language):
-            known = self.background
-            return np.array([max(map(known.idf, stems)) for stems in terms])
+            background = self.background
+            return np.array([max(map(background.idf, stems)) for stems in terms])
         id_of = words.id_of
         met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
         return learned(np.array(met), words)
@@ -63,5 +63,5 @@ class Rarity:
 
 def learned(frequency: NDArray[np.integer[Any]], words: Vocabulary) -> Numbers:
     """idf by so many pages, as the vocabulary has it; a word of no page is as rare as one of one page."""
-    found: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
-    return found
+    idf: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
+    return idf

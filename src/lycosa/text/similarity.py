@@ -116,14 +116,14 @@ class Likeness:
 
     def of(self, word: str) -> Numbers:
         """How much a word is like each of the given ones, from 0 to 1. The array is not to be changed."""
-        known = self._known.get(word)
-        if known is None:
-            known = self._look(word)
+        row = self._known.get(word)
+        if row is None:
+            row = self._look(word)
             if len(word) <= LONGEST_WORD:
                 if len(self._known) >= MOST_MEMORIES:
                     self._known.clear()
-                self._known[word] = known
-        return known
+                self._known[word] = row
+        return row
 
     def near(self, floor: float) -> set[int]:
         """The concepts that are like any of the given words by so much."""
@@ -131,18 +131,18 @@ class Likeness:
 
     def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near: set[int]) -> Numbers:
         """The same for many words, given by base forms and senses, a row for each; of no sense that is near, 0."""
-        found = np.zeros((len(words), len(self.words)))
+        table = np.zeros((len(words), len(self.words)))
         some = [number for number, (_, senses) in enumerate(words) if not near.isdisjoint(senses)]
         if some:
             lengths = np.array([len(words[number][1]) for number in some])
             at = [sense for number in some for sense in words[number][1]]
-            found[some] = np.maximum.reduceat(self._alike[at], np.cumsum(lengths) - lengths, axis=0)
+            table[some] = np.maximum.reduceat(self._alike[at], np.cumsum(lengths) - lengths, axis=0)
         same = self._same
         for number, (bases, _) in enumerate(words):
             for form in bases:
                 if form in same:
-                    found[number, same[form]] = 1.0
-        return found
+                    table[number, same[form]] = 1.0
+        return table
 
     def _look(self, word: str) -> Numbers:
         senses = self.ontology.concepts(word)
@@ -151,13 +151,13 @@ class Likeness:
         if not senses and not same:
             return self._none
         if len(senses) == 1:
-            found: Numbers = self._alike[senses[0]].copy()
+            row: Numbers = self._alike[senses[0]].copy()
         else:
-            found = self._alike[list(senses)].max(axis=0) if senses else self._none.copy()
+            row = self._alike[list(senses)].max(axis=0) if senses else self._none.copy()
         if same:
-            found[same] = 1.0
-        found.setflags(write=False)
-        return found
+            row[same] = 1.0
+        row.setflags(write=False)
+        return row
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # what is remembered is no part of what it is
@@ -171,14 +171,14 @@ def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **pa
     >>> between(pets, "dog", "animal", "path"), between(pets, "dog", "Dogs"), between(pets, "dog", "unicorn")
     (0.5, 1.0, 0.0)
     """
-    known = checked(measure, parameters)
+    settings = checked(measure, parameters)
     if {fold(a), *ontology.bases(a)} & {fold(b), *ontology.bases(b)}:
         return 1.0
     first, second = ontology.concepts(a), ontology.concepts(b)
     if measure == "any-1":
         near = {*first, *(int(other) for sense in first for other in ontology.related.of(sense))}
         return float(not near.isdisjoint(second))
-    return max((value(measure, two.L, two.H, known) for two in meetings(ontology, a, b)), default=0.0)
+    return max((value(measure, two.L, two.H, settings) for two in meetings(ontology, a, b)), default=0.0)
 
 
 class Meeting(NamedTuple):
@@ -194,7 +194,7 @@ class Meeting(NamedTuple):
 
 def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
     """All pairs of senses of two words that have a concept above both."""
-    found = []
+    pairs = []
     others = [ontology.above([sense]) for sense in ontology.concepts(b)]
     for up in (ontology.above([sense]) for sense in ontology.concepts(a)):
         for other in others:
@@ -202,8 +202,8 @@ def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
             if tops:
                 turn = min(tops, key=lambda top: (up[top] + other[top], -int(ontology.depth[top])))
                 top = max(tops, key=lambda top: (int(ontology.specificity[top]), int(ontology.depth[top])))
-                found.append(Meeting(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
-    return found
+                pairs.append(Meeting(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
+    return pairs
 
 
 def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> float:
@@ -221,35 +221,35 @@ def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
     """The parameters of a measure, those not given as in the paper; a ValueError for what makes no sense."""
     if measure not in MEASURES:
         raise ValueError(f"there is no measure {measure!r}: choose {', '.join(MEASURES[:-1])} or {MEASURES[-1]}")
-    known = _PARAMETERS.get(measure, {})
+    defaults = _PARAMETERS.get(measure, {})
     for name, number in parameters.items():
-        if name not in known:
-            raise ValueError(f"{measure} has no {name}: it has {' and '.join(known) or 'nothing to set'}")
+        if name not in defaults:
+            raise ValueError(f"{measure} has no {name}: it has {' and '.join(defaults) or 'nothing to set'}")
         if not (0 < number < 1 if name == "df" else 0 < number < np.inf):
             raise ValueError(f"{name} is {number:g}: give a number above 0{' and below 1' if name == 'df' else ''}")
-    return {**known, **parameters}
+    return {**defaults, **parameters}
 
 
 def _sweep(
     ontology: Ontology, senses: Sequence[Sequence[int]], measure: Measure, parameters: dict[str, float]
 ) -> Numbers:
     """For each concept and each word the measure of the concept and the word's sense that says most."""
-    found = np.zeros((len(ontology), len(senses)))
+    table = np.zeros((len(ontology), len(senses)))
     if measure == "any-1":
         for word, own in enumerate(senses):
             for sense in own:
-                found[sense, word] = 1.0
-                found[ontology.related.of(sense), word] = 1.0
-        return found
+                table[sense, word] = 1.0
+                table[ontology.related.of(sense), word] = 1.0
+        return table
     if measure in ("li", "depth"):
         of_both = li if measure == "li" else depth
         for word, own in enumerate(senses):
             above = [ontology.above([sense]) for sense in own]
             if above:
                 L, H = _distances(ontology, above), _tops(ontology, above)
-                said = np.where(H >= 0, of_both(np.minimum(L, len(ontology)), np.maximum(H, 0), **parameters), 0.0)
-                found[:, word] = said.max(axis=1)
-        return found
+                values = np.where(H >= 0, of_both(np.minimum(L, len(ontology)), np.maximum(H, 0), **parameters), 0.0)
+                table[:, word] = values.max(axis=1)
+        return table
     L = _distances(ontology, [ontology.above(own) for own in senses])
     return np.asarray({"ehrig": ehrig, "path": path, "is-a-2": is_a_2}[measure](L, **parameters), np.float64)
 
@@ -257,20 +257,20 @@ def _sweep(
 def _tops(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int32]:
     """The depth of the most specific concept above both a sense and each concept; -1 if there is none."""
     keys = ontology.specificity.astype(np.int64) << 32 | ontology.depth
-    found = np.full((len(ontology), len(above)), -1, np.int64)
+    deepest = np.full((len(ontology), len(above)), -1, np.int64)
     for sense, tops in enumerate(above):
-        found[list(tops), sense] = keys[list(tops)]
+        deepest[list(tops), sense] = keys[list(tops)]
     for concepts, starts, parents in ontology.downwards:
-        found[concepts] = np.maximum(found[concepts], np.maximum.reduceat(found[parents], starts, axis=0))
-    return np.where(found < 0, -1, found & 0xFFFFFFFF).astype(np.int32)
+        deepest[concepts] = np.maximum(deepest[concepts], np.maximum.reduceat(deepest[parents], starts, axis=0))
+    return np.where(deepest < 0, -1, deepest & 0xFFFFFFFF).astype(np.int32)
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:
     """The links between each word and each concept, up to one of the given tops and down; infinite if there is none."""
-    found = np.full((len(ontology), len(above)), np.inf, np.float32)
+    distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
-        found[list(tops), word] = list(tops.values())
+        distances[list(tops), word] = list(tops.values())
     for concepts, starts, parents in ontology.downwards:
-        best = np.minimum.reduceat(found[parents], starts, axis=0) + np.float32(1)
-        found[concepts] = np.minimum(found[concepts], best)
-    return found
+        best = np.minimum.reduceat(distances[parents], starts, axis=0) + np.float32(1)
+        distances[concepts] = np.minimum(distances[concepts], best)
+    return distances

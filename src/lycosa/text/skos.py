@@ -187,12 +187,12 @@ def _words(labels: list[list[tuple[int, Literal]]]) -> tuple[list[list[str]], li
     left: Counter[str] = Counter()
     words: list[list[str]] = []
     for concept, own in enumerate(labels):
-        kept: list[str] = []
+        usable: list[str] = []
         for _, label in own:
-            found = words_for(str(label))
-            clear = [w for w in found if _is_english(label) or not english.get(fold(w), set()) - {concept}]
-            left["empty, or longer than any word"] += not found
-            left["also an English label of another concept"] += len(found) - len(clear)
-            kept += clear
-        words.append(list(dict.fromkeys(kept)))
+            spellings = words_for(str(label))
+            clear = [w for w in spellings if _is_english(label) or not english.get(fold(w), set()) - {concept}]
+            left["empty, or longer than any word"] += not spellings
+            left["also an English label of another concept"] += len(spellings) - len(clear)
+            usable += clear
+        words.append(list(dict.fromkeys(usable)))
     return words, [f"{count:,} labels left out: {why}" for why, count in left.items() if count]

@@ -76,9 +76,9 @@ def read_thesaurus(path: Path) -> Ontology:
 def _built(told: Thesaurus, path: Path) -> Ontology:
     if not any(told.labels.values()):
         raise InputError(f"the ontology {path} has no labels, so no word can be found in it: give its concepts labels")
-    found = Ontology.build(told.labels, told.broader, told.related, str(path))
-    found.notes.extend(told.notes)
-    return found
+    ontology = Ontology.build(told.labels, told.broader, told.related, str(path))
+    ontology.notes.extend(told.notes)
+    return ontology
 
 
 def words_for(label: str) -> list[str]:
@@ -88,8 +88,8 @@ def words_for(label: str) -> list[str]:
     (['Grus & kin (birds)', 'Grus & kin'], ['a < b'], [])
     """
     plain = " ".join(unescape(_TAG.sub(" ", label)).split())
-    found = dict.fromkeys([plain, _QUALIFIER.sub("", plain)])
-    return [word for word in found if len(word) <= LONGEST_WORD and any(letter.isalnum() for letter in word)]
+    spellings = dict.fromkeys([plain, _QUALIFIER.sub("", plain)])
+    return [word for word in spellings if len(word) <= LONGEST_WORD and any(letter.isalnum() for letter in word)]
 
 
 def _read(path: Path) -> str:

@@ -99,7 +99,7 @@ class Vocabulary:
 
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
-        known = len(self.terms)
+        before = len(self.terms)
         language = self._language_of(page)
         lexicon = self._lexicon if language == self.language else self._other(language)
         # The whole comes first, so that its new words have the ids that they would have without the parts.
@@ -108,7 +108,7 @@ class Vocabulary:
         ends = np.flatnonzero(every == BREAK).tolist()
         ids = every[: ends[0]]
         bag = _bag(every[ends[4] :], every[ends[0] : ends[1]]) if page.main else _bag(ids)
-        bag.new = self.terms[known:]
+        bag.new = self.terms[before:]
         self._fit()
         bag.marks = self._where(bag.ids, every, ends, MAIN if not page.main else 0)
         self._signs.extend(self.terms)

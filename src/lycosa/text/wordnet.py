@@ -73,13 +73,15 @@ def find_wordnet(place: str = "") -> Path:
     """The directory with WordNet's files: `place` if given, else LYCOSA_WORDNET, else where it usually is."""
     for named, what in ((place, "there is"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET names")):
         if named:
-            found = next((directory for directory in (Path(named), Path(named, "dict")) if _is_there(directory)), None)
-            if found is None:
+            existing = next(
+                (directory for directory in (Path(named), Path(named, "dict")) if _is_there(directory)), None
+            )
+            if existing is None:
                 raise InputError(
                     f"{what} no directory with WordNet's files, such as data.noun: {named}; "
                     f"get them with 'lycosa wordnet --fetch --to {shlex.quote(named)}'"
                 )
-            return found
+            return existing
     for directory in usual_places():
         if _is_there(directory):
             return directory
@@ -155,25 +157,25 @@ class Lemmas:
 
     def _forms(self, word: str) -> dict[int, str]:
         """The entries that a word may be a form of, by their rows."""
-        found: dict[int, str] = {}
+        forms: dict[int, str] = {}
         last, is_phrase = word[-1:], "_" in word
         for kind, entries, exceptions, rules in self._parts:
             if word in entries:
-                found[entries[word]] = word
+                forms[entries[word]] = word
             if word in exceptions:
-                found.update((entries[base], base) for base in exceptions[word] if base in entries)
+                forms.update((entries[base], base) for base in exceptions[word] if base in entries)
                 continue
             base = _detached(word, kind, entries, rules) if last in rules else ""
             if is_phrase and not base:
                 base = "_".join([_base(part, kind, entries, exceptions, rules) for part in word.split("_")])
             if base and base in entries:
-                found[entries[base]] = base
-        return found
+                forms[entries[base]] = base
+        return forms
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The entries that a word may be a form of, and their synsets: nouns, verbs, adjectives, adverbs."""
-        found = self._forms(word)
-        if not found:
+        forms = self._forms(word)
+        if not forms:
             if word.isalpha():
                 return (), ()
             for other in (
@@ -182,13 +184,13 @@ class Lemmas:
                 _HYPHENS.sub("", word),
                 word.replace(".", ""),
             ):
-                if other != word and (found := self._forms(other)):
+                if other != word and (forms := self._forms(other)):
                     break
-        if len(found) == 1:
-            [(row, base)] = found.items()
+        if len(forms) == 1:
+            [(row, base)] = forms.items()
             return (base,), tuple(self._of_row(row))
-        senses = dict.fromkeys([sense for row in found for sense in self._of_row(row)])
-        return tuple(dict.fromkeys(found.values())), tuple(senses)
+        senses = dict.fromkeys([sense for row in forms for sense in self._of_row(row)])
+        return tuple(dict.fromkeys(forms.values())), tuple(senses)
 
     def _of_row(self, row: int) -> list[int]:
         return self._targets[self._starts[row] : self._starts[row + 1]].tolist()
@@ -270,11 +272,11 @@ def read_wordnet(directory: Path) -> Ontology:
     senses, per_word, row = [], [], 0
     for kind, synsets in data.items():
         with _File.read(directory, f"index.{kind}", digest) as file:
-            words, counts, found = _read_index(file, synsets)
+            words, counts, synset_rows = _read_index(file, synsets)
         entries[kind] = dict(zip(words, range(row, row + len(words)), strict=True))
         row += len(words)
         per_word.append(counts)
-        senses.append(found + starts[kind])
+        senses.append(synset_rows + starts[kind])
     exceptions = {kind: _read_exceptions(directory, f"{kind}.exc", digest) for kind in KINDS}
 
     lemmas = Lemmas(
@@ -363,8 +365,8 @@ class _File:
 
     def version(self) -> str:
         """Which WordNet this is, by its licence; "" if that does not say."""
-        found = _VERSION.search(self.content[:20_000])
-        return found[1].decode() if found else ""
+        match = _VERSION.search(self.content[:20_000])
+        return match[1].decode() if match else ""
 
 
 @dataclass
@@ -435,15 +437,15 @@ def _spread(counts: Positions) -> tuple[Positions, Positions]:
 
 def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int]) -> Positions:
     """The concepts that the pointers of a file mean."""
-    found = np.full(len(synsets.pointer_to), -1, np.int64)
+    targets = np.full(len(synsets.pointer_to), -1, np.int64)
     for kind, letter in KINDS.items():
         mine = np.isin(synsets.pointer_kind, [ord(letter), ord("s") if kind == "adj" else ord(letter)])
         offsets = data[kind].offsets
         wanted = synsets.pointer_to[mine]
         at = np.minimum(np.searchsorted(offsets, wanted), len(offsets) - 1)
-        found[mine] = np.where(offsets[at] == wanted, at + starts[kind], -1)
-    synsets.file.check(found >= 0, "it has a pointer to where no synset begins", synsets.pointer_of)
-    return found
+        targets[mine] = np.where(offsets[at] == wanted, at + starts[kind], -1)
+    synsets.file.check(targets >= 0, "it has a pointer to where no synset begins", synsets.pointer_of)
+    return targets
 
 
 def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, Positions]:
@@ -502,7 +504,7 @@ def _small(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, 
 def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict[str, list[str]]:
     """Forms and what they are forms of: mice mouse."""
     path = directory / name
-    found: dict[str, list[str]] = {}
+    bases_of: dict[str, list[str]] = {}
     content = _content(path)
     digest.update(content)
     for number, line in enumerate(content.splitlines(), 1):
@@ -512,8 +514,8 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
             raise damaged(path, number, "it is no form of a word") from None
         if not bases:
             raise damaged(path, number, f"it does not say what {form[:40]!r} is a form of")
-        found.setdefault(form, []).extend(bases)
-    return found
+        bases_of.setdefault(form, []).extend(bases)
+    return bases_of
 
 
 def _content(path: Path) -> bytes:

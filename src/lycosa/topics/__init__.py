@@ -6,25 +6,11 @@ parameters; making.py makes one from the options of a crawl.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from lycosa.core.errors import InputError
-from lycosa.core.spec import imported, parameters
+from lycosa.core.registry import Entry, Registry
 
-
-class Entry(NamedTuple):
-    """A judge by name: `lycosa.topics.MODULE:ATTRIBUTE`."""
-
-    module: str
-    attribute: str
-    summary: str
-    paper: str = ""
-    needs: str = ""
-    """What it is made from: words (a topic, --terms), examples, training, a taxonomy."""
-
-
-TOPICS: dict[str, Entry] = {
+ENTRIES = {
     "probability": Entry(
         "probability", "Probability",
         "the probability that a person would say yes; learns from start pages, examples, labels and the crawl itself",
@@ -77,6 +63,7 @@ TOPICS: dict[str, Entry] = {
         "Gouriten, Maniu, Senellart 2014, 2.2",
     ),
 }  # fmt: skip
+TOPICS = Registry("judge", __name__, ENTRIES)
 
 DEFAULT, FORMER = "probability", "vector"
 """The judge of new crawls by words or examples, and of crawls that are judged anew; and the one that crawls of
@@ -86,18 +73,6 @@ TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ont
 """Parameters that a topic gets from options of their own, not after its name."""
 
 
-def maker(name: str) -> Any:
-    """The class of a judge by name, or of one's own as `module:Class`."""
-    entry = TOPICS.get(name)
-    if entry is not None:
-        return getattr(import_module(f"lycosa.topics.{entry.module}"), entry.attribute)
-    if ":" not in name:
-        raise InputError(
-            f"there is no judge {name!r}: choose one of {', '.join(TOPICS)}, or name your own as module:Class"
-        )
-    return imported(name, "the topic")
-
-
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a judge that can be set after its name, each with its type and its default."""
-    return {key: told for key, told in parameters(maker(name)).items() if key not in TOLD}
+    return TOPICS.parameters(name, TOLD)

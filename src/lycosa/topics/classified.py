@@ -63,8 +63,8 @@ class Classified:
         self.targets, marks = wanted(model.classes, targets)
         self.wanted = np.array(marks)
         self.prior = float(model.priors[self.wanted].sum())
-        told = repr((model.digest, sorted(self.targets)))
-        self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
+        parts = repr((model.digest, sorted(self.targets)))
+        self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
         self._vocabulary: Vocabulary | None = None
         self._columns = np.zeros(0, np.int32)
         self._mapped = 0
@@ -80,19 +80,21 @@ class Classified:
         assert isinstance(reading, Reading), "a model needs a reader; pass reader=Vocabulary() to the engine"
         columns = self._columns_of(reading.vocabulary)
         mine = columns[reading.terms.ids]
-        known = mine >= 0
+        in_model = mine >= 0
         alphas = self._alphas(page, reading, columns)
         facets = {name: self._facet(name, page, reading.language, alphas) for name in self.facets}
-        if not known.any():
+        if not in_model.any():
             return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
-        found = mine[known].astype(np.intp)
-        bag = Bags(np.array([0, len(found)], np.intp), found, reading.terms.counts[known].astype(np.float64))
-        told = self.model.classifier.probabilities(bag)[0]
-        best = np.argsort(-told, kind="stable")[:BEST]
-        classes = [[self.model.classes[number], round(float(told[number]), 4)] for number in best.tolist()]
-        beta = min(1.0, float(told[self.wanted].sum()))
+        own_columns = mine[in_model].astype(np.intp)
+        bag = Bags(
+            np.array([0, len(own_columns)], np.intp), own_columns, reading.terms.counts[in_model].astype(np.float64)
+        )
+        probabilities = self.model.classifier.probabilities(bag)[0]
+        best = np.argsort(-probabilities, kind="stable")[:BEST]
+        classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
+        beta = min(1.0, float(probabilities[self.wanted].sum()))
         # The wanted classes count as one: together they may outweigh the likeliest other.
-        target = beta >= float(told[~self.wanted].max(initial=0.0))
+        target = beta >= float(probabilities[~self.wanted].max(initial=0.0))
         return Judgement(beta, alphas, {"classes": classes, "target": target}, facets)
 
     def learn(self, visit: Visit) -> None:
@@ -125,8 +127,8 @@ class Classified:
         ids = reading.ids[np.repeat(begin - first, lengths) + np.arange(int(lengths.sum()))]
         links = np.repeat(marked, lengths)
         real = ids >= 0
-        found = columns[ids[real]]
-        return self._said(links[real][found >= 0], found[found >= 0].astype(np.intp), len(page.links))
+        mine = columns[ids[real]]
+        return self._said(links[real][mine >= 0], mine[mine >= 0].astype(np.intp), len(page.links))
 
     def _facet(self, name: str, page: Page, language: str, alphas: NDArray[np.float32]) -> NDArray[np.float32]:
         if name == "context":
@@ -143,12 +145,14 @@ class Classified:
         tokens = fold(joined, language).split()
         if sum(map(len, self._tokens.values())) > _MOST_TOKENS:
             self._tokens.clear()
-        known = self._tokens.setdefault(language, {})
-        new = [token for token in dict.fromkeys(tokens) if token not in known]
+        columns_of = self._tokens.setdefault(language, {})
+        new = [token for token in dict.fromkeys(tokens) if token not in columns_of]
         column_of = self.model.column_of
-        known.update((token, column_of.get(stem, -1)) for token, stem in zip(new, stem_all(new, language), strict=True))
-        known[OPEN_TOKEN] = -2
-        columns = np.array([known[token] for token in tokens], np.intp)
+        columns_of.update(
+            (token, column_of.get(stem, -1)) for token, stem in zip(new, stem_all(new, language), strict=True)
+        )
+        columns_of[OPEN_TOKEN] = -2
+        columns = np.array([columns_of[token] for token in tokens], np.intp)
         text = np.cumsum(columns == -2)
         return text[columns >= 0], columns[columns >= 0]
 
@@ -161,6 +165,6 @@ class Classified:
         owners, terms = keys // len(self.model.terms), keys % len(self.model.terms)
         speaking, starts = np.unique(owners, return_index=True)
         bags = Bags(np.append(starts, len(owners)).astype(np.intp), terms, counts.astype(np.float64))
-        told = self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1)
-        alphas[speaking] = np.clip((told - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
+        probabilities = self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1)
+        alphas[speaking] = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
         return alphas

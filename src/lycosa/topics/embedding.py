@@ -105,11 +105,11 @@ class Embedding:
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
         """What the log keeps of example pages: the mean of their vectors, and of whose making these are."""
-        found = [vectors([_text(page)], code_of(page.language, ENGLISH))[0] for page in pages]
-        found = [vector for vector in found if vector.any()]
-        if not found:
+        rows = [vectors([_text(page)], code_of(page.language, ENGLISH))[0] for page in pages]
+        rows = [vector for vector in rows if vector.any()]
+        if not rows:
             raise InputError("none of the example pages has any text: name pages with words on them")
-        return {"vector": [round(float(x), 4) for x in np.mean(found, axis=0)], "vectors": digest()}
+        return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": digest()}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, and each link by its anchor; what else is wanted of links, too."""
@@ -162,27 +162,27 @@ def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:
     if not distinct:
         return np.zeros(0, np.float32)
     cosines = np.clip(vectors(list(distinct), language) @ topic, 0.0, 1.0)
-    found: Vector = cosines[[distinct[text] for text in texts]].astype(np.float32)
-    return found
+    column: Vector = cosines[[distinct[text] for text in texts]].astype(np.float32)
+    return column
 
 
 def _of_words(weights: Mapping[str, float]) -> Vector:
     """Words as a vector."""
     rows = vectors(list(weights)) * np.array(list(weights.values()), np.float32)[:, None]
-    found: Vector = unit(rows.sum(0))
-    if not found.any():
+    vector: Vector = unit(rows.sum(0))
+    if not vector.any():
         raise InputError(
             f"the topic {' '.join(weights)!r} has no words to look for: give it nouns, not only short or common words"
         )
-    return found
+    return vector
 
 
 def _of_examples(examples: Mapping[str, Any]) -> Vector:
     """What `from_examples` gave, as it comes back from the log."""
-    found = np.array(examples.get("vector", ()), np.float32)
-    if found.shape != (DIMENSIONS,) or not np.isfinite(found).all() or examples.get("vectors") != digest():
+    vector = np.array(examples.get("vector", ()), np.float32)
+    if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
         raise InputError(
             "what was learned of the example pages is not of the word vectors that are installed: start a new crawl, "
             "or install the wordllama that it was begun with"
         )
-    return found
+    return vector

@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import maker
+from lycosa.topics import TOPICS
 
 TERMS = 60
 """Words kept of the centroid."""
@@ -42,6 +42,6 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
 
 def learned_from(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
     """What a judge keeps of example pages: the words they share, unless it has ways of its own."""
-    own = getattr(maker(judge), "from_examples", None)
+    own = getattr(TOPICS.maker(judge), "from_examples", None)
     learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
     return learned

@@ -59,8 +59,8 @@ class Keyword:
         places = sorted(self.phrases.places(text))
         beta = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
         alphas = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
-        found = self.phrases.links(links, self.facets)
-        return Judgement(beta, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in found.items()})
+        facets = self.phrases.links(links, self.facets)
+        return Judgement(beta, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""

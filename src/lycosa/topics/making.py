@@ -8,13 +8,13 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
-from lycosa.core.spec import build, check_parts, parse
+from lycosa.core.spec import check_parts, parse
 from lycosa.text.background import Background
-from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe, maker
+from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
 EXAMPLES_THRESHOLD = 0.2
@@ -60,22 +60,22 @@ def check_request(options: Options) -> None:
         raise InputError("--target names a class of a model: name the model, too, with --model FILE")
     if options.model and not Path(options.model).is_file():
         raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
-    name, given = _judge(options)
+    name, settings = _judge(options)
     if name in TOPICS:
         _check_sources(name, asked)
-        _check_parameters(name, given)
+        _check_parameters(name, settings)
     elif ":" not in name:
-        maker(name)  # says what there is
-    weighs = name in TOPICS and "background" in inspect.signature(maker(name)).parameters
-    if options.background and (not weighs or given.get("idf", "background") != "background"):
-        said = f"{name},idf={given['idf']}, which takes another" if weighs else f"{name}, which has no idf"
-        raise InputError(f"--background weighs words by idf, but the judge is {said}: leave one of them out")
+        TOPICS.maker(name)  # says what there is
+    weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
+    if options.background and (not weighs or settings.get("idf", "background") != "background"):
+        spec = f"{name},idf={settings['idf']}, which takes another" if weighs else f"{name}, which has no idf"
+        raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
 
 
 def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic:
     """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
     check_request(options)
-    name, given = _judge(options)
+    name, settings = _judge(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
     if options.ontology and name in TOPICS:
         own["ontology"] = options.ontology
@@ -89,7 +89,7 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         own["expression"] = options.regex
     elif options.terms:
         own["words"] = learned or read_terms(Path(options.terms))
-    elif options.examples and hasattr(maker(name), "from_examples"):
+    elif options.examples and hasattr(TOPICS.maker(name), "from_examples"):
         own |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
@@ -99,8 +99,8 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
     elif options.topic:
         own["words"] = options.topic
     if name not in TOPICS:
-        return _own(name, given, own)
-    topic: Topic = build(maker(name), given, name, **own)
+        return _own(name, settings, own)
+    topic: Topic = TOPICS.make(name, settings, **own)
     return topic
 
 
@@ -111,7 +111,7 @@ def judge_of(options: Options) -> str:
 
 def fingerprint(options: Options, topic: Topic) -> str:
     """Short name of a judge: changes when the topic does."""
-    told = repr(
+    parts = repr(
         (
             type(topic).__name__,
             getattr(topic, "fingerprint", getattr(topic, "weights", "")),
@@ -120,7 +120,7 @@ def fingerprint(options: Options, topic: Topic) -> str:
             "" if options.judge in (DEFAULT, FORMER, "regex", "model") else options.judge,
         )
     )
-    return xxhash.xxh3_64_hexdigest(told.encode())[:12]
+    return xxhash.xxh3_64_hexdigest(parts.encode())[:12]
 
 
 def takes_ontology(made: Any) -> bool:
@@ -142,8 +142,8 @@ def _check_sources(name: str, asked: list[str]) -> None:
     needs = TOPICS[name].needs
     wrong = [source for source in asked if source not in _MADE_FROM[needs]]
     if wrong:
-        told = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
-        raise InputError(f"the judge {name} is not made from {told}: {_ADVICE[needs]}")
+        flag = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
+        raise InputError(f"the judge {name} is not made from {flag}: {_ADVICE[needs]}")
     if not asked and needs:
         raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
 
@@ -166,17 +166,14 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
 
 def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
     """A class of the user's own, which gets the words and the threshold if it takes them."""
-    made = maker(name)
     try:
-        takes = inspect.signature(made).parameters
-        for key, told in own.items():
-            if key not in takes:
-                raise TypeError(f"it has no parameter {key!r} for {told!r}")
-        topic: Topic = build(made, given, name, **own)
-    except LycosaError:
-        raise
-    except Exception as error:  # of the user's own code
-        raise InputError(f"cannot load the topic {name!r}: {type(error).__name__}: {error}") from error
+        takes = inspect.signature(TOPICS.maker(name)).parameters
+    except ValueError as error:  # a class that Python can't look into
+        raise InputError(f"cannot load the judge {name!r}: ValueError: {error}") from error
+    for key, value in own.items():
+        if key not in takes:
+            raise InputError(f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
+    topic: Topic = TOPICS.make(name, given, **own)
     check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
 

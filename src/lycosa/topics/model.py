@@ -73,8 +73,8 @@ class Model:
     def priors(self) -> NDArray[np.float64]:
         """The share of each class among the training pages."""
         counts = np.array(self.counts, np.float64)
-        found: NDArray[np.float64] = counts / counts.sum()
-        return found
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return shares
 
     @cached_property
     def digest(self) -> str:
@@ -83,10 +83,10 @@ class Model:
 
     def probabilities(self, stems: Sequence[str]) -> NDArray[np.float64]:
         """P(c | words) for each class, of a text given as stems."""
-        found = sorted(self.column_of[stem] for stem in stems if stem in self.column_of)
-        columns, counts = np.unique(np.array(found, np.intp), return_counts=True)
-        told: NDArray[np.float64] = self.classifier.probabilities(Bags.of([(columns, counts.astype(np.float64))]))[0]
-        return told
+        present = sorted(self.column_of[stem] for stem in stems if stem in self.column_of)
+        columns, counts = np.unique(np.array(present, np.intp), return_counts=True)
+        row: NDArray[np.float64] = self.classifier.probabilities(Bags.of([(columns, counts.astype(np.float64))]))[0]
+        return row
 
     # -- as a file -----------------------------------------------------------------------------------------------
 
@@ -118,8 +118,8 @@ class Model:
         terms = to_texts(arrays.pop("terms"))
         if len(set(terms)) != len(terms):
             raise ValueError("a term is there twice")
-        made = KINDS[kind]
-        shapes = made.shapes(len(classes), len(terms))
+        kind_of = KINDS[kind]
+        shapes = kind_of.shapes(len(classes), len(terms))
         if set(shapes) != set(arrays):
             raise ValueError(f"its arrays are {', '.join(arrays)}")
         for name, array in arrays.items():
@@ -133,7 +133,7 @@ class Model:
         facts = header["facts"]
         if not isinstance(facts, dict):
             raise TypeError("its facts are not named")
-        return cls(classes, terms, counts, made.from_arrays(arrays), facts)
+        return cls(classes, terms, counts, kind_of.from_arrays(arrays), facts)
 
 
 def _check_classes(classes: Any, counts: Any) -> None:

@@ -66,8 +66,8 @@ class Network:
         weigh = idf(bags.document_frequency(terms), len(bags))
         samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
         rounds, temperature = MOST_ROUNDS, 1.0
-        for kept, left_out in folds(labels, seed):
-            rounds, temperature = _tried(samples, labels, classes, kept, left_out, seed)
+        for train, left_out in folds(labels, seed):
+            rounds, temperature = _tried(samples, labels, classes, train, left_out, seed)
             break
         learner = _learner(len(bags), seed)
         for _ in range(rounds):
@@ -145,7 +145,7 @@ def _tried(
 ) -> tuple[int, float]:
     """How many rounds do best on pages that were left out, and at which temperature."""
     learner = _learner(len(kept), seed)
-    best, found = np.inf, (1, 1.0)
+    best, setting = np.inf, (1, 1.0)
     for rounds in range(1, MOST_ROUNDS + 1):
         _go_on(learner, samples[kept], labels[kept], classes)
         scores = np.log(np.maximum(learner.predict_proba(samples[left_out]).astype(np.float64), 1e-30))
@@ -153,10 +153,10 @@ def _tried(
         loss = min(losses.values())
         temperature = max(t for t in TEMPERATURES if losses[t] <= loss + ENOUGH)
         if loss < best - 1e-4:
-            best, found = loss, (rounds, temperature)
-        elif rounds >= found[0] + PATIENCE:
+            best, setting = loss, (rounds, temperature)
+        elif rounds >= setting[0] + PATIENCE:
             break
-    return found
+    return setting
 
 
 def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:

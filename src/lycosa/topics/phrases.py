@@ -63,11 +63,11 @@ class Phrases:
 
     def links(self, links: Links, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
         """Occurrences around each link ("context") and in the words of its address ("url")."""
-        found = {}
+        columns = {}
         for name in names:
             texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
-            found[name] = np.array([self.count(text) for text in texts])
-        return found
+            columns[name] = np.array([self.count(text) for text in texts])
+        return columns
 
 
 def folded(text: str) -> str:

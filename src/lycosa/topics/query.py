@@ -178,12 +178,12 @@ class Query:
 
     def _column(self, words: Vocabulary, background: Background) -> Column:
         """The background's idf of every term of the vocabulary, by id; new terms are looked up once."""
-        whose, known, column = self._idf
+        whose, length, column = self._idf
         if whose is not words:
-            known = 0
-        if known < len(words.terms):
+            length = 0
+        if length < len(words.terms):
             column = fit(column, len(words.terms))
-            column[known : len(words.terms)] = [background.idf(stem) for stem in words.terms[known:]]
+            column[length : len(words.terms)] = [background.idf(stem) for stem in words.terms[length:]]
             self._idf = words, len(words.terms), column
         return column
 
@@ -240,8 +240,8 @@ class Query:
         owners = np.cumsum(ids == _BREAK)
         hit = np.zeros(len(texts), bool)
         hit[owners[places]] = True
-        kept = hit[owners] & (ids >= 0)
-        owners, ids = owners[kept], ids[kept]
+        counts_here = hit[owners] & (ids >= 0)
+        owners, ids = owners[counts_here], ids[counts_here]
         distinct, at = np.unique(ids, return_inverse=True)
         idf = lens.idf_of([words.terms[number] for number in distinct.tolist()])[at]
         return self._cosines(owners, ids, idf, weight[ids] * idf, lens.length, len(texts))

@@ -54,10 +54,10 @@ class LinearSvm:
         values = unit(bags, weigh)
         distances = np.zeros((len(bags), classes))
         seen = np.zeros(len(bags), bool)
-        for kept, left_out in folds(labels, seed):
-            if len(np.unique(labels[kept])) < 2:
+        for train, left_out in folds(labels, seed):
+            if len(np.unique(labels[train])) < 2:
                 continue
-            weights, bias = _machines(bags, values, kept, labels, classes, terms, seed)
+            weights, bias = _machines(bags, values, train, labels, classes, terms, seed)
             some = bags.take(left_out)
             distances[left_out] = some.times(unit(some, weigh), weights) + bias
             seen[left_out] = True
@@ -69,8 +69,8 @@ class LinearSvm:
         """P(c | words) for each bag."""
         distance = bags.times(unit(bags, self.idf), self.weights) + self.bias
         alone = 1.0 / (1.0 + np.exp(np.clip(self.platt[:, 0] * distance + self.platt[:, 1], -500, 500)))
-        found: NDArray[np.float64] = alone / alone.sum(axis=1, keepdims=True)
-        return found
+        shares: NDArray[np.float64] = alone / alone.sum(axis=1, keepdims=True)
+        return shares
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """What has to be kept."""

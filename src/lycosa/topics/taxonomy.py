@@ -160,12 +160,12 @@ def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], l
     >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
     (['Science'], [False, True, True])
     """
-    known = {prefix.casefold(): prefix for path in classes for prefix in _prefixes(path)}
+    spelled = {prefix.casefold(): prefix for path in classes for prefix in _prefixes(path)}
     named: list[str] = []
     for text in targets:
-        path = known.get(path_of(text).casefold())
+        path = spelled.get(path_of(text).casefold())
         if path is None:
-            raise InputError(f"the model has no class {text!r}: {_nearest(path_of(text), known)}")
+            raise InputError(f"the model has no class {text!r}: {_nearest(path_of(text), spelled)}")
         named.append(path)
     if not named:
         likely = [path for path in classes if path.casefold() in WANTED]

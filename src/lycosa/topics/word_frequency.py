@@ -56,8 +56,8 @@ class WordFrequency:
         else:
             beta = phrases.count_folded(title) + phrases.count_folded(text)
         alphas = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
-        found = phrases.links(links, self.facets)
-        return Judgement(beta, alphas, facets={name: counts.astype(np.float32) for name, counts in found.items()})
+        facets = phrases.links(links, self.facets)
+        return Judgement(beta, alphas, facets={name: counts.astype(np.float32) for name, counts in facets.items()})
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""

@@ -20,7 +20,7 @@ from lycosa.collection.reading import INFLATED, Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
+from lycosa.replay.records import ArchiveIterator
 from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
@@ -46,13 +46,14 @@ _WARC = (".warc", ".warc.gz", ".warc.zst")
 def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
     """`lycosa train background`: measure, write, and say what was found."""
     _check(out)
-    found = measure(sources, terms)
-    found.save(out)
-    language = f"in language {found.language}" if found.language else "in languages without a stemmer"
+    background = measure(sources, terms)
+    background.save(out)
+    language = f"in language {background.language}" if background.language else "in languages without a stemmer"
     print(
-        f"{out}: {len(found.frequency):,} words of {found.documents:,} pages {language}, {out.stat().st_size:,} bytes"
+        f"{out}: {len(background.frequency):,} words of {background.documents:,} pages {language}, "
+        f"{out.stat().st_size:,} bytes"
     )
-    ranked = sorted(found.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
+    ranked = sorted(background.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
     for what, some in (("most pages have", ranked[:8]), ("the rarest kept", ranked[-8:])):
         print(f"  {what}: {', '.join(f'{stem} ({count:,})' for stem, count in some)}")
     print(f"use it with: lycosa crawl TOPIC --background {out}")
@@ -107,11 +108,11 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             if tongue not in rows:
                 rows[tongue] = np.zeros(_SLOTS, np.uint32)
             rows[tongue][np.unique(_slots(ids))] += 1
-        told = ", ".join(sources)
+        places = ", ".join(sources)
         if len(pages) < LEAST:
             raise InputError(
-                f"{told or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's directory "
-                "or a directory of HTML or text files that has more"
+                f"{places or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's "
+                "directory or a directory of HTML or text files that has more"
             )
         language, counted_pages = Counter(tongue for tongue, _ in pages).most_common(1)[0]
         spool.seek(0)
@@ -125,8 +126,8 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
     ranked = sorted(
         np.flatnonzero(frequency).tolist(), key=lambda number: (-int(frequency[number]), words.terms[number])
     )
-    kept = {words.terms[number]: int(frequency[number]) for number in ranked[:terms]}
-    return Background(counted_pages, kept, language, source or ", ".join(Path(name).name for name in sources))
+    frequencies = {words.terms[number]: int(frequency[number]) for number in ranked[:terms]}
+    return Background(counted_pages, frequencies, language, source or ", ".join(Path(name).name for name in sources))
 
 
 def documents(source: Path) -> Iterator[Document]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,13 @@ from lycosa.core.telling import Tell, silent
 from lycosa.estimators.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
-from lycosa.training.browsed import read_crawl
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
 from lycosa.training.grouping import KINDS, clusters_of, described, points_of
 from lycosa.training.history import is_history, read_history
 from lycosa.training.pages import check_out
-from lycosa.training.recognising import Recognised, recognise
-from lycosa.training.record import Record, add_labels, read_record
+from lycosa.training.quality import Recognised, recognise
+from lycosa.training.record import Record, Visited, add_labels, read_crawl, read_record
 from lycosa.training.sources import Look
-from lycosa.training.trail import Trail, trail_of
 
 STATES = 4
 """Hidden states: relevant, one step away, two, and all that is farther."""
@@ -101,13 +100,13 @@ def train_browse(
         add_labels(record, labels)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
-    known = trail.said == 1
-    distance = distances(known, trail.steps, states)  # 2
-    distance[~_leading(known, trail.steps)] = states  # no path leads to a relevant page
+    is_relevant = trail.said == 1
+    distance = distances(is_relevant, trail.steps, states)  # 2
+    distance[~_leading(is_relevant, trail.steps)] = states  # no path leads to a relevant page
     role = trail.said.copy()  # 1: relevant, 0: irrelevant, -1: in no cluster
     wordless = np.zeros(len(role), np.bool_)  # nobody may know what it is about
     if positives_only:
-        role[~known] = -1
+        role[~is_relevant] = -1
     elif unlabelled == "no":
         role[role < 0] = 0
     else:
@@ -119,7 +118,7 @@ def train_browse(
         record.left_out["unlabelled, and lead to no relevant page"] += len(role) - len(rows)
     rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
-    relevant, role, wordless = known[rows], role[rows], wordless[rows]
+    relevant, role, wordless = is_relevant[rows], role[rows], wordless[rows]
     if not record.complete:  # 4
         wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
         for url, page in look(wanted, record.corpus, tell) if wanted else ():
@@ -168,6 +167,78 @@ def train_browse(
     done.recognised = recognise(points, relevant[worded], record.corpus.groups(), seed)
     record.notes.extend(_remarks(done, trail, distance[rows], worded, wordless))
     return done
+
+
+# -- the graph of a record -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Trail:
+    """The pages of a record, and the steps between them."""
+
+    urls: list[str]
+    said: NDArray[np.intp]
+    """1: relevant, 0: irrelevant, -1: nobody said anything."""
+    steps: NDArray[np.intp]
+    """(n, 2): page i was followed by page j, as often as that happened; never by itself."""
+    how: str
+    """Where the steps come from: referrers, order, links."""
+    notes: list[str] = field(default_factory=list)
+
+
+def trail_of(record: Record, gap: float) -> Trail:
+    """The graph of a record.
+
+    Links that are known are the steps. Otherwise referrers are, if any visit has one: a page that was visited without
+    one starts a path, and a referrer that is not in the record is no page. Without any referrer the visits follow each
+    other, by their times if all have one, and `gap` minutes of rest begin a new path.
+
+    >>> record = Record(visits=[Visited("a", time=0), Visited("b", True, time=60), Visited("c", time=9000)])
+    >>> trail = trail_of(record, gap=30)
+    >>> trail.urls, trail.said.tolist(), trail.steps.tolist(), trail.how
+    (['a', 'b', 'c'], [-1, 1, -1], [[0, 1]], 'order')
+    """
+    visits = record.visits
+    if all(visit.time is not None for visit in visits):
+        visits = sorted(visits, key=lambda visit: visit.time or 0.0)
+    number: dict[str, int] = {}
+    labels: dict[str, bool] = {}
+    changed: set[str] = set()
+    for visit in visits:
+        number.setdefault(visit.url, len(number))
+        if visit.relevant is not None:
+            if labels.get(visit.url, visit.relevant) != visit.relevant:
+                changed.add(visit.url)
+            labels[visit.url] = visit.relevant
+    notes = []
+    if changed:
+        notes.append(f"{len(changed):,} pages have both labels: the last one counts")
+    if record.steps is not None:
+        how, pairs = "links", list(dict.fromkeys(record.steps))
+    elif any(visit.referrer for visit in visits):
+        how, pairs = "referrers", [(visit.referrer, visit.url) for visit in visits if visit.referrer]
+        strange = sum(before not in number for before, _ in pairs)
+        if strange:
+            notes.append(f"{strange:,} visits came from pages that are not in the record: they start a path")
+    else:
+        how, pairs = "order", _in_order(visits, gap * 60)
+        notes.append("no visit has a referrer: each page is taken to have led to the next")
+    steps = [(number[a], number[b]) for a, b in pairs if a != b and a in number and b in number]
+    return Trail(
+        list(number),
+        np.array([int(labels[url]) if url in labels else -1 for url in number], np.intp),
+        np.array(steps, np.intp).reshape(-1, 2),
+        how,
+        notes,
+    )
+
+
+def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
+    return [
+        (before.url, after.url)
+        for before, after in pairwise(visits)
+        if before.time is None or after.time is None or abs(after.time - before.time) <= gap
+    ]
 
 
 # -- what may be wrong -----------------------------------------------------------------------------------------
@@ -227,14 +298,14 @@ def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np
     before: dict[int, list[int]] = {}
     for page, following in steps.tolist():
         before.setdefault(following, []).append(page)
-    found = relevant.copy()
+    leads = relevant.copy()
     left = np.flatnonzero(relevant).tolist()
     while left:
         for page in before.pop(left.pop(), ()):
-            if not found[page]:
-                found[page] = True
+            if not leads[page]:
+                leads[page] = True
                 left.append(page)
-    return found
+    return leads
 
 
 # -- choosing --------------------------------------------------------------------------------------------------
@@ -260,9 +331,9 @@ def _some(
     rank = np.where(said == 0, 0, np.where(distance < states, 1, 2))
     rank[said == 1] = 3  # what had no room among the first
     rank[first] = -1
-    kept = order[np.argsort(rank[order], kind="stable")][:most]
+    chosen = order[np.argsort(rank[order], kind="stable")][:most]
     record.left_out[f"beyond the {most:,} training pages that --most allows"] += len(rows) - most
-    return rows[np.sort(kept)]
+    return rows[np.sort(chosen)]
 
 
 def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -272,9 +343,9 @@ def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) 
         frequency[corpus.pages[row].terms.ids] += 1
         wanted[corpus.pages[row].terms.ids] += good
     least = COMMON if len(rows) >= SMALL else 1
-    found = np.flatnonzero((frequency >= least) | (wanted > 0))
-    order = np.lexsort((-frequency[found], wanted[found] == 0))
-    return np.sort(found[order[:MOST_TERMS]])
+    terms = np.flatnonzero((frequency >= least) | (wanted > 0))
+    order = np.lexsort((-frequency[terms], wanted[terms] == 0))
+    return np.sort(terms[order[:MOST_TERMS]])
 
 
 def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:

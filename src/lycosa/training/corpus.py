@@ -101,8 +101,8 @@ class Corpus:
         if not len(common):  # a handful of pages that share no word
             common = np.flatnonzero(frequency)
         most = common[np.argsort(-frequency[common], kind="stable")][:MOST_TERMS]
-        found: list[int] = np.sort(most).tolist()
-        return found
+        terms: list[int] = np.sort(most).tolist()
+        return terms
 
     def bags(self, rows: NDArray[np.intp], terms: Sequence[int]) -> Bags:
         """Pages as bags of these terms."""

@@ -30,18 +30,18 @@ def clusters_of(browsing: Browsing, kind: Clusters, grouped: NDArray[np.bool_], 
     grouped, k - 1 clusters of these. X-Means: as many as there are, relevant and irrelevant pages together.
     """
     points = points_of(browsing, kind)
-    found = np.full(len(browsing), -1, np.intp)
+    clusters = np.full(len(browsing), -1, np.intp)
     good = grouped & browsing.relevant
     if kind == "xmeans":
         rows = np.flatnonzero(grouped)
-        found[rows] = xmeans(points.take(rows), seed).labels
-        return found
+        clusters[rows] = xmeans(points.take(rows), seed).labels
+        return clusters
     alone = not (grouped & ~browsing.relevant).any()
     rows = np.flatnonzero(good if alone else grouped & ~browsing.relevant)
-    found[rows] = kmeans(points.take(rows), k - 1, seed).labels
+    clusters[rows] = kmeans(points.take(rows), k - 1, seed).labels
     if not alone:
-        found[good] = found.max() + 1
-    return found
+        clusters[good] = clusters.max() + 1
+    return clusters
 
 
 def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
@@ -49,11 +49,11 @@ def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
     labels, points = browsing.clusterings[kind], points_of(browsing, kind)
     numbers = [*range(int(labels.max()) + 1), *([-1] if (labels < 0).any() else [])]
     means = points.means(labels % len(numbers), len(numbers))  # -1 is the last of them
-    found = []
+    rows = []
     for number, mean in zip(numbers, means, strict=True):
         mine = labels == number
         best = np.argsort(-mean, kind="stable")[:WORDS]
-        found.append(
+        rows.append(
             {
                 "cluster": number,
                 "pages": int(mine.sum()),
@@ -61,4 +61,4 @@ def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
                 "words": [browsing.terms[column] for column in best.tolist() if mean[column] > 0],
             }
         )
-    return found
+    return rows

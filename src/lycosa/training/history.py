@@ -108,16 +108,16 @@ def _visits(path: Path, database: sqlite3.Connection) -> Iterator[_Visit]:
 
 
 def _fill(record: Record, visits: Iterator[_Visit]) -> None:
-    known: dict[object, tuple[str, object]] = {}
+    pages: dict[object, tuple[str, object]] = {}
     """Of each visit its page, and the visit it came from."""
     passed: set[object] = set()
     """Visits that were sent on."""
-    kept: list[_Visit] = []
+    looked_at: list[_Visit] = []
     lost = 0
     for visit in visits:
         url = canonical(visit.url) if isinstance(visit.url, str) else None
         came_from = visit.from_visit or visit.opener
-        known[visit.number] = (url or "", came_from)
+        pages[visit.number] = (url or "", came_from)
         if visit.redirected and came_from:
             passed.add(came_from)
         if url is None:
@@ -125,20 +125,20 @@ def _fill(record: Record, visits: Iterator[_Visit]) -> None:
         elif visit.inside:
             record.left_out["frames and downloads"] += 1
         else:
-            kept.append(visit._replace(url=url))
-    for visit in kept:
+            looked_at.append(visit._replace(url=url))
+    for visit in looked_at:
         if visit.number in passed:
             record.left_out["redirects"] += 1
             continue
         origin: object = visit.from_visit or visit.opener
         seen = {visit.number}
-        while origin in passed and origin in known and origin not in seen:
+        while origin in passed and origin in pages and origin not in seen:
             seen.add(origin)  # type: ignore[arg-type]  # whatever a database has for a number
-            origin = known[origin][1]
+            origin = pages[origin][1]
         if origin in passed:  # in a circle
             origin = 0
-        lost += bool(origin) and origin not in known
-        referrer = known.get(origin, ("", 0))[0]
+        lost += bool(origin) and origin not in pages
+        referrer = pages.get(origin, ("", 0))[0]
         record.add(Visited(visit.url, None, referrer, visit.time if isinstance(visit.time, float) else None))
     if lost:
         record.notes.append(f"{lost:,} visits came from others that the browser has forgotten: they start a path")

@@ -49,16 +49,16 @@ class Points:
         """The mean of each cluster's pages, a row each; of an empty one 0."""
         at = labels[self.bags.rows()] * self.dimensions + self.bags.columns
         sums = np.bincount(at, self.values, k * self.dimensions).reshape(k, self.dimensions)
-        found: NDArray[np.float64] = sums / np.maximum(np.bincount(labels, minlength=k), 1)[:, None]
-        return found
+        means: NDArray[np.float64] = sums / np.maximum(np.bincount(labels, minlength=k), 1)[:, None]
+        return means
 
     def squares(self, centres: NDArray[np.float64]) -> NDArray[np.float64]:
         """||x - c||^2 for each page, a row each, and each centre: ||x||^2 - 2 x.c + ||c||^2."""
         product = self.bags.times(self.values, np.ascontiguousarray(centres.T, np.float32))
         length = self.bags.totals(self.values * self.values)
-        found: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
-        found[found < _SAME] = 0.0
-        return found
+        squares: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
+        squares[squares < _SAME] = 0.0
+        return squares
 
 
 @dataclass(slots=True)
@@ -99,9 +99,9 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = RESTARTS) -> C
     best: Clustering | None = None
     for number in range(restarts if k > 1 else 1):
         chance = np.random.default_rng([seed, k, number])
-        found = improved(points, _start(points, k, chance))
-        if best is None or found.squares.sum() < best.squares.sum() * (1 - 1e-9):
-            best = found
+        clustering = improved(points, _start(points, k, chance))
+        if best is None or clustering.squares.sum() < best.squares.sum() * (1 - 1e-9):
+            best = clustering
     assert best is not None
     return best
 

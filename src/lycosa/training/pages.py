@@ -173,15 +173,15 @@ def _measured(
     if small:
         named = f"{', '.join(small[:3])}{f' and {len(small) - 3} more classes' if len(small) > 3 else ''}"
         notes.append(f"{named}: fewer than {FEW} different pages, so what is measured of them is rough")
-    kept, held = hold_out(labels, groups, share, seed)
-    if not len(held):
+    train, test = hold_out(labels, groups, share, seed)
+    if not len(test):
         notes.append("nothing could be held out: all pages of a class repeat each other")
         return None
-    ids = corpus.terms_of(kept)
-    model = _fitted(corpus, kept, labels, classes, kind, seed)
-    told = model.classifier.probabilities(corpus.bags(held, ids))
+    ids = corpus.terms_of(train)
+    model = _fitted(corpus, train, labels, classes, kind, seed)
+    probabilities = model.classifier.probabilities(corpus.bags(test, ids))
     counts = np.bincount(labels, minlength=len(classes)).tolist()
-    return measure(told, labels[held], classes, counts)
+    return measure(probabilities, labels[test], classes, counts)
 
 
 def _remarks(chosen: Classes) -> list[str]:

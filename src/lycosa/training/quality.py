@@ -1,20 +1,30 @@
-"""How good a classifier is, measured on pages that it has not seen."""
+"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.text.folds import log_loss
+from lycosa.training.kmeans import Points
 
 TABLE = 8
 """Classes up to which all confusions are told; beyond, the worst."""
 
 WORST = 10
+
+NEIGHBOURS = 5
+MOST_TRIED = 300
+"""Pages that are left out in turn; of more, so many by chance."""
+
+FEWEST = 20
+"""With fewer pages nothing is said."""
+
+_AT_ONCE = 50
 
 
 @dataclass
@@ -54,7 +64,7 @@ def hold_out(
     (6, True)
     """
     chance = np.random.default_rng([seed, 1])
-    held = np.zeros(len(labels), bool)
+    test = np.zeros(len(labels), bool)
     order = np.argsort(groups, kind="stable")
     firsts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     members = np.split(order, firsts[1:])
@@ -65,12 +75,12 @@ def hold_out(
         for number in mine[1:].tolist():
             if got + len(members[number]) / 2 > wanted and got:
                 break
-            held[members[number]] = True
+            test[members[number]] = True
             got += len(members[number])
     for label in np.unique(labels):  # copies under several classes may have taken all of one
-        if held[labels == label].all():
-            held[np.isin(groups, groups[labels == label])] = False
-    return np.flatnonzero(~held), np.flatnonzero(held)
+        if test[labels == label].all():
+            test[np.isin(groups, groups[labels == label])] = False
+    return np.flatnonzero(~test), np.flatnonzero(test)
 
 
 def measure(
@@ -83,9 +93,9 @@ def measure(
     >>> round(found.accuracy, 2), round(found.majority, 2), found.confusions, round(found.classes[1]["f1"], 2)
     (0.67, 0.67, [('Art', 'Sea', 1)], 0.67)
     """
-    said = told.argmax(axis=1)
+    predicted = told.argmax(axis=1)
     table = np.zeros((len(classes), len(classes)), np.intp)
-    np.add.at(table, (labels, said), 1)
+    np.add.at(table, (labels, predicted), 1)
     rows = [
         {"name": name, "pages": int(pages[number]), **_scores(table, number)} for number, name in enumerate(classes)
     ]
@@ -97,7 +107,7 @@ def measure(
     wrong.sort(key=lambda item: (-item[2], item[0], item[1]))
     return Quality(
         len(labels),
-        float((said == labels).mean()),
+        float((predicted == labels).mean()),
         float(np.bincount(labels).max() / len(labels)),
         log_loss(told, labels),
         _gap(told, labels),
@@ -108,12 +118,14 @@ def measure(
 
 
 def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
-    right, is_it, said = (int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum()))
+    right, is_it, predicted = (
+        int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum())
+    )
     return {
         "held_out": is_it,
-        "precision": right / said if said else None,
+        "precision": right / predicted if predicted else None,
         "recall": right / is_it if is_it else None,
-        "f1": 2 * right / (is_it + said) if is_it else None,
+        "f1": 2 * right / (is_it + predicted) if is_it else None,
     }
 
 
@@ -141,3 +153,39 @@ def _first_level(told: NDArray[np.float64], labels: NDArray[np.intp], classes: S
         "accuracy": float((together.argmax(axis=1) == truth).mean()),
         "majority": float(np.bincount(truth).max() / len(truth)),
     }
+
+
+# -- neighbours -------------------------------------------------------------------------------------------------
+
+
+class Recognised(NamedTuple):
+    """Of some pages, how many are relevant, are taken for relevant, and both."""
+
+    pages: int
+    relevant: int
+    taken: int
+    right: int
+
+
+def recognise(
+    points: Points, relevant: NDArray[np.bool_], groups: NDArray[np.intp], seed: int = 0
+) -> Recognised | None:
+    """Ask the five nearest other pages, by cosine, whether a page is relevant; the majority decides.
+
+    Copies of a page (`groups`) are not asked: they would be praised for what they have seen. None where there are too
+    few pages, or only one kind.
+    """
+    if len(points) < FEWEST or relevant.all() or not relevant.any():
+        return None
+    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(points))[:MOST_TRIED])
+    taken = np.zeros(len(rows), np.bool_)
+    for first in range(0, len(rows), _AT_ONCE):
+        mine = rows[first : first + _AT_ONCE]
+        vectors = points.take(mine).means(np.arange(len(mine)), len(mine))
+        near = points.bags.times(points.values, np.ascontiguousarray(vectors.T, np.float32))
+        near[groups[:, None] == groups[mine]] = -1.0
+        best = np.argsort(-near, axis=0, kind="stable")[:NEIGHBOURS]
+        votes = relevant[best] & (np.take_along_axis(near, best, axis=0) > 0)
+        taken[first : first + len(mine)] = votes.sum(axis=0) > NEIGHBOURS / 2
+    good = relevant[rows]
+    return Recognised(len(rows), int(good.sum()), int(taken.sum()), int((taken & good).sum()))

@@ -18,9 +18,11 @@ from typing import Any
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
-from lycosa.core.types import Page
+from lycosa.core.telling import Tell
+from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
+from lycosa.training.crawls import end_of, events_of
 from lycosa.training.sources import HTML, page_of, read_table
 from lycosa.web.html import extract, plain
 from lycosa.web.urls import canonical
@@ -131,9 +133,9 @@ def read_record(path: Path, language: str = "en") -> Record:
         raise InputError(f"cannot read the record {path}: {error.strerror}") from error
     numbers = ", ".join(map(str, broken)) + (", ..." if bad > SHOWN else "")
     if not record.visits:
-        told = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
+        why = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
         raise InputError(
-            f"{path} has no visits{told}. Write one page a line as JSON, for example "
+            f"{path} has no visits{why}. Write one page a line as JSON, for example "
             '{"url": "https://example.org/", "relevant": true, "referrer": null}'
         )
     if bad:
@@ -164,10 +166,10 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
 def _is_export(line: bytes) -> bool:
     """Whether a line of JSON is no visit, but has a list of them."""
     try:
-        told = json.loads(line)
+        data = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and not told.keys() & set(_URL) and any(isinstance(v, list) for v in told.values())
+    return isinstance(data, dict) and not data.keys() & set(_URL) and any(isinstance(v, list) for v in data.values())
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
@@ -188,24 +190,24 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]
             if not text:
                 continue
             try:
-                told = json.loads(text)
+                data = json.loads(text)
             except (ValueError, RecursionError):
                 yield number, BadLine("it is not JSON")
                 continue
-            yield number, told if isinstance(told, dict) else BadLine("it is no object in braces")
+            yield number, data if isinstance(data, dict) else BadLine("it is no object in braces")
 
 
 def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
     """A list of entries, or an object that has one."""
     try:
-        told = json.loads(read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace"))
+        data = json.loads(read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is broken JSON ({error}): export it again") from error
-    if isinstance(told, dict):
-        told = next((part for part in told.values() if isinstance(part, list)), [told])
-    if not isinstance(told, list):
+    if isinstance(data, dict):
+        data = next((part for part in data.values() if isinstance(part, list)), [data])
+    if not isinstance(data, list):
         raise InputError(f"{path} has no list of visits in it: write a list of objects with a url each")
-    for number, entry in enumerate(told, 1):
+    for number, entry in enumerate(data, 1):
         yield number, entry if isinstance(entry, dict) else BadLine("it is no object in braces")
 
 
@@ -250,20 +252,20 @@ def _name(title: str) -> str:
 def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> None:
     if isinstance(entry, BadLine):
         raise entry
-    known = {_name(str(key)): value for key, value in entry.items()}
-    written = next((known[name] for name in _URL if known.get(name)), None)
+    values = {_name(str(key)): value for key, value in entry.items()}
+    written = next((values[name] for name in _URL if values.get(name)), None)
     if not isinstance(written, str):
         raise BadLine("it has no url")
-    relevant = _label(known.get("relevant"))
+    relevant = _label(values.get("relevant"))
     if relevant is None:
-        relevant = _label(known.get("label"))
+        relevant = _label(values.get("label"))
     url = canonical(written.strip())
     if url is None:
         record.left_out["addresses that are not of the web"] += 1
         return
-    page = _page(known, url, folder, record)
-    referrer = next((known[name] for name in _REFERRER if known.get(name)), "")
-    time = next((known[name] for name in _TIME if known.get(name) not in (None, "")), None)
+    page = _page(values, url, folder, record)
+    referrer = next((values[name] for name in _REFERRER if values.get(name)), "")
+    time = next((values[name] for name in _TIME if values.get(name) not in (None, "")), None)
     came_from = canonical(referrer.strip()) if isinstance(referrer, str) else None
     record.add(Visited(url, relevant, came_from or "", seconds(time)))
     if page is not None:
@@ -274,12 +276,12 @@ def _label(value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        said = "1" if value == 1 else "0" if value == 0 else "a number"
+        word = "1" if value == 1 else "0" if value == 0 else "a number"
     else:
-        said = str(value).strip().casefold()
-    if said in YES or said in NO:
-        return said in YES
-    if said in UNSAID:
+        word = str(value).strip().casefold()
+    if word in YES or word in NO:
+        return word in YES
+    if word in UNSAID:
         return None
     raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
 
@@ -296,10 +298,10 @@ def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> P
         page = page_of(plain(text.encode("utf-8", "replace")[:INFLATED]))
         page.title = title if isinstance(title, str) else ""
     elif isinstance(file, str) and file:
-        found = _file(folder, file, url, record)
-        if found is None:
+        content = _file(folder, file, url, record)
+        if content is None:
             return None
-        page = found
+        page = content
     else:
         return None
     language = known.get("language")
@@ -356,7 +358,7 @@ def seconds(value: Any) -> float | None:
 def add_labels(record: Record, path: Path) -> None:
     """Take in a table of addresses and labels (yes or no); they count more than what the record says."""
     check_file(path, "the labels")
-    said: dict[str, bool] = {}
+    labels: dict[str, bool] = {}
     strange = 0
     for url, word in read_table(path, record.corpus):
         try:
@@ -366,13 +368,63 @@ def add_labels(record: Record, path: Path) -> None:
         if label is None:
             strange += 1
         else:
-            said[url] = label
-    if not said:
+            labels[url] = label
+    if not labels:
         raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, a line each")
     if strange:
         record.left_out["labels that are neither yes nor no"] += strange
     for visit in record.visits:
-        visit.relevant = said.get(visit.url, visit.relevant)
-    missing = len(said.keys() - {visit.url for visit in record.visits})
+        visit.relevant = labels.get(visit.url, visit.relevant)
+    missing = len(labels.keys() - {visit.url for visit in record.visits})
     if missing:
         record.left_out["labelled, but never visited"] += missing
+
+
+# -- crawls -----------------------------------------------------------------------------------------------------
+
+
+def read_crawl(path: Path, language: str, tell: Tell) -> Record:
+    """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
+
+    Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those
+    nobody spoke of, if it reached the crawl's threshold.
+    """
+    record = Record(Corpus(Vocabulary(language)), complete=True)
+    stems: list[str] = []
+    labels: dict[str, bool] = {}
+    moved: dict[str, str] = {}
+    links: dict[str, list[str]] = {}
+    betas: dict[str, float] = {}
+    threshold = 0.0
+    for event in events_of(path, stems, tell):
+        match event:
+            case Label():
+                labels.pop(event.node, None)
+                if event.relevant is not None:
+                    labels[event.node] = event.relevant
+            case Setting(key="threshold"):
+                threshold = float(event.value)
+            case Visit(kind="redirect") if event.links.urls:
+                moved[event.node] = event.links.urls[0]
+            case Visit(is_page=True):
+                links[event.node], betas[event.node] = event.links.urls, event.beta
+                if event.node not in record.row_of:  # the words of its first version count
+                    _take_visit(record, event, stems)
+    if not links:
+        raise InputError(f"the crawl in {path} has no pages: go on with 'lycosa resume {path}'")
+    for node, beta in betas.items():
+        record.add(Visited(node, labels.get(node, beta >= threshold)))
+    record.steps = [
+        (node, end) for node, targets in links.items() for target in targets if (end := end_of(target, moved)) in links
+    ]
+    labelled = len(labels.keys() & betas.keys())
+    record.notes.append(
+        f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
+    )
+    return record
+
+
+def _take_visit(record: Record, visit: Visit, stems: list[str]) -> None:
+    words = [stems[number] for number in visit.terms.ids.tolist()]
+    if record.corpus.add_stems("", visit.node, words, visit.terms.counts.tolist(), visit.simhash):
+        record.row_of[visit.node] = len(record.corpus.pages) - 1

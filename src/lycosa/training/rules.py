@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lycosa.core.errors import DamagedError, InputError
+from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import CONFIG
-from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Corpus
+from lycosa.training.crawls import end_of, events_of
 from lycosa.training.sources import Look, Rows, read_table
 
 LINKED = 150
@@ -63,10 +63,10 @@ class Reader:
 
     def class_named(self, label: str) -> str:
         """The model's class that a path of the taxonomy belongs to: itself, or a branch it was merged into."""
-        known = {name.casefold(): name for name in self.model.classes}
+        spelled = {name.casefold(): name for name in self.model.classes}
         parts = label.split("/")
         for length in range(len(parts), 0, -1):
-            name = known.get("/".join(parts[:length]).casefold())
+            name = spelled.get("/".join(parts[:length]).casefold())
             if name is not None:
                 return name
         return ""
@@ -142,37 +142,24 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
     every = list(targets)
     if not most or len(every) <= most:
         return every
-    kept = set(random.Random(chance).sample(range(len(every)), most))
-    return [target for number, target in enumerate(every) if number in kept]
+    chosen = set(random.Random(chance).sample(range(len(every)), most))
+    return [target for number, target in enumerate(every) if number in chosen]
 
 
 def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
     """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
-    if not (path / NAME).exists():
-        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
     learned, reader = Learned(RuleBook()), Reader(model)
-    log = SqliteLog(path / NAME, readonly=True)
     stems: list[str] = []
     classes: dict[str, str] = {}
     links: dict[str, list[str]] = {}
     moved: dict[str, str] = {}
-    try:
-        for number, event in enumerate(log, 1):
-            if not isinstance(event, Visit):
-                continue
-            stems += event.terms.new
-            if event.kind == "redirect" and event.links.urls:
+    for event in events_of(path, stems, tell):
+        match event:
+            case Visit(kind="redirect") if event.links.urls:
                 moved[event.node] = event.links.urls[0]
-            if event.is_page:
-                if len(event.terms.ids) and event.terms.ids[-1] >= len(stems):
-                    raise DamagedError(
-                        f"{path / NAME} is damaged: it has words without a name. Restore it from a backup"
-                    )
+            case Visit(is_page=True):
                 classes[event.node] = reader.of_terms(event.terms, stems)
                 links[event.node] = event.links.urls
-            tell("reading the crawl", number, 0)
-    finally:
-        log.close()
     linked: dict[str, dict[str, None]] = {}
     for node, targets in links.items():
         ends = [end for target in targets if (end := end_of(target, moved)) != node]
@@ -181,17 +168,6 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
             linked.setdefault(classes[node], {}).update(dict.fromkeys(ends))
     _count(learned, linked, classes)
     return learned
-
-
-def end_of(target: str, moved: Mapping[str, str]) -> str:
-    """Where an address leads, redirects followed; itself if they turn in a circle."""
-    node, passed = target, {target}
-    while node in moved:
-        node = moved[node]
-        if node in passed:
-            return target
-        passed.add(node)
-    return node
 
 
 def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mapping[str, str]) -> None:

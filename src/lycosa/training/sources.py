@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from lycosa.collection.reading import INFLATED
-from lycosa.core.errors import DamagedError, InputError
-from lycosa.core.telling import Tell
+from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Corpus
+from lycosa.training.crawls import events_of, open_log
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
 
@@ -79,7 +80,7 @@ def page_of(document: Document, declared: str = "") -> Page:
 
 def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
     """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
-    found = 0
+    pages = 0
     for directory, file in files_below(root, corpus):
         label = path_of("/".join(directory.relative_to(root).parts))
         if not label:
@@ -99,10 +100,10 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
             corpus.left_out["files that can't be read"] += 1
             continue
         read_as = extract(body, "http://example.invalid/") if suffix in HTML else plain(body)
-        found += 1
+        pages += 1
         corpus.add(label, str(file), page_of(read_as))
-        tell("reading pages", found, 0)
-    if not found:
+        tell("reading pages", pages, 0)
+    if not pages:
         raise InputError(
             f"{root} has no directories with pages in them: make one for each class, with files that end in "
             f"{', '.join(HTML + TEXT)}"
@@ -117,8 +118,8 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
         directory = waiting.pop()
         try:
             about = directory.stat()
-            with os.scandir(directory) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(directory) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             if directory == root:
                 raise InputError(f"cannot read {root}: {error.strerror}") from error
@@ -149,13 +150,13 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     The class is in the second column, or in that which `column` names by its title or its number. The first line may be
     titles. An address that has several classes counts for the first of them.
     """
-    found: dict[str, str] = {}
+    class_of: dict[str, str] = {}
     again = 0
     for url, label in labelled(path, corpus, column):
-        again += found.setdefault(url, label) != label
+        again += class_of.setdefault(url, label) != label
     if again:
         corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
-    return list(found.items())
+    return list(class_of.items())
 
 
 def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
@@ -219,8 +220,8 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
         return int(column) - 1
     names = [title.strip() for title in titles]
     if column not in names[1:]:
-        told = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
-        raise InputError(f"{path} has no column {column!r} of classes: {told}")
+        hint = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
+        raise InputError(f"{path} has no column {column!r} of classes: {hint}")
     return names.index(column)
 
 
@@ -232,27 +233,18 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
 
     Their words are those that the log keeps: just what was judged, and there is no need for an archive.
     """
-    if not (path / NAME).exists():
-        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
-    log = SqliteLog(path / NAME, readonly=True)
-    try:
+    with closing(open_log(path)) as log:
         labels = labels_in(log)
-        if not labels:
-            raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
-        stems: list[str] = []
-        found: dict[str, Visit] = {}
-        for event in log:
-            if isinstance(event, Visit):
-                stems += event.terms.new
-                if event.is_page and event.node in labels:
-                    found[event.node] = event
-    finally:
-        log.close()
-    for node, visit in found.items():
-        ids = visit.terms.ids.tolist()
-        if ids and ids[-1] >= len(stems):
-            raise DamagedError(f"{path / NAME} is damaged: it has words without a name. Restore it from a backup")
+    if not labels:
+        raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
+    stems: list[str] = []
+    visits: dict[str, Visit] = {}
+    for event in events_of(path, stems, silent):
+        if isinstance(event, Visit) and event.is_page and event.node in labels:
+            visits[event.node] = event
+    for node, visit in visits.items():
         label = RELEVANT if labels[node] else IRRELEVANT
-        corpus.add_stems(label, node, [stems[n] for n in ids], visit.terms.counts.tolist(), visit.simhash)
-    if len(labels) > len(found):
-        corpus.left_out["labelled, but no page"] += len(labels) - len(found)
+        words = [stems[number] for number in visit.terms.ids.tolist()]
+        corpus.add_stems(label, node, words, visit.terms.counts.tolist(), visit.simhash)
+    if len(labels) > len(visits):
+        corpus.left_out["labelled, but no page"] += len(labels) - len(visits)

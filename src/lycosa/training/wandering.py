@@ -65,15 +65,15 @@ def _way(
     came_from: dict[str, str] = {start: ""}
     level = [start]
     for _ in range(farthest):
-        found: list[str] = []
+        relevant: list[str] = []
         following: list[str] = []
         for page in level:
             for target in links(page):
                 if target not in came_from:
                     came_from[target] = page
-                    (found if is_relevant(target) else following).append(target)
-        if found:
-            way = [chance.choice(found)]
+                    (relevant if is_relevant(target) else following).append(target)
+        if relevant:
+            way = [chance.choice(relevant)]
             while came_from[way[-1]]:
                 way.append(came_from[way[-1]])
             return way[::-1]

@@ -65,20 +65,20 @@ def xmeans(
     """
     if not 1 <= fewest <= most:
         raise ValueError(f"clusters are {fewest} to {most}: the first number has to be 1 or more, and not the larger")
-    found = kmeans(points, fewest, seed)
+    clustering = kmeans(points, fewest, seed)
     if not len(points):
-        return found
-    best, best_bic = found, _bic(found, points, literal)
+        return clustering
+    best, best_bic = clustering, _bic(clustering, points, literal)
     whole: set[bytes] = set()
-    while found.count < most:
-        centres = _split(points, found, most, seed, literal, whole)
-        if len(centres) == found.count:
+    while clustering.count < most:
+        centres = _split(points, clustering, most, seed, literal, whole)
+        if len(centres) == clustering.count:
             break
-        before, found = found.count, improved(points, centres)
-        value = _bic(found, points, literal)
+        before, clustering = clustering.count, improved(points, centres)
+        value = _bic(clustering, points, literal)
         if value > best_bic:
-            best, best_bic = found, value
-        if found.count <= before:  # copies of a page can't be apart
+            best, best_bic = clustering, value
+        if clustering.count <= before:  # copies of a page can't be apart
             break
     return best
 
@@ -97,10 +97,10 @@ def _split(
         if len(rows) < 3 or rows.tobytes() in whole:  # of two, a split leaves nothing to estimate a variance with
             continue
         mine = points.take(rows)
-        one, two = kmeans(mine, 1), kmeans(mine, 2, seed, RESTARTS)
-        gain = _bic(two, mine, literal) - _bic(one, mine, literal)
-        if two.count == 2 and gain > 0:
-            splits.append((gain, cluster, mine.means(two.labels, 2)))
+        together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, RESTARTS)
+        gain = _bic(apart, mine, literal) - _bic(together, mine, literal)
+        if apart.count == 2 and gain > 0:
+            splits.append((gain, cluster, mine.means(apart.labels, 2)))
         else:
             whole.add(rows.tobytes())
     splits.sort(key=lambda split: (-split[0], split[1]))

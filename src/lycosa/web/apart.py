@@ -35,8 +35,8 @@ class Job(NamedTuple):
 
 
 def _pack_document(document: Document) -> dict[str, Any]:
-    told = {one.name: getattr(document, one.name) for one in fields(document)}
-    return {**told, "links": _pack_links(document.links), "directives": sorted(document.directives)}
+    values = {column.name: getattr(document, column.name) for column in fields(document)}
+    return {**values, "links": _pack_links(document.links), "directives": sorted(document.directives)}
 
 
 def _unpack_document(told: dict[str, Any]) -> Document:
@@ -46,8 +46,8 @@ def _unpack_document(told: dict[str, Any]) -> Document:
 def _pack_source(source: Source | None) -> dict[str, Any] | None:
     if source is None:
         return None
-    told = {one.name: getattr(source, one.name) for one in fields(source) if not one.name.startswith("_")}
-    return {**told, "links": _pack_links(source.links), "left_out": dict(source.left_out)}
+    values = {column.name: getattr(source, column.name) for column in fields(source) if not column.name.startswith("_")}
+    return {**values, "links": _pack_links(source.links), "left_out": dict(source.left_out)}
 
 
 def _unpack_source(told: dict[str, Any] | None) -> Source | None:
@@ -112,13 +112,13 @@ def main() -> None:
     limit_memory(int(sys.argv[1]))
     while True:
         try:
-            name, seconds, given = receive(asked)
+            name, seconds, arguments = receive(asked)
         except EOFError:
             return
         limit_time(seconds)
         try:
             job = JOBS[name]
-            message = {"result": job.packed(job.read(*given))}
+            message = {"result": job.packed(job.read(*arguments))}
         except MemoryError:
             message = {"memory": True}
         except Exception as error:

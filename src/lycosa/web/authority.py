@@ -2,16 +2,19 @@
 
 Each crawl has a `View`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses, they
 know together. Of a host's delays the largest counts, one request at a time is sent to it, and what one crawl learned
-(robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns (`turns.py`).
+(robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns (`Turns`): who
+was served longest ago comes first, and nobody waits long for someone who does not come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, TypeVar
 
 from lycosa.core.protocols import NEVER, Clock
 from lycosa.web.politeness import AGAIN, Host, Politeness
-from lycosa.web.turns import Turns
 
 MOST_HOSTS = 50_000
 """Hosts to remember; beyond that, those that no crawl uses are forgotten when a crawl ends."""
@@ -24,6 +27,14 @@ RULES_KEEP = 3600.0
 
 SHARE = 0.1
 """Seconds until a crawl looks again that has its share of all requests in flight."""
+
+GRACE = 0.25
+"""Seconds that a turn is kept for someone who could have taken it."""
+
+NEW = -(2**62)
+"""What sets newcomers apart."""
+
+Who = TypeVar("Who")
 
 
 class Authority:
@@ -107,10 +118,10 @@ class View(Politeness):
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.flying):
             return NEVER, "answering"  # the crawl looks again when its own answer has come
-        known = self._host(host)
-        known.delay = max(known.delay, self.delay)
-        if known.in_flight:  # at the earliest, the answer is complete now
-            until, why = now + max(AGAIN, self._pause(known)), "answering another crawl"
+        state = self._host(host)
+        state.delay = max(state.delay, self.delay)
+        if state.in_flight:  # at the earliest, the answer is complete now
+            until, why = now + max(AGAIN, self._pause(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
         if until > now:
@@ -136,8 +147,8 @@ class View(Politeness):
 
     def heard(self, robots: str) -> tuple[bytes, float] | None:
         """What any crawl was told by this robots.txt not long ago."""
-        known = self.authority.rules.get(robots)
-        return known if known is not None and self.clock() < known[1] + RULES_KEEP else None
+        rules = self.authority.rules.get(robots)
+        return rules if rules is not None and self.clock() < rules[1] + RULES_KEEP else None
 
     def pass_on(self, robots: str, body: bytes, at: float) -> None:
         """Keep it for the other crawls, in place of the oldest if there are many."""
@@ -153,3 +164,69 @@ class View(Politeness):
         for (host, request), since in list(self.flying.items()):
             self.end(host, self.clock() - since, request)
         self.authority.leave(self)
+
+
+@dataclass(slots=True)
+class _Place:
+    """Someone's place in a line."""
+
+    served: int
+    """The lower, the sooner it's their turn."""
+    due: float | None = None
+    """When they could have come, or will be able to; None: they do not wait."""
+
+
+class Turns(Generic[Who]):
+    """Lines by name, each with those who were ever in it.
+
+    >>> turns = Turns()
+    >>> turns.served("mill", "Ann")
+    >>> turns.told("mill", "Ann", 5.0), turns.told("mill", "Bob", 5.0)
+    (None, None)
+    >>> turns.may("mill", "Ann", 5.0), turns.may("mill", "Bob", 5.0)
+    (False, True)
+    >>> turns.may("mill", "Ann", 5.3)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, dict[Who, _Place]] = {}
+        self._numbers = count(1)
+
+    def told(self, name: str, who: Who, until: float) -> None:
+        """They asked, and were told to come again then."""
+        self._place(name, who).due = until
+
+    def may(self, name: str, who: Who, now: float) -> bool:
+        """Whether it is their turn, the thing being free. Whoever let a turn pass goes to the end of the line."""
+        own = self._place(name, who)
+        for other, place in self._lines[name].items():
+            if other is who or place.due is None or place.served > own.served:
+                continue
+            if now <= place.due + GRACE:
+                return False
+            place.due, place.served = None, next(self._numbers)
+        if own.due is None or own.due > now:
+            own.due = now
+        return True
+
+    def served(self, name: str, who: Who) -> None:
+        """They had their turn."""
+        place = self._place(name, who)
+        place.due, place.served = None, next(self._numbers)
+
+    def has(self, name: str) -> bool:
+        """Whether anyone stands in the line."""
+        return name in self._lines
+
+    def leave(self, who: Who) -> None:
+        """They won't come again."""
+        for name in [name for name, line in self._lines.items() if line.pop(who, None) is not None and not line]:
+            del self._lines[name]
+
+    def _place(self, name: str, who: Who) -> _Place:
+        """Their place; newcomers, one after the other, come before those who were served already."""
+        line = self._lines.setdefault(name, {})
+        if who not in line:
+            line[who] = _Place(NEW + next(self._numbers))
+        return line[who]

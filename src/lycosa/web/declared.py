@@ -69,12 +69,12 @@ def declare(about: dict[str, str], script: str) -> None:
     if len(script) > MOST:
         return
     try:
-        found = json.loads(script)
+        data = json.loads(script)
     except (ValueError, RecursionError):
         return
-    if isinstance(found, dict) and isinstance(found.get("@graph"), list):
-        found = found["@graph"]
-    for thing in (found if isinstance(found, list) else [found])[:20]:
+    if isinstance(data, dict) and isinstance(data.get("@graph"), list):
+        data = data["@graph"]
+    for thing in (data if isinstance(data, list) else [data])[:20]:
         if isinstance(thing, dict):
             for key, name in _LINKED_DATA.items():
                 if key in thing:

@@ -99,8 +99,8 @@ def _declared(body: bytes) -> str:
             return name
         if len(head) == len(body):
             break
-    found = _XML.match(body)
-    name = encoding_named(found[2].decode("latin-1")) if found else ""
+    match = _XML.match(body)
+    name = encoding_named(match[2].decode("latin-1")) if match else ""
     return _INSTEAD.get(name, name)
 
 
@@ -112,10 +112,10 @@ def _in_meta(head: bytes) -> str:
             break
         if token.tag != "meta":
             continue
-        told = {key: value or "" for key, value in reversed(token.attrs or [])}
-        label = told.get("charset", "")
-        if not label and told.get("http-equiv", "").strip().lower() == "content-type":
-            within = _IN_CONTENT.search(told.get("content", ""))
+        attributes = {key: value or "" for key, value in reversed(token.attrs or [])}
+        label = attributes.get("charset", "")
+        if not label and attributes.get("http-equiv", "").strip().lower() == "content-type":
+            within = _IN_CONTENT.search(attributes.get("content", ""))
             label = (within[1] or within[2] or within[3] or "") if within else ""
         if name := encoding_named(label):
             return _INSTEAD.get(name, name)

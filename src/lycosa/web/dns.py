@@ -58,28 +58,28 @@ class Names:
         """The addresses of a host; FetchError if it has none."""
         if literal := _literal(name):
             return literal
-        known = self._fresh(name)
-        while known is None:
+        answer = self._fresh(name)
+        while answer is None:
             try:
                 async with asyncio.timeout(self._patience):
                     await asyncio.shield(self._ask(name))
             except TimeoutError as error:
                 raise FetchError("timeout", f"no answer from DNS for {name}", again=True) from error
-            known = self._fresh(name)
-        _, addresses, failure = known
+            answer = self._fresh(name)
+        _, addresses, failure = answer
         if not addresses:
             raise FetchError("unknown-host", failure, again=failure.endswith("(temporary)"))
         return addresses
 
     def peek(self, name: str) -> str:
         """The host's first address if it is known without asking, else empty."""
-        known = self._known.get(name)
-        return known[1][0] if known is not None and known[1] else ""
+        answer = self._known.get(name)
+        return answer[1][0] if answer is not None and answer[1] else ""
 
     def known(self, name: str) -> list[str]:
         """All addresses of a host that are known without asking."""
-        found = self._known.get(name)
-        return _literal(name) or (found[1] if found is not None else [])
+        answer = self._known.get(name)
+        return _literal(name) or (answer[1] if answer is not None else [])
 
     def ahead(self, name: str) -> None:
         """Start resolving a name that will be needed soon."""
@@ -93,8 +93,8 @@ class Names:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _fresh(self, name: str) -> tuple[float, list[str], str] | None:
-        known = self._known.get(name)
-        return known if known is not None and known[0] > self._clock() else None
+        answer = self._known.get(name)
+        return answer if answer is not None and answer[0] > self._clock() else None
 
     def _ask(self, name: str) -> asyncio.Task[None]:
         task = self._asking.get(name)

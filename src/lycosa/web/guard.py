@@ -158,9 +158,9 @@ class Guard:
         if family not in (socket.AF_INET, socket.AF_INET6):
             raise AddressRefused(str(sockaddr), "not an internet address")
         self.check(sockaddr[0])
-        made = socket.socket(family=family, type=kind, proto=proto)
-        made.setblocking(False)
-        return made
+        connection = socket.socket(family=family, type=kind, proto=proto)
+        connection.setblocking(False)
+        return connection
 
     def _judge(self, address: str) -> tuple[str, str] | None:
         """Return why the address is refused and how to allow it, or None when it may be dialled."""

@@ -7,6 +7,7 @@ and anchors and contexts are cut out of it. Linear in the size of the page whate
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -203,22 +204,15 @@ def language_of(text: str) -> str:
 
 def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, str]:
     """Title, language and meta elements; returns the base for links, and where a refresh leads."""
-    base, based, refresh = url, False, ""
-    title = tree.find("title")
-    if title is not None and title.closest("svg") is not None:  # a drawing has titles, too
-        title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
-    if title is not None:
-        document.title = _words(title.text)[:500]
-    if tree.root is not None:
-        document.language = _text_of(tree.root.attrs.get("lang")).lower()[:20]
-    directives: set[str] = set()
+    document.title = _title(tree)
+    document.language = "" if tree.root is None else _text_of(tree.root.attrs.get("lang")).lower()[:20]
+    base, refresh = None, ""
     for element in tree.select(_HEAD):
         attributes = element.attrs
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
         elif element.tag == "base":
-            if not based:  # only the first one counts
-                based = True
+            if base is None:  # only the first one counts
                 base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
         elif element.tag == "script":
             declare(document.about, element.text)
@@ -227,20 +221,34 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
         elif element.tag == "link":
             document.canonical = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
         else:
-            name = _text_of(
-                attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
-            ).lower()
-            content = _text_of(attributes.get("content"))
+            name, content = _meta(attributes)
             if name in META:
                 tell(document.about, META[name], content)
             if name == "robots" or (agent and name == agent.lower()):
-                directives.update(word.strip().lower() for word in content.split(","))
+                document.directives |= _directives(content)
             elif name == "refresh" and (match := _REFRESH_URL.match(content)):
                 refresh = match[1].strip()
-    if "none" in directives:
-        directives |= {"noindex", "nofollow"}
-    document.directives = frozenset(directives)
-    return base, refresh
+    return url if base is None else base, refresh
+
+
+def _directives(content: str) -> set[str]:
+    """What a meta robots element asks for; `none` is short for two things."""
+    words = {word.strip().lower() for word in content.split(",")}
+    return words | {"noindex", "nofollow"} if "none" in words else words
+
+
+def _title(tree: Tree) -> str:
+    """The title of the page, not that of a drawing in it."""
+    title = tree.find("title")
+    if title is not None and title.closest("svg") is not None:
+        title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
+    return "" if title is None else _words(title.text)[:500]
+
+
+def _meta(attributes: Mapping[str, str | list[str] | None]) -> tuple[str, str]:
+    """Name and content of a meta element."""
+    name = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
+    return _text_of(name).lower(), _text_of(attributes.get("content"))
 
 
 def _strings(tree: Tree, root: Element) -> str:

@@ -94,9 +94,9 @@ def mend(head: bytes) -> Mended | None:
     fields = _framed(received)
     if fields is None:
         return None
-    told = b"".join(b"%b: %b\r\n" % field for field in fields)
+    header_lines = b"".join(b"%b: %b\r\n" % field for field in fields)
     line = b"HTTP/%b %b %b\r\n" % (version, status[3], status[4].replace(b"\0", b"").replace(b"\r", b" "))
-    return Mended(line + told + b"\r\n", first.rstrip(b"\r"), received)
+    return Mended(line + header_lines + b"\r\n", first.rstrip(b"\r"), received)
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
@@ -166,9 +166,9 @@ class LenientHandler(ResponseHandler):
 
     def _complete(self, head: bytearray, data: bytes) -> bytes:
         """Add to a head, and give it to the parser when it is complete; returns what came behind it."""
-        known = len(head)
-        head += data if known else data.lstrip(b"\r\n")
-        end = _END.search(head, max(0, known - 2))
+        seen = len(head)
+        head += data if seen else data.lstrip(b"\r\n")
+        end = _END.search(head, max(0, seen - 2))
         if end is None and len(head) <= MOST_HEAD and (len(head) < 8 or b"http" in head[:8].lower()):
             self.start_timeout()
             return b""

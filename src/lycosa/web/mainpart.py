@@ -212,20 +212,25 @@ def mark(tree: Tree, size: int) -> bool:
         tag = element.tag
         if tag in _VOID:
             continue
-        found = _TAGS.get(tag, "")
+        letter = _TAGS.get(tag, "")
         attributes = element.attrs
-        if attributes and found != FURNITURE:
-            found = _by_attributes(attributes, tag, found)
-        if found and tag in _LISTS:  # text within them, but not within an item, is not rendered
-            element.insert_before(Text(MARK + found))
+        if attributes and letter != FURNITURE:
+            letter = _by_attributes(attributes, tag, letter)
+        if letter and tag in _LISTS:  # text within them, but not within an item, is not rendered
+            element.insert_before(Text(MARK + letter))
             element.insert_after(Text(MARK + END))
-        elif found:
-            element.insert(0, Text(MARK + found))
+        elif letter:
+            element.insert(0, Text(MARK + letter))
             element.append(Text(MARK + END))
     for element in tree.select("img[alt]")[:MOST_MARKED]:
         if element.attr("alt"):
             element.insert_before(Text(MARK + IMAGE))
             element.insert_after(Text(MARK + END))
+    return _without_tables(tree)
+
+
+def _without_tables(tree: Tree) -> bool:
+    """Make a line of each row of a table; False if there are too many."""
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > MOST_CELLS:
         return False
@@ -253,35 +258,35 @@ def _unindent(numbered: Element) -> None:
         del numbered.attrs["start"]
 
 
-def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, found: str) -> str:
+def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, letter: str) -> str:
     role = attributes.get("role")
-    if role and (said := _ROLES.get(str(role).lower(), "")):
-        return said
+    if role and (named := _ROLES.get(str(role).lower(), "")):
+        return named
     if "hidden" in attributes:
         return FURNITURE
     style = attributes.get("style")
     if style and _HIDDEN.search(str(style)[:1000]):
         return FURNITURE
-    if found:
-        if found in (MAIN, ARTICLE):
+    if letter:
+        if letter in (MAIN, ARTICLE):
             names = _names(attributes)
-            return COMMENTS if found == ARTICLE and names and _named(names) == COMMENTS else found
-        return found
+            return COMMENTS if letter == ARTICLE and names and _named(names) == COMMENTS else letter
+        return letter
     if attributes.get("itemprop") == "articleBody":
         return BODY
     names = _names(attributes)
-    said = _named(names) if names else ""
-    if tag == "p" or (tag in ("span", "em", "strong", "td", "th") and said in (CONTENT, BODY, COMMENTS)):
+    named = _named(names) if names else ""
+    if tag == "p" or (tag in ("span", "em", "strong", "td", "th") and named in (CONTENT, BODY, COMMENTS)):
         return ""
-    return said
+    return named
 
 
 def _names(attributes: Mapping[str, str | list[str] | None]) -> str:
     classes, name = attributes.get("class"), attributes.get("id")
     if classes is None:
         return str(name)[:300] if name else ""
-    told = classes if isinstance(classes, str) else " ".join(classes)
-    return f"{told} {name}"[:300] if name else told[:300]
+    words = classes if isinstance(classes, str) else " ".join(classes)
+    return f"{words} {name}"[:300] if name else words[:300]
 
 
 def unmarked(text: str) -> str:
@@ -326,16 +331,18 @@ class _Fragments:
         first, *rest = text.split(MARK)
         row = self._lines(first, 0)
         for piece in rest:
-            found = piece[:1]
-            if found != END:
-                stack.append((found, len(self.texts)))
+            letter = piece[:1]
+            if letter != END:
+                stack.append((letter, len(self.texts)))
             elif stack:
-                found, start = stack.pop()
+                letter, start = stack.pop()
                 if start < len(self.texts):
-                    self.ranges.append((found, start, len(self.texts)))
+                    self.ranges.append((letter, start, len(self.texts)))
             if len(piece) > 1:
                 row = self._lines(piece[1:], row)
-        self.ranges += [(found, start, len(self.texts)) for found, start in reversed(stack) if start < len(self.texts)]
+        self.ranges += [
+            (letter, start, len(self.texts)) for letter, start in reversed(stack) if start < len(self.texts)
+        ]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:
@@ -346,7 +353,7 @@ class _Fragments:
                 continue
             linked = links = words = 0
             if OPEN in line or CLOSE in line:
-                inside = [said for part in line.split(OPEN)[1:] if (said := part.partition(CLOSE)[0])]
+                inside = [anchor for part in line.split(OPEN)[1:] if (anchor := part.partition(CLOSE)[0])]
                 if inside:
                     joined = " ".join(inside)
                     links, words = len(inside), joined.count(" ") + 1
@@ -363,8 +370,8 @@ class _Fragments:
     def covered(self, marks: str, without: Container[int] = ()) -> list[int]:
         """How many of these marks each fragment is within."""
         edges = [0] * (len(self.texts) + 1)
-        for number, (found, start, end) in enumerate(self.ranges):
-            if found in marks and number not in without:
+        for number, (letter, start, end) in enumerate(self.ranges):
+            if letter in marks and number not in without:
                 edges[start] += 1
                 edges[end] -= 1
         return list(accumulate(edges[:-1]))
@@ -389,45 +396,45 @@ def main_part(text: str) -> MainPart:
         *lines, rest = text.split("\n", MOST_LINES)
         text = "\n".join(lines)
     parts = _Fragments(text)
-    found = _written(parts, _kept(parts)) if parts.texts else MainPart()
+    part = _written(parts, _kept(parts)) if parts.texts else MainPart()
     if rest:
-        found.text = f"{found.text}\n{unmarked(rest).replace(OPEN, '').replace(CLOSE, '')}".strip()
-    return found
+        part.text = f"{part.text}\n{unmarked(rest).replace(OPEN, '').replace(CLOSE, '')}".strip()
+    return part
 
 
 def _kept(parts: _Fragments) -> list[int]:
     """The fragments of the main part."""
-    said = [n - m for n, m in zip(parts.letters, parts.linked, strict=True)]
-    sums = [0, *accumulate(n if n >= PROSE else 0 for n in said)]
-    whole = [0, *accumulate(said)]
+    unlinked = [n - m for n, m in zip(parts.letters, parts.linked, strict=True)]
+    sums = [0, *accumulate(n if n >= PROSE else 0 for n in unlinked)]
+    whole = [0, *accumulate(unlinked)]
     # What a page names so, but which holds most of what it says, is no furniture.
     wide = {
         number
-        for number, (found, start, end) in enumerate(parts.ranges)
-        if found in LEFT_OUT
+        for number, (letter, start, end) in enumerate(parts.ranges)
+        if letter in LEFT_OUT
         and sums[end] - sums[start] > HALF * sums[-1]
         and whole[end] - whole[start] > SOME * whole[-1]
     }
     places = parts.covered(ARTICLE + MAIN + BODY)
     wide |= {  # the header of an article is its own
-        number for number, (found, start, _) in enumerate(parts.ranges) if found == HEAD and places[start]
+        number for number, (letter, start, _) in enumerate(parts.ranges) if letter == HEAD and places[start]
     }
     out = parts.covered(LEFT_OUT, wide)
-    plain = [0 if left else n for n, left in zip(said, out, strict=True)]
+    plain = [0 if left else n for n, left in zip(unlinked, out, strict=True)]
     inside = _place(parts, plain)
-    kept = [at for at in inside if not out[at] and not _is_menu(parts, at)]
+    lines = [at for at in inside if not out[at] and not _is_menu(parts, at)]
     shown = [at for at in inside if not out[at]]
-    named = any(found not in UNNAMED for found, _, _ in parts.ranges)
-    if _is_enough(parts, kept, shown) and (
-        sum(plain[at] for at in kept if plain[at] >= PROSE) > (STORY if named else LONG_STORY)
-        or _is_enough(parts, kept, shown, WORTHY if named else NEARLY)
+    named = any(letter not in UNNAMED for letter, _, _ in parts.ranges)
+    if _is_enough(parts, lines, shown) and (
+        sum(plain[at] for at in lines if plain[at] >= PROSE) > (STORY if named else LONG_STORY)
+        or _is_enough(parts, lines, shown, WORTHY if named else NEARLY)
     ):
-        return kept
+        return lines
     for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
         out = parts.covered(marks, wide)
-        kept = [at for at in inside if not out[at]]
-        if _is_enough(parts, kept, inside):
-            return kept
+        lines = [at for at in inside if not out[at]]
+        if _is_enough(parts, lines, inside):
+            return lines
     return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
 
 
@@ -446,25 +453,25 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """The fragments of the narrowest place that holds most of the prose."""
     sums = [0, *accumulate(n if n >= PROSE else 0 for n in plain)]
-    said = [0, *accumulate(plain)]
+    unlinked = [0, *accumulate(plain)]
     sizes = [0, *accumulate(parts.letters)]
     least = MOST * sums[-1]
     places = [
-        (sizes[end] - sizes[start], start, end, found)
-        for found, start, end in parts.ranges
-        if found in PLACES
+        (sizes[end] - sizes[start], start, end, letter)
+        for letter, start, end in parts.ranges
+        if letter in PLACES
         and sums[end] - sums[start] > least
-        and said[end] - said[start] > (HALF if found == DENSEST else SOME) * said[-1]
+        and unlinked[end] - unlinked[start] > (HALF if letter == DENSEST else SOME) * unlinked[-1]
     ]
     if places:
-        _, start, end, found = min(places)
+        _, start, end, letter = min(places)
         inside = _several(parts, sums, sums[end] - sums[start])
         if inside:
             return inside
         inside = list(range(start, end))
-        if found != BODY:
+        if letter != BODY:
             inside = _stretch(parts, inside, plain)
-        return [*_before(parts, inside[0], plain if found in (BODY, DENSEST) else []), *inside]
+        return [*_before(parts, inside[0], plain if letter in (BODY, DENSEST) else []), *inside]
     for marks in (BODY, ARTICLE):
         inside = [at for at, flag in enumerate(parts.covered(marks)) if flag]
         if sum(plain[at] for at in inside if plain[at] >= PROSE) > least:

@@ -66,19 +66,19 @@ class Politeness:
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
-        known = self._hosts.get(host)
+        state = self._hosts.get(host)
         until, why = 0.0, ""
         if self.resumed_at:
-            until, why = self.resumed_at + (self.delay if known is None else self._pause(known)), "pause after resuming"
-        if known is not None:
-            if known.in_flight >= self.at_once:
+            until, why = self.resumed_at + (self.delay if state is None else self._pause(state)), "pause after resuming"
+        if state is not None:
+            if state.in_flight >= self.at_once:
                 return NEVER, "answering"
-            if known.sending:  # several at once, and the last one is not on the wire yet: look again soon
+            if state.sending:  # several at once, and the last one is not on the wire yet: look again soon
                 return max(until, self.clock() + AGAIN), "sending"
-            if known.ready_at > until:
-                until, why = known.ready_at, known.why
-            if known.held > until:
-                until, why = known.held, known.why_held
+            if state.ready_at > until:
+                until, why = state.ready_at, state.why
+            if state.held > until:
+                until, why = state.held, state.why_held
         if address and (shared := self._addresses.get(address, 0.0)) > until:
             until, why = shared, f"pause of address {address}"
         return until, why
@@ -87,27 +87,27 @@ class Politeness:
         """A request (by any name of its own) is about to be sent, to this address if that is known already."""
         if address and self.address_delay and not self.free(address):
             self._turns[request] = self._turn(address)
-        known = self._host(host)
-        known.in_flight += 1
+        state = self._host(host)
+        state.in_flight += 1
         if self.at_once > 1 and self.delay:
-            known.sending = request or " "
+            state.sending = request or " "
 
     def sent(self, host: str) -> None:
         """The request is on the wire: where several at once are allowed, the pause counts from here."""
-        known = self._host(host)
-        known.sending = ""
-        known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
+        state = self._host(host)
+        state.sending = ""
+        state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
         """The answer is complete (or will not come); it took so long."""
-        known = self._host(host)
-        known.in_flight -= 1
+        state = self._host(host)
+        state.in_flight -= 1
         self._turns.pop(request, None)  # it may have failed before its turn came
-        if known.sending == (request or " "):  # it never got that far
+        if state.sending == (request or " "):  # it never got that far
             self.sent(host)
-        known.latency = seconds if not known.latency else 0.7 * known.latency + 0.3 * seconds
+        state.latency = seconds if not state.latency else 0.7 * state.latency + 0.3 * seconds
         if self.at_once == 1:
-            known.ready_at, known.why = self.clock() + self._pause(known), self._reason(known)
+            state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
 
     async def enter(self, address: str, request: str = "") -> None:
         """Wait for the address's turn. Ready hosts have hardly ever to wait here: `ready` has looked already."""
@@ -121,26 +121,26 @@ class Politeness:
         """The next free moment of an address, taken."""
         now = self.clock()
         if len(self._addresses) > 100_000:
-            for known in [known for known, at in self._addresses.items() if at <= now]:
-                del self._addresses[known]  # others may look at the same ones
+            for other in [other for other, at in self._addresses.items() if at <= now]:
+                del self._addresses[other]  # others may look at the same ones
         turn = max(now, self._addresses.get(address, 0.0))
         self._addresses[address] = turn + self.address_delay
         return turn
 
     def hold(self, host: str, until: float, why: str) -> None:
         """The host wants to be left alone (Retry-After), or should be (it does not answer)."""
-        known = self._host(host)
-        if until > known.held:
-            known.held, known.why_held = until, why
+        state = self._host(host)
+        if until > state.held:
+            state.held, state.why_held = until, why
 
     def obey(self, host: str, crawl_delay: float) -> None:
         """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
-        known = self._host(host)
-        if crawl_delay <= known.crawl_delay:
+        state = self._host(host)
+        if crawl_delay <= state.crawl_delay:
             return
-        known.crawl_delay = crawl_delay
-        if known.ready_at:  # its robots.txt was only just received
-            known.ready_at = max(known.ready_at, self.clock() + self._pause(known))
+        state.crawl_delay = crawl_delay
+        if state.ready_at:  # its robots.txt was only just received
+            state.ready_at = max(state.ready_at, self.clock() + self._pause(state))
 
     def heard(self, robots: str) -> tuple[bytes, float] | None:
         """What another crawl was told by this robots.txt, and when; None: ask it."""
@@ -153,10 +153,10 @@ class Politeness:
         """The crawl is over."""
 
     def _host(self, host: str) -> Host:
-        known = self._hosts.get(host)
-        if known is None:
-            known = self._hosts[host] = Host()
-        return known
+        state = self._hosts.get(host)
+        if state is None:
+            state = self._hosts[host] = Host()
+        return state
 
     def _pause(self, known: Host) -> float:
         delay = max(self.delay, known.delay)

@@ -148,8 +148,8 @@ def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apar
     """
     if not apart and len(body) <= LARGE:
         return read_body(body, url, content_type, agent)
-    found: Document = _elsewhere("page", apart, body, url, content_type, agent)
-    return found
+    document: Document = _elsewhere("page", apart, body, url, content_type, agent)
+    return document
 
 
 def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> Document:

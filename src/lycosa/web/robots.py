@@ -25,6 +25,7 @@ Where the standard is silent or lenient:
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 MAX_BYTES = 500 * 1024
@@ -83,6 +84,14 @@ def verdict(status: int | None) -> Verdict:
     return "forbid"
 
 
+@dataclass(slots=True, eq=False)
+class _Group:
+    """What a file says to an agent, in all of its groups."""
+
+    rules: list[tuple[bool, str]] = field(default_factory=list)
+    delay: float | None = None
+
+
 class Rules:
     """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
 
@@ -137,41 +146,33 @@ class Rules:
     def parse(cls, body: bytes, agent: str) -> "Rules":
         """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
         wanted = product(agent)
-        named: list[tuple[bool, str]] | None = None
-        others: list[tuple[bool, str]] = []
-        named_delay: float | None = None
-        others_delay: float | None = None
+        own, others = _Group(), _Group()
+        addressed: list[_Group] = []  # whose rules come now
+        is_named = closed = False
         sitemaps: dict[str, None] = {}
-        for_us = for_all = closed = False
         for key, value in _lines(body):
             if key == _AGENT:
-                if closed:
-                    for_us = for_all = closed = False
-                if value.split(None, 1)[:1] == ["*"]:
-                    for_all = True
-                elif wanted and product(value) == wanted:
-                    for_us = True
-                    named = [] if named is None else named
+                if closed:  # a rule has ended the list of agents: another begins
+                    addressed, closed = [], False
+                group = others if value.split(None, 1)[:1] == ["*"] else None
+                if wanted and product(value) == wanted:
+                    group, is_named = own, True
+                if group is not None and group not in addressed:
+                    addressed.append(group)
             elif key == _SITEMAP:
                 if value:
                     sitemaps[value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")] = None
             elif key == _DELAY:
                 delay = _seconds(value)
-                if delay is not None:
+                for group in addressed if delay is not None else ():
                     # Groups are merged: of several delays the longest keeps every promise.
-                    if for_us:
-                        named_delay = max(delay, named_delay or 0.0)
-                    if for_all:
-                        others_delay = max(delay, others_delay or 0.0)
+                    group.delay = max(delay or 0.0, group.delay or 0.0)
             else:
                 closed = True
-                if for_us and named is not None:
-                    named.append((key == _ALLOW, value))
-                if for_all:
-                    others.append((key == _ALLOW, value))
-        if named is None:
-            return cls(others, others_delay, tuple(sitemaps))
-        return cls(named, named_delay, tuple(sitemaps))
+                for group in addressed:
+                    group.rules.append((key == _ALLOW, value))
+        group = own if is_named else others  # a group of our own, however short, is all that counts
+        return cls(group.rules, group.delay, tuple(sitemaps))
 
     def allowed(self, url: str) -> bool:
         """Tell whether the rules let a canonical URL be fetched; /robots.txt itself always may."""
@@ -204,10 +205,10 @@ class Rules:
 def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None) -> bool:
     """Tell whether the parts between wildcards follow each other in the path; leftmost is always enough."""
     for part in middle:
-        found = path.find(part, position)
-        if found < 0:
+        at = path.find(part, position)
+        if at < 0:
             return False
-        position = found + len(part)
+        position = at + len(part)
     return tail is None or (path.endswith(tail) and len(path) - len(tail) >= position)
 
 
@@ -236,8 +237,8 @@ def _lines(body: bytes) -> Iterable[tuple[int, str]]:
 
 def product(agent: str) -> str:
     """Return the product token that an agent's name starts with, in lower case."""
-    found = _TOKEN.match(agent.strip())
-    return found.group().lower() if found else ""
+    match = _TOKEN.match(agent.strip())
+    return match.group().lower() if match else ""
 
 
 def _seconds(value: str) -> float | None:

@@ -44,13 +44,13 @@ class Scope:
         return not any(pattern.search(url) for pattern in self.exclude)
 
     def _has(self, name: str) -> bool:
-        known = self._known.get(name)
-        if known is None:
-            known = name in self.hosts or any(name == domain or name.endswith("." + domain) for domain in self.domains)
+        inside = self._known.get(name)
+        if inside is None:
+            inside = name in self.hosts or any(name == domain or name.endswith("." + domain) for domain in self.domains)
             if len(self._known) > 100_000:
                 self._known.clear()
-            self._known[name] = known
-        return known
+            self._known[name] = inside
+        return inside
 
 
 def _plain(name: str) -> str:

@@ -107,21 +107,21 @@ class Tree:
         >>> tree.by_level(["class"])[2].elements
         ['title', 'p class=a']
         """
-        found: list[Level] = []
+        levels: list[Level] = []
         for node, (name, level) in enumerate(zip(self.names, self.levels, strict=True)):
-            if level > len(found):  # a level begins with an element
-                found.append(Level())
+            if level > len(levels):  # a level begins with an element
+                levels.append(Level())
             if inside is not None and not inside[node]:
                 continue
             if not name:
                 if self.names[self.parents[node]] not in _SILENT and (text := " ".join(self.texts[node].split())):
-                    found[level - 1].texts.append(text)
+                    levels[level - 1].texts.append(text)
             elif attributes and (own := self.attributes[node]):
-                told = [f" {key}={' '.join(sorted(own[key].split()))}" for key in attributes if key in own]
-                found[level - 1].elements.append(name + "".join(told))
+                shown = [f" {key}={' '.join(sorted(own[key].split()))}" for key in attributes if key in own]
+                levels[level - 1].elements.append(name + "".join(shown))
             else:
-                found[level - 1].elements.append(name)
-        return found
+                levels[level - 1].elements.append(name)
+        return levels
 
 
 _NONE: dict[str, str] = {}
@@ -168,8 +168,15 @@ class _Growing:
             self.close(1)
             self.body = self.push("body", {})
 
-    def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
-        if name in ("html", "body") and (name == "html" or self.body >= 0):
+    def frame(self, name: str, attributes: dict[str, str]) -> None:
+        """html, head and body are there once: what is written again only adds attributes."""
+        if name == "head":
+            if self.head < 0 and self.body < 0:
+                self.head = self.push("head", attributes)
+        elif name == "body" and self.body < 0:
+            self.close(1)
+            self.body = self.push("body", attributes)
+        else:
             node = 0 if name == "html" else self.body
             own = self.tree.attributes[node]
             if own is _NONE:
@@ -177,14 +184,11 @@ class _Growing:
             else:
                 for key, value in attributes.items():
                     own.setdefault(key, value)
-            return
-        if name == "head":
-            if self.head < 0 and self.body < 0:
-                self.head = self.push("head", attributes)
-            return
-        if name == "body":
-            self.close(1)
-            self.body = self.push("body", attributes)
+
+    def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
+        """A tag opens, after what it ends by beginning."""
+        if name in ("html", "head", "body"):
+            self.frame(name, attributes)
             return
         if self.body < 0 and name in _HEAD:
             if self.head < 0:
@@ -271,8 +275,8 @@ def images(tree: Tree, url: str) -> list[str]:
             continue
         source = attributes.get("src", "").strip()
         hrefs.append((source if source[:5].lower() != "data:" else "") or first or offered.get(parent, ""))
-    found = resolve(base_of(tree, url), [href for href in hrefs if href])
-    return list(dict.fromkeys(address for address in found if address))[:MOST_IMAGES]
+    addresses = resolve(base_of(tree, url), [href for href in hrefs if href])
+    return list(dict.fromkeys(address for address in addresses if address))[:MOST_IMAGES]
 
 
 def xml_pieces(tree: Tree) -> Iterator[str]:
@@ -290,10 +294,10 @@ def xml_pieces(tree: Tree) -> Iterator[str]:
             yield _escape(tree.texts[node])
             continue
         tag = _name(name)
-        told: dict[str, str] = {}
+        written: dict[str, str] = {}
         for key, value in tree.attributes[node].items():
-            told.setdefault(_name(key), value)
-        yield f"<{tag}{''.join(f' {key}={_quoted(value)}' for key, value in told.items())}>"
+            written.setdefault(_name(key), value)
+        yield f"<{tag}{''.join(f' {key}={_quoted(value)}' for key, value in written.items())}>"
         ends.append(tag)
     while ends:
         yield f"</{ends.pop()}>"

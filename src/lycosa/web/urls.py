@@ -92,24 +92,24 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
     """
     end = base.find("?")
     folder = base[: base.rfind("/", 8, end if end >= 0 else len(base)) + 1]
-    known = _folders.get(folder)
-    if known is None:
+    answers = _folders.get(folder)
+    if answers is None:
         if len(_folders) >= _MOST_FOLDERS:
             _folders.clear()
-        known = _folders[folder] = {}
-    elif len(known) > _MOST_HREFS:
-        known.clear()
-    found: list[str | None] = []
+        answers = _folders[folder] = {}
+    elif len(answers) > _MOST_HREFS:
+        answers.clear()
+    addresses: list[str | None] = []
     for href in hrefs:
         try:
-            found.append(known[href])
+            addresses.append(answers[href])
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
             if url is not None and len(href) <= _MEMORABLE and _by_folder(href.strip(_BLANK)):
-                known[href] = url
-            found.append(url)
-    return found
+                answers[href] = url
+            addresses.append(url)
+    return addresses
 
 
 def _by_folder(href: str) -> bool:
@@ -197,10 +197,10 @@ def _strip(url: str) -> str | None:
             url = path if rest is None else path + "?" + rest
         if ";" in path:
             start = path.index("/", 8)  # a host may have such letters, too
-            kept = path[:start] + _PATH_SESSION.sub("", path[start:])
-            if kept != path:
+            cleaned = path[:start] + _PATH_SESSION.sub("", path[start:])
+            if cleaned != path:
                 # `/a/..;jsessionid=1` leaves a dot segment behind: parse again.
-                parsed = parse(kept + url[len(path) :])
+                parsed = parse(cleaned + url[len(path) :])
                 if parsed is None:
                     return None
                 url = parsed
@@ -210,12 +210,12 @@ def _strip(url: str) -> str | None:
 def _strip_query(query: str) -> str | None:
     """Return the query without tracking parameters and session ids, None when nothing stays of it."""
     parameters = query.split("&")
-    kept = [parameter for parameter in parameters if not _is_noise(parameter)]
-    if len(kept) == len(parameters):
+    rest = [parameter for parameter in parameters if not _is_noise(parameter)]
+    if len(rest) == len(parameters):
         return query
     if any(parameter[:8].lower() == "cftoken=" for parameter in parameters):
-        kept = [parameter for parameter in kept if parameter[:5].lower() != "cfid="]
-    return "&".join(kept) if kept else None
+        rest = [parameter for parameter in rest if parameter[:5].lower() != "cfid="]
+    return "&".join(rest) if rest else None
 
 
 def _is_noise(parameter: str) -> bool:

@@ -5,53 +5,62 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.collection.report.charts import BINS, POINTS, curve, pace, scores
+from lycosa.collection.report.charts import BINS, POINTS, harvest, pace, scores
+from lycosa.drawing.figure import Bar
 
 
 def flags(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.array([letter == "x" for letter in text])
 
 
+def part(bar: Bar, top: int, kind: str) -> int:
+    """How many things of a kind are in a bar."""
+    return sum(round(height * top) for name, _, height in bar.parts if name == kind)
+
+
 def test_the_curve_counts_finds() -> None:
     """Each point is the finds among the first n pages, in either order."""
-    found = curve(flags("x-xx"), flags("--xx"))
+    found = harvest(flags("x-xx"), flags("--xx"))
     assert found is not None
-    assert [0, 1, 2, 3, 4] == found.pages
-    assert [0, 1, 1, 2, 3] == found.found
-    assert [0, 0, 0, 1, 2] == found.breadth
+    crawl, breadth, _ = found.figure.curves
+    assert [0, 1, 2, 3, 4] == crawl.x == breadth.x
+    assert [0, 1, 1, 2, 3] == crawl.y
+    assert [0, 0, 0, 1, 2] == breadth.y
     assert (1, 1, 0) == found.quarter
 
 
 def test_half_of_the_finds() -> None:
     """The pages that it took to have half of the finds, rounded up."""
-    found = curve(flags("xx--x-"), flags("---xxx"))
+    found = harvest(flags("xx--x-"), flags("---xxx"))
     assert found is not None
     assert (2, 5) == (found.half, found.half_breadth)
 
 
 def test_lines_fill_the_chart() -> None:
     """Lines run from the lower left to the upper right corner of the square."""
-    found = curve(flags("x-xx"), flags("-xxx"))
+    found = harvest(flags("x-xx"), flags("-xxx"))
     assert found is not None
-    assert "0,1000 250,666.7 500,666.7 750,333.3 1000,0" == found.points(found.found)
-    assert "0,1000 750,0 1000,0" == found.ideal
+    crawl, _, ideal = found.figure.lines
+    assert "0,1000 250,666.7 500,666.7 750,333.3 1000,0" == crawl
+    assert "0,1000 750,0 1000,0" == ideal
 
 
 def test_a_long_curve_is_sampled() -> None:
     """However many pages, the curve has so many points at most, the last page included."""
     hits = np.ones(1_000_003, np.bool_)
-    found = curve(hits, hits)
+    found = harvest(hits, hits)
     assert found is not None
-    assert POINTS + 1 == len(found.pages)
-    assert (1_000_003, 1_000_003) == (found.pages[-1], found.found[-1])
+    crawl = found.figure.curves[0]
+    assert POINTS + 1 == len(crawl.x)
+    assert (1_000_003, 1_000_003) == (crawl.x[-1], crawl.y[-1])
 
 
 def test_no_pages_no_curve() -> None:
     """Without pages there is nothing to draw; without finds there is a flat line."""
-    assert curve(flags(""), flags("")) is None
-    flat = curve(flags("--"), flags("--"))
+    assert harvest(flags(""), flags("")) is None
+    flat = harvest(flags("--"), flags("--"))
     assert flat is not None
-    assert [0, 0, 0] == flat.found
+    assert [0, 0, 0] == flat.figure.curves[0].y
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.025, 1e-9, 0.0, 2.0])
@@ -60,7 +69,7 @@ def test_bars_meet_at_the_threshold(threshold: float) -> None:
     betas = np.array([0.0, 0.02, threshold / 2, threshold, 0.3, 0.3, 0.61, 0.99], np.float64)
     found = scores(betas, np.zeros(len(betas), np.bool_), threshold)
     assert found is not None
-    strong = sum(bar.count for bar in found.bars if bar.strong)
+    strong = sum(part(bar, found.top, "strong") for bar in found.bars)
     if threshold != 1e-9:  # so small that one bar holds it and what lies around it
         assert int(((betas >= threshold) & (betas > 0)).sum()) == strong
     assert int((betas > 0).sum()) == sum(bar.count for bar in found.bars)
@@ -72,7 +81,7 @@ def test_copies_are_a_part_of_their_bar() -> None:
     """Pages that repeat others are counted in their bar, and apart."""
     found = scores(np.array([0.5, 0.5, 0.5], np.float64), flags("x--"), 0.1)
     assert found is not None
-    assert [(3, 1)] == [(bar.count, bar.part) for bar in found.bars if bar.count]
+    assert [(3, 1)] == [(bar.count, part(bar, found.top, "copy")) for bar in found.bars if bar.count]
 
 
 def test_scores_of_nothing() -> None:
@@ -91,7 +100,9 @@ def test_pace_leaves_out_the_time_between_runs() -> None:
     assert [0.5] == found.breaks
     counts = [bar.count for bar in found.bars]
     assert (4, 1, 2) == (sum(counts), counts[2], counts[BINS // 2])
-    assert [(2, 1), (BINS - 1, 1)] == [(i, bar.part) for i, bar in enumerate(found.bars) if bar.part]
+    assert [(2, 1), (BINS - 1, 1)] == [
+        (i, finds) for i, bar in enumerate(found.bars) if (finds := part(bar, found.top, "strong"))
+    ]
 
 
 def test_no_time_no_pace() -> None:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from lycosa.collection.report.hostmap import LETTER, LINE, NARROW, WIDE, Canvas, Dot, HostMap, draw
+from lycosa.drawing.hostmap import LETTER, LINE, NARROW, WIDE, Canvas, Dot, HostMap, draw
 
 
 def star(count: int) -> tuple[list[Dot], dict[tuple[int, int], int]]:

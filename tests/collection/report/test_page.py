@@ -14,8 +14,8 @@ import turbohtml
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
 from lycosa.collection.report import page as page_module
-from lycosa.collection.report.page import clean, href, percent, score, seconds, when
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
+from lycosa.drawing.formats import clean, href, percent, score, seconds, when
 from report.synthetic import page, write
 
 A, B = "http://a.test", "http://b.test"

@@ -99,7 +99,7 @@ def _print(made: list[Paper], out: Path, front: Path | None, *, quiet: bool) -> 
     import sys
 
     from lycosa.cli.manners import one_line
-    from lycosa.collection.report.page import many
+    from lycosa.drawing.formats import many
     from lycosa.lab.report.page import tally
 
     for paper in made:

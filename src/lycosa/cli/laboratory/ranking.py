@@ -54,7 +54,7 @@ def leaderboard(
 
     from lycosa.cli.laboratory.progress import progress
     from lycosa.core.errors import InputError
-    from lycosa.estimators import STRATEGIES, maker
+    from lycosa.estimators import STRATEGIES
     from lycosa.lab.leaderboard import BOARDS, Board, Place
     from lycosa.lab.leaderboard import leaderboard as make
     from lycosa.lab.report import write_report
@@ -66,7 +66,7 @@ def leaderboard(
         chosen = replace(chosen, name=", ".join(corpus), places=[Place(place) for place in corpus])
     names = list(strategy or [name for name in STRATEGIES if name != "oracle"]) + list(also or [])
     for name in names:
-        maker(name.partition(",")[0])
+        STRATEGIES.maker(name.partition(",")[0])
     with progress(quiet) as tell:
         found = make(chosen, out / "work", names, workers=workers, tell=tell)
     page = write_report(found, out, command=shlex.join(["lycosa", *sys.argv[1:]]))

@@ -227,7 +227,7 @@ def _print(results: Results, out: Path, page: Path | None) -> None:
     from rich.text import Text
 
     from lycosa.cli.manners import output
-    from lycosa.collection.report.page import many
+    from lycosa.drawing.formats import many
 
     plan, console = results.experiment, output()
     mode = ", as published: the guide judges itself" if results.mode == "as-published" else ""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.report.charts import Bars, Curve, Stacks
-from lycosa.collection.report.hostmap import HostMap
+from lycosa.collection.report.charts import Harvest
 from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
+from lycosa.drawing.figure import Histogram
+from lycosa.drawing.hostmap import HostMap
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -187,7 +188,7 @@ class Freshness:
     returned: int = 0
     new: int = 0
     """Pages that were fetched for the first time meanwhile."""
-    chart: Stacks | None = None
+    chart: Histogram | None = None
     latest: list[Changed] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     gone_count: int = 0
@@ -239,9 +240,9 @@ class Report:
     scoreless: int = 0
     """Pages with nothing of the topic."""
     copied: int = 0
-    curve: Curve | None = None
-    scores: Bars | None = None
-    pace: Bars | None = None
+    curve: Harvest | None = None
+    scores: Histogram | None = None
+    pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
     maps: list[HostMap] = field(default_factory=list)

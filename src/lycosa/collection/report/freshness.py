@@ -29,9 +29,7 @@ def freshness(collection: Collection) -> Freshness | None:
         return None
     fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
-    fresh.chart = charts.stacked(
-        np.array(looks.times), np.array(looks.kinds, np.int64), len(SORTS), looks.first, looks.last
-    )
+    fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
     fresh.latest = [
         Changed(entry.url, entry.title[:CLIP], entry.at, entry.change.what, entry.change.kind, entry.change.magnitude,
                 "; ".join(entry.change.says)[:CLIP])

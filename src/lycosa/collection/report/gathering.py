@@ -19,7 +19,7 @@ from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
-from lycosa.collection.report import charts, hostmap
+from lycosa.collection.report import charts
 from lycosa.collection.report.cards import Cards, topic_marks
 from lycosa.collection.report.figures import Copies, Report
 from lycosa.collection.report.freshness import freshness
@@ -29,6 +29,7 @@ from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting
+from lycosa.drawing import hostmap
 from lycosa.store.directory import is_running
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
@@ -85,7 +86,7 @@ def gather(collection: Collection) -> Report:
     report.spent = spending(tally.spent)
     report.scoreless = int((worths == 0).sum())
     _tell_time(report, tally, collection)
-    report.curve = charts.curve(relevant[pages], relevant[order])
+    report.curve = charts.harvest(relevant[pages], relevant[order])
     report.scores = charts.scores(worths, copies, report.threshold)
     report.pace = charts.pace(
         view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]

@@ -7,121 +7,29 @@ lets no script run but the one that belongs to it.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import math
-import unicodedata
-from datetime import UTC, datetime
 from functools import cache
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from lycosa.collection.report.figures import Report
-from lycosa.collection.tally import SORTS
 from lycosa.collection.wording import at_least
-
-LONGEST = 300
-"""Letters of any text by a stranger that are shown."""
-
-_JOINERS = "\u200c\u200d"  # words of some languages need them
+from lycosa.drawing.formats import score
+from lycosa.drawing.pages import digest, environment, source
 
 
 @cache
-def _environment() -> Environment:
-    """The templates; made once, as compiling them takes half a second."""
-    environment = Environment(
-        loader=PackageLoader("lycosa.collection.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for shown in (count, many, percent, score, asked, seconds, pause, size, when, day, clip, href, clean):
-        environment.filters[shown.__name__] = shown
-    return environment
+def _templates() -> Environment:
+    """Made once, as compiling them takes half a second."""
+    return environment("lycosa.collection.report", asked)
 
 
 def render(report: Report) -> str:
     """The whole page."""
-    environment = _environment()
-    loader = environment.loader
-    assert loader is not None
-    script = loader.get_source(environment, "page.js")[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # The only text that goes into the page as it is: our own.
-    own = {"script": Markup(script), "style": Markup(loader.get_source(environment, "style.css")[0])}
-    return environment.get_template("report.html").render(report=report, digest=digest, sorts=SORTS, **own)
-
-
-def clean(text: str) -> str:
-    """Text without characters that are not to be seen: controls, halves of characters, changes of direction.
-
-    >>> clean("a\\u202eb\\x00c\\ud800d\\u200ce") == "a\\ufffdb\\ufffdc\\ufffdd\\u200ce"
-    True
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        c if c in _JOINERS or c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-        else " " if c == "\t" else "\ufffd"
-        for c in text
-    )  # fmt: skip
-
-
-def _finalize(value: Any) -> Any:
-    return clean(value) if type(value) is str else value
-
-
-def clip(text: str, most: int = LONGEST) -> str:
-    """Text of a bearable length.
-
-    >>> clip("abcdef", 4)
-    'abc…'
-    """
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def href(node: str) -> str:
-    """A node as the target of a link: only web addresses have one.
-
-    >>> href("https://example.org/"), href("javascript:alert(1)")
-    ('https://example.org/', '')
-    """
-    return node if node.startswith(("http://", "https://")) and clean(node) == node else ""
-
-
-def count(number: int) -> str:
-    """12,345."""
-    return f"{number:,}"
-
-
-def many(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> many(1, "page"), many(1200, "page"), many(2, "copy")
-    ('1 page', '1,200 pages', '2 copies')
-    """
-    plural = noun[:-1] + "ies" if noun[-1] == "y" else noun + "es" if noun[-1] == "s" else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
-def percent(share: float) -> str:
-    """12.3%, and never 100% or 0% of what is not all or nothing."""
-    told = f"{share:.1%}"
-    if told == "100.0%":
-        return "100%" if share == 1 else "99.9%"
-    return told if told != "0.0%" else "0%" if share == 0 else "under 0.1%"
-
-
-def score(value: float) -> str:
-    """A score with two digits that say something."""
-    if not math.isfinite(value):
-        return "first"
-    return f"{value:.2f}" if 0.01 <= abs(value) < 1000 or value == 0 else f"{value:.1g}"
+    templates = _templates()
+    script = source(templates, "page.js")
+    return templates.get_template("report.html").render(
+        report=report, script=script, digest=digest(script), style=source(templates, "style.css")
+    )
 
 
 def asked(threshold: float) -> str:
@@ -132,52 +40,3 @@ def asked(threshold: float) -> str:
     """
     told = at_least(threshold)
     return f"{score(threshold)} or more" if told.endswith("more") else told
-
-
-def seconds(value: float) -> str:
-    """A time as people say it.
-
-    >>> [seconds(value) for value in (0.0042, 0.42, 4.2, 75, 3700, 90_000)]
-    ['4 ms', '0.42 s', '4.2 s', '1 min 15 s', '1 h 2 min', '1 d 1 h']
-    """
-    if value < 60:
-        return f"{1000 * value:.0f} ms" if value < 0.1 else f"{value:.2g} s" if value < 9.95 else f"{value:.0f} s"
-    for big, small, unit, below in ((86400, 3600, "d", "h"), (3600, 60, "h", "min"), (60, 1, "min", "s")):
-        if value >= big:
-            whole, rest = divmod(round(value / small), big // small)
-            return f"{whole} {unit} {rest} {below}" if rest else f"{whole} {unit}"
-    raise AssertionError(value)
-
-
-def pause(value: float) -> str:
-    """A pause, or a dash where there was none."""
-    return seconds(value) if 0 < value < math.inf else "–"
-
-
-def size(number: int) -> str:
-    """Bytes as people say them.
-
-    >>> size(999), size(12_345), size(3_400_000)
-    ('999 B', '12 kB', '3.4 MB')
-    """
-    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if number >= least:
-            return f"{number / least:.1f} {unit}"
-    return f"{number / 1000:.0f} kB" if number >= 1000 else f"{number} B"
-
-
-def day(at: float) -> str:
-    """A day, in UTC.
-
-    >>> day(0.0)
-    '1 January 1970'
-    """
-    return when(at).partition(",")[0]
-
-
-def when(at: float) -> str:
-    """A day and a time, in UTC."""
-    try:
-        return datetime.fromtimestamp(at, UTC).strftime("%-d %B %Y, %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"

@@ -260,8 +260,8 @@ class Scent:
         """What is promised, if there is a page, times the probability that there is one."""
         if not self.risk_.failures:
             return scores
-        found: Column = scores - np.maximum(scores, 0.0) * self.risk_.of(rows, self.trails_)
-        return found
+        lessened: Column = scores - np.maximum(scores, 0.0) * self.risk_.of(rows, self.trails_)
+        return lessened
 
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
@@ -293,17 +293,17 @@ class Scent:
         rows, terms = self.scored_
         at = int(rows.searchsorted(row))
         if at < len(rows) and rows[at] == row:
-            found: Column = terms[:, at]
-            return found
+            column: Column = terms[:, at]
+            return column
         return self._features(np.array([row]), table)[:, 0]
 
     def _credit(self, row: int, outcome: float, pages: int) -> None:
         """The groups of the link to a row have led to this much more."""
-        trails, said = self.trails_, np.array((outcome, pages), np.float32)
-        self.groups_[trails.words[row, _LINK]] += said
+        trails, gain = self.trails_, np.array((outcome, pages), np.float32)
+        self.groups_[trails.words[row, _LINK]] += gain
         self.groups_[0] = 0.0  # the slot of no word
-        self.directories_[trails.directory[row]] += said
-        self.hosts_[trails.host[row]] += said
+        self.directories_[trails.directory[row]] += gain
+        self.hosts_[trails.host[row]] += gain
 
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""
@@ -354,65 +354,65 @@ class Scent:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The score that each row had last; 0 for one that was never scored."""
-        known = self.elite_.score
-        if len(rows) and int(rows.max()) >= len(known):
-            return np.array([known[row] if row < len(known) else 0.0 for row in rows.tolist()])
-        found: Scores = known[rows].astype(np.float64)
-        return found
+        score = self.elite_.score
+        if len(rows) and int(rows.max()) >= len(score):
+            return np.array([score[row] if row < len(score) else 0.0 for row in rows.tolist()])
+        scores: Scores = score[rows].astype(np.float64)
+        return scores
 
     def terms(self, rows: Rows, table: Table) -> dict[str, Column]:
         """Of each term what it contributes to the rows' scores, as of now; nothing to a row that is not known yet."""
-        said = np.zeros((len(TERMS), len(rows)))
+        values = np.zeros((len(TERMS), len(rows)))
         met = rows < len(self.trails_.done)
-        said[:, met] = self._features(rows[met], table) * self.weights_[:, None]
-        found = {name: said[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
+        values[:, met] = self._features(rows[met], table) * self.weights_[:, None]
+        columns = {name: values[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
         if self.risk_.failures:
-            whole = ANY + said.sum(axis=0)
-            found[RISK] = np.zeros(len(rows))
-            found[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
-        return found | {"any link": np.full(len(rows), ANY)}
+            whole = ANY + values.sum(axis=0)
+            columns[RISK] = np.zeros(len(rows))
+            columns[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
+        return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """The terms of one row's score and what each contributes: the largest first, what any link has last."""
-        said = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
-        return dict(sorted(said.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
+        values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
+        return dict(sorted(values.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
 
     def _features(self, rows: Rows, table: Table) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
         trails, scale = self.trails_, self.scale_
-        found = np.zeros((len(TERMS), len(rows)))
-        known = trails.known[rows].T
+        features = np.zeros((len(TERMS), len(rows)))
+        sums = trails.known[rows].T
         parents = table.in_degree[rows].astype(np.float64)
-        outcomes = known[OUTCOMES] / scale
-        found[0] = outcomes / (parents + PAGES_SHRINK)
-        np.log1p(np.maximum(outcomes, 0.0), out=found[1])  # a judge of one's own may say less than nothing
-        np.log1p(parents, out=found[2])
-        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=found[3])
-        found[4], found[5], found[6] = table.alpha_max[rows], known[IN_CONTEXT], known[IN_ADDRESS]
+        outcomes = sums[OUTCOMES] / scale
+        features[0] = outcomes / (parents + PAGES_SHRINK)
+        np.log1p(np.maximum(outcomes, 0.0), out=features[1])  # a judge of one's own may say less than nothing
+        np.log1p(parents, out=features[2])
+        np.log1p(np.maximum(sums[PROMISE], 0.0) / scale, out=features[3])
+        features[4], features[5], features[6] = table.alpha_max[rows], sums[IN_CONTEXT], sums[IN_ADDRESS]
         words = trails.words[rows]
         if self.meaning_ is not None:
-            found[7], found[8] = known[ANCHOR_NEAR], known[CONTEXT_NEAR]
-            found[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * known[ANCHOR_SCALE] / scale
-        found[10] = known[SIBLINGS] / (np.maximum(known[SIBLING_COUNT], 1.0) * scale)
-        found[11] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
+            features[7], features[8] = sums[ANCHOR_NEAR], sums[CONTEXT_NEAR]
+            features[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * sums[ANCHOR_SCALE] / scale
+        features[10] = sums[SIBLINGS] / (np.maximum(sums[SIBLING_COUNT], 1.0) * scale)
+        features[11] = sums[NEIGHBOURS] / ((sums[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
         host, directory = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T
         of_host = (host[0] + SHRINK * self.mean_) / (host[1] + SHRINK)
-        found[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
+        features[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
         root = np.sqrt(np.maximum(np.add.reduceat(words != 0, _BEGIN, axis=1, dtype=np.float32), 1.0)) * scale
         in_text = _lifts(self.sharpening_.lifts, words[:, _TEXT], self.sharpening_.mean)
         of_link = _lifts(self.groups_, words[:, _LINK], self.mean_)
-        found[13] = of_link[:, :ANCHOR].sum(axis=1) / root[:, 1]
-        found[14] = in_text[:, CONTEXT:].sum(axis=1) / root[:, 1]
-        found[15] = in_text[:, :CONTEXT].sum(axis=1) / root[:, 0]
-        found[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
+        features[13] = of_link[:, :ANCHOR].sum(axis=1) / root[:, 1]
+        features[14] = in_text[:, CONTEXT:].sum(axis=1) / root[:, 1]
+        features[15] = in_text[:, :CONTEXT].sum(axis=1) / root[:, 0]
+        features[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
         curiosity = 0.5 / (1.0 + self.finds_ / SMELT)
-        found[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
-        return found
+        features[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        return features
 
 
 def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float) -> Groups:
     """The lift of each slot; the slot of no word has none."""
-    said = groups[slots]
-    count = said[..., 1]
-    found: Groups = (said[..., 0] - np.float32(mean) * count) / (count + np.float32(SHRINK))
-    return found
+    sums = groups[slots]
+    count = sums[..., 1]
+    lifts: Groups = (sums[..., 0] - np.float32(mean) * count) / (count + np.float32(SHRINK))
+    return lifts

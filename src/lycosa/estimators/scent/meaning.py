@@ -63,9 +63,9 @@ class Meaning:
             return
         begin, end = self._count, self._count + len(new)
         self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
-        found = self._vectors(list(new.values()))[:, :DIMENSIONS]
-        lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
-        self._lines[begin:end] = found / np.maximum(lengths, 1e-6)[:, None]
+        vectors = self._vectors(list(new.values()))[:, :DIMENSIONS]
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
         self._place[list(new)] = np.arange(begin, end)
         self._count = end
         self._toward[begin:end] = self._lines[begin:end] @ self._direction()
@@ -85,8 +85,8 @@ class Meaning:
 
     def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
         """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
-        found: NDArray[np.float32] = self._toward[self._place[slots]].sum(axis=1)
-        return found
+        sums: NDArray[np.float32] = self._toward[self._place[slots]].sum(axis=1)
+        return sums
 
     def learn(self, slots: Slots, outcome: float, mean: float) -> None:
         """An anchor of these words has led to a page of this outcome; `mean` is m0.
@@ -108,19 +108,21 @@ class Meaning:
             self._toward[: self._count] = self._lines[: self._count] @ self._direction()
 
     def _direction(self) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(np.float32)
-        return found
+        direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
+            np.float32
+        )
+        return direction
 
     def _topic(self, words: str, terms: Mapping[str, float]) -> NDArray[np.float32]:
         if words:
-            found = self._vectors([words])[0]
+            vector = self._vectors([words])[0]
         else:
             heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:MOST_TERMS]
-            found = np.zeros(DIMENSIONS, np.float32)
+            vector = np.zeros(DIMENSIONS, np.float32)
             if heavy:
-                found = np.array([weight for _, weight in heavy]) @ self._vectors([term for term, _ in heavy])
-        found = found[:DIMENSIONS].astype(np.float32)
-        unit: NDArray[np.float32] = found / max(float(np.sqrt(found @ found)), 1e-6)
+                vector = np.array([weight for _, weight in heavy]) @ self._vectors([term for term, _ in heavy])
+        vector = vector[:DIMENSIONS].astype(np.float32)
+        unit: NDArray[np.float32] = vector / max(float(np.sqrt(vector @ vector)), 1e-6)
         return unit
 
 

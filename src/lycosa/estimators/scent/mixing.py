@@ -51,10 +51,10 @@ class Mixing:
     def learn(self, terms: Column, outcome: float) -> None:
         """A link of these terms, not weighted, has led to a page of this outcome."""
         y = min(outcome, MOST)
-        said = np.array([self.fixed @ terms, self.shifted @ terms])
+        predicted = np.array([self.fixed @ terms, self.shifted @ terms])
         self.pages += 1
         rate = max(1.0 / self.pages, 1 - DISCOUNT)
-        p, dy = said - self._level, y - self._outcome
+        p, dy = predicted - self._level, y - self._outcome
         self._sums *= DISCOUNT
         self._sums[:, 0] += p * dy
         self._sums[:, 1] += p * p

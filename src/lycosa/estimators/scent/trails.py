@@ -154,5 +154,5 @@ def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> Non
     kind, which = np.divmod(owner, len(rows))
     begins = owner.searchsorted(np.arange(3 * len(rows)))
     nth = np.arange(len(owner)) - begins[owner]
-    kept = (nth < _WIDTH[kind]).nonzero()[0]
-    words[rows[which[kept]], _BEGIN[kind[kept]] + nth[kept]] = slots[kept]
+    fits = (nth < _WIDTH[kind]).nonzero()[0]
+    words[rows[which[fits]], _BEGIN[kind[fits]] + nth[fits]] = slots[fits]

@@ -54,8 +54,8 @@ class LinkWords:
         lexicon = self._lexicon(language)
         slots = lexicon.ids(fold_all(texts, language))
         owner = (slots == _BREAK).cumsum()
-        kept = (slots >= 0).nonzero()[0]
-        return owner[kept], slots[kept]
+        has_slot = (slots >= 0).nonzero()[0]
+        return owner[has_slot], slots[has_slot]
 
     def slots(self, stems: list[str], ids: NDArray[np.uint32]) -> NDArray[np.intp]:
         """The slots of a page's words; `stems` are all words of the crawl so far, by number."""
@@ -63,8 +63,8 @@ class LinkWords:
             self._of_stem = fit(self._of_stem, len(stems))
             self._of_stem[self._known : len(stems)] = [slot_of(stem) for stem in stems[self._known :]]
             self._known = len(stems)
-        found: NDArray[np.intp] = self._of_stem[ids].astype(np.intp)
-        return found
+        slots: NDArray[np.intp] = self._of_stem[ids].astype(np.intp)
+        return slots
 
     def _lexicon(self, language: str) -> Lexicon:
         """Moved to the end: the one at the front has not been used for longest."""

@@ -18,9 +18,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell
 from lycosa.lab.indexing import Account, Recorded
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.reader import ArchiveIterator
 from lycosa.replay.recording import Archive, Recording, Spot
-from lycosa.replay.records import Answer, Damaged
+from lycosa.replay.records import Answer, ArchiveIterator, Damaged
 from lycosa.replay.scanning import dictionary
 from lycosa.spaces.web import TEXT
 from lycosa.training.sources import page_of

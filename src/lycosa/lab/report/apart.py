@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lycosa.collection.report.page import many
+from lycosa.drawing.formats import many
 from lycosa.lab.findings import Cell, Curve, Figure, Mode, Table
 from lycosa.lab.report.cells import numeric, shown
 
@@ -140,8 +140,8 @@ def figures_apart(one: Figure, other: Figure, mode: Mode, distance: Distance) ->
     curves += [Curve(f"{curve.label} (B)", curve.x, curve.y, curve.low, curve.high) for curve in of.values()]
     note = "A solid, B dashed; curves that only one has are solid." if not one.bars else "B is hatched."
     overlaid = Figure(
-        f"compare-{one.key}", f"{one.title}: A and B", one.x_label, one.y_label, curves, mode, one.log_x, one.log_y,
-        one.bars, ticks, note,
+        f"compare-{one.key}", f"{one.title}: A and B", one.x_label, one.y_label, curves, mode, log_x=one.log_x,
+        log_y=one.log_y, bars=one.bars, ticks=ticks, note=note,
     )  # fmt: skip
     if not any(row[3] for row in rows):
         return [overlaid]

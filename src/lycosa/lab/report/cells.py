@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from lycosa.collection.report.page import clean
+from lycosa.drawing.formats import clean
 from lycosa.lab.findings import AS_PUBLISHED, Mode, Table
 
 NOTHING = "–"

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from lycosa.collection.report.page import many
+from lycosa.drawing.formats import many
 from lycosa.lab.findings import INDEPENDENT, Cell, Claim, Figure, Findings, Table
 from lycosa.lab.report.apart import Distance, figures_apart, tables_apart
 from lycosa.lab.report.page import flat

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from lycosa.drawing.pages import digest, environment, source
 from lycosa.lab.findings import Findings
-from lycosa.lab.report.page import About, digest, own, surroundings
+from lycosa.lab.report.page import About
 from lycosa.lab.report.writing import PAGE, versions, write_files
 
 
@@ -37,14 +38,14 @@ class Paper:
 
 def write_front(papers: Sequence[Paper], out: Path, command: str, title: str = "Five papers, measured here") -> Path:
     """Write the front page; where it is."""
-    environment = surroundings()
-    script = own(environment, "page.js")
-    page = environment.get_template("front.html").render(
+    templates = environment("lycosa.lab.report")
+    script = source(templates, "page.js")
+    page = templates.get_template("front.html").render(
         papers=papers,
         corpus=next((str(one.findings.corpus.get("source", "")) for one in papers if one.findings), ""),
         title=title,
         about=About(datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), command, versions()),
-        style=own(environment, "style.css"),
+        style=source(templates, "style.css"),
         script=script,
         digests=[digest(script)],
     )

@@ -7,22 +7,19 @@ for the figures is JSON in which no tag can begin, and the page's own policy let
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lycosa.collection.report.page import clean, clip, many
+from lycosa.drawing.browser import plot, plotly_script
+from lycosa.drawing.formats import clip
+from lycosa.drawing.pages import digest, embedded, environment, source
 from lycosa.lab.findings import AS_PUBLISHED, Claim, Figure, Findings, Table
 from lycosa.lab.report.cells import BADGE, filled, in_figures, shown
-from lycosa.lab.report.plots import plot, plotly_script
 from lycosa.lab.report.storing import plain
 
 VERDICTS = {
@@ -166,20 +163,20 @@ class About:
 
 def render(sections: Sequence[Section], about: About) -> str:
     """The whole page."""
-    environment = surroundings()
+    templates = environment("lycosa.lab.report")
     data = {shown.name: plot(shown.part) for one in sections for shown in one.parts if isinstance(shown.part, Figure)}
-    script = own(environment, "page.js")
+    script = source(templates, "page.js")
     plotly = plotly_script() if data else ""
     title = sections[0].findings.title if len(sections) == 1 else "Findings of the lab"
-    return environment.get_template("report.html").render(
+    return templates.get_template("report.html").render(
         sections=sections,
         title=title,
         about=about,
-        style=own(environment, "style.css"),
+        style=source(templates, "style.css"),
         script=script,
         plotly=Markup(plotly),
         digests=[digest(text) for text in (script, plotly) if text],
-        data=Markup(embedded(data)),
+        data=embedded(data),
         long=LONG,
         warnings=[
             remark.removeprefix(WARNING)
@@ -188,42 +185,6 @@ def render(sections: Sequence[Section], about: About) -> str:
             if remark.startswith(WARNING)
         ],
     )
-
-
-def surroundings() -> Environment:
-    """Where the templates are, and how they print."""
-    environment = Environment(
-        loader=PackageLoader("lycosa.lab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: clean(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"clip": clip, "many": many}
-    return environment
-
-
-def own(environment: Environment, name: str) -> Markup:
-    """A file of ours that goes into the page as it is."""
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])
-
-
-@cache
-def digest(script: str) -> str:
-    """How the page's policy names a script that may run."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def embedded(data: Any) -> str:
-    """JSON that can stand in a page: nothing in it is taken for a tag.
-
-    >>> embedded({"a": "</script><!--"})
-    '{"a": "\\\\u003c/script\\\\u003e\\\\u003c!--"}'
-    """
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def tally(claims: Sequence[Claim]) -> str:

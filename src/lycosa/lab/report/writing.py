@@ -11,10 +11,10 @@ from typing import Any
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import replacing
+from lycosa.drawing.pictures import pictures
 from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.report.cells import as_csv, as_tex, filled
 from lycosa.lab.report.page import About, Section, Shown, render, safe
-from lycosa.lab.report.pictures import pictures
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
 from lycosa.version import __version__
 
@@ -74,7 +74,7 @@ def _section(one: Findings, name: str, taken: set[str], files: dict[Path, bytes]
     for part in one.parts:
         shown = Shown(part, safe(part.key, taken))
         if isinstance(part, Figure):
-            drawn = pictures(part)
+            drawn = pictures(part, shown.badge)
             shown.svg = drawn["svg"]
             for form, content in drawn.items():
                 files[Path("figures") / f"{shown.name}.{form}"] = content

@@ -6,11 +6,7 @@ web addresses become links, and the page's own policy forbids everything but its
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
+from lycosa.drawing.pages import environment, source
 from lycosa.refresh.diff.blocks import BREAK, joined, visible
 from lycosa.refresh.diff.comparison import Comparison, folded
 from lycosa.refresh.diff.rows import Run, cut
@@ -40,28 +36,16 @@ def render(comparison: Comparison) -> str:
     >>> "&lt;b&gt;" in page, "<script" in page
     (True, False)
     """
-    environment = Environment(
-        loader=PackageLoader("lycosa.refresh.diff"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for shown in (count, many, percent, when, iso, href, pieces, clip):
-        environment.filters[shown.__name__] = shown
-    loader = environment.loader
-    assert loader is not None
-    style = Markup(loader.get_source(environment, "style.css")[0])  # the only text that goes in as it is: our own
+    templates = environment("lycosa.refresh.diff", href, pieces, clip)
     rows = [cut(row, MOST_RUNS) for row in comparison.diff.rows[:MOST_ROWS]]
     left_out = len(comparison.diff.rows) - len(rows)
     stretches = folded(rows)
-    template = environment.get_template("diff.html")
-    return template.render(
+    return templates.get_template("diff.html").render(
         told=comparison,
         diff=comparison.diff,
         stretches=stretches,
         left_out=left_out,
-        style=style,
+        style=source(templates, "style.css"),
         version=__version__,
         most=MOST_LINKS,
     )
@@ -93,44 +77,3 @@ def clip(text: str, most: int = 300) -> str:
     """A text of a bearable length, without what can't be seen."""
     text = " ".join(visible(text).split())
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def count(number: int) -> str:
-    """12,345."""
-    return f"{number:,}"
-
-
-def many(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> many(1, "word"), many(1200, "word")
-    ('1 word', '1,200 words')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def percent(share: float) -> str:
-    """A share, and never 0% or 100% of what is not nothing or all.
-
-    >>> percent(0.1234), percent(0.0001), percent(0.9999), percent(0)
-    ('12.3%', 'under 0.1%', '99.9%', '0%')
-    """
-    if share in (0, 1):
-        return f"{share:.0%}"
-    return "under 0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
-
-
-def when(at: float) -> str:
-    """A day and a time, in UTC."""
-    try:
-        return datetime.fromtimestamp(at, UTC).strftime("%-d %B %Y, %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"
-
-
-def iso(at: float) -> str:
-    """The same for machines."""
-    try:
-        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return ""

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from lycosa.drawing.formats import many, percent, when
 from lycosa.refresh.diff.blocks import BREAK, joined, visible
 from lycosa.refresh.diff.comparison import Comparison, folded
-from lycosa.refresh.diff.page import many, percent, when
 from lycosa.refresh.diff.rows import Row, Run, cut
 
 WIDE = 100

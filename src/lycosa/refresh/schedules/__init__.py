@@ -6,26 +6,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from lycosa.core.errors import InputError
-from lycosa.core.spec import build, check_parts, imported, parse
+from lycosa.core.registry import Entry, Registry
+from lycosa.core.spec import check_parts, parse
 from lycosa.refresh.schedules.schedule import Schedule
 
-__all__ = ["SCHEDULES", "Entry", "Schedule", "make_schedule"]
+__all__ = ["SCHEDULES", "Schedule", "make_schedule"]
 
 
-class Entry(NamedTuple):
-    """A schedule by name: `lycosa.refresh.schedules.MODULE:ATTRIBUTE`."""
-
-    module: str
-    attribute: str
-    summary: str
-    paper: str = ""
-
-
-SCHEDULES: dict[str, Entry] = {
+ENTRIES = {
     "automatic": Entry(
         "automatic", "Automatic", "learns how often each page changes, and looks where a look keeps most fresh",
         "Cho, Garcia-Molina 2003",
@@ -37,6 +27,7 @@ SCHEDULES: dict[str, Entry] = {
         "known", "Known", "told how often each page changes: the optimum, for experiments", "Cho, Garcia-Molina 2003"
     ),
 }  # fmt: skip
+SCHEDULES = Registry("schedule", __name__, ENTRIES)
 
 
 def make_schedule(text: str, per_second: float, **known: Any) -> Schedule:
@@ -45,13 +36,7 @@ def make_schedule(text: str, per_second: float, **known: Any) -> Schedule:
     `known` is what a schedule is given and no one can type: the true rates, for `known`.
     """
     name, given = parse(text)
-    if ":" in name:
-        made = build(imported(name, "the schedule"), given, name, per_second=per_second, **known)
-        check_parts(made, ("due", "claim", "per_second"), name)
-        return made  # type: ignore[no-any-return]
-    entry = SCHEDULES.get(name)
-    if entry is None:
-        raise InputError(f"there is no schedule {name!r}: take one of {', '.join(SCHEDULES)}, or module:Class")
-    maker = getattr(import_module(f"lycosa.refresh.schedules.{entry.module}"), entry.attribute)
-    schedule: Schedule = build(maker, given, name, per_second=per_second, **known)
+    schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second, **known)
+    if name not in SCHEDULES:
+        check_parts(schedule, ("due", "claim", "per_second"), name)
     return schedule

@@ -112,10 +112,10 @@ class Looking:
         """The next words of the crawl, in the order of their numbers."""
         if not new:
             return
-        known = len(self.names)
+        before = len(self.names)
         self.names += new
         self._slot_of = fit(self._slot_of, len(self.names))
-        slots = self._slot_of[known : len(self.names)] = slots_of(new)
+        slots = self._slot_of[before : len(self.names)] = slots_of(new)
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
@@ -144,11 +144,11 @@ class Looking:
     ) -> Evidence:
         """What there is on a page; `found` are the slots of its words, `data` what the judge has put into the visit."""
         vector = data.get("vector")
-        known = isinstance(vector, bytes) and len(vector) == DIMENSIONS
+        has_vector = isinstance(vector, bytes) and len(vector) == DIMENSIONS
         evidence = Evidence(
             *self._features(found, terms, node, links, language),
             np.zeros(len(ANSWERS), np.float32),
-            np.frombuffer(vector, np.int8) if known and vector else np.zeros(DIMENSIONS, np.int8),
+            np.frombuffer(vector, np.int8) if has_vector and vector else np.zeros(DIMENSIONS, np.int8),
             quality=float(data.get("quality", 1.0)),
         )
         self._answer(evidence, found, terms, language, title)
@@ -171,14 +171,14 @@ class Looking:
         if not len(found):  # a page without a word, whatever its address
             return slots, amounts
         often = 1.0 + np.log(np.maximum(terms.counts, 1))
-        kept: Any = slice(None)
+        rows: Any = slice(None)
         if len(found) > STEMS:
             common = self.frequency[found] + BACKGROUND * self.share[found] + 0.5
             heavy = often * (math.log(self.pages + BACKGROUND + 1.0) - np.log(common))
-            kept = np.sort(np.argpartition(-heavy, STEMS)[:STEMS])
-        own = found[kept]
+            rows = np.sort(np.argpartition(-heavy, STEMS)[:STEMS])
+        own = found[rows]
         slots[: len(own)] = own
-        amounts[: len(own)] = np.minimum(TENTHS * often[kept], 255.0)
+        amounts[: len(own)] = np.minimum(TENTHS * often[rows], 255.0)
         words = self._address(node, language)[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
@@ -195,17 +195,17 @@ class Looking:
 
     def _address(self, node: str, language: str) -> list[int]:
         """The slots of an address's words; each word is stemmed once."""
-        known, found = self._words_met, []
+        met, slots = self._words_met, []
         for word in words_of(node).lower().split():
-            slot = known.get((word, language))
+            slot = met.get((word, language))
             if slot is None:
                 stem = next(iter(stems(word, language)), "")
-                if len(known) >= REMEMBERED:
-                    known.clear()
-                slot = known[word, language] = slot_of(f"address {stem}") if stem else 0
-            if slot and slot not in found:
-                found.append(slot)
-        return found
+                if len(met) >= REMEMBERED:
+                    met.clear()
+                slot = met[word, language] = slot_of(f"address {stem}") if stem else 0
+            if slot and slot not in slots:
+                slots.append(slot)
+        return slots
 
     def _answer(self, evidence: Evidence, found: NDArray[np.int32], terms: Terms, language: str, title: str) -> None:
         wanted, weights, against = self._asked(language)
@@ -234,8 +234,8 @@ class Looking:
 
     def _asked(self, language: str) -> tuple[list[int], list[float], list[int]]:
         """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""
-        known = self._wanted.get(language)
-        if known is None:
+        wanted = self._wanted.get(language)
+        if wanted is None:
             weights: dict[str, float] = {}
             for text, weight in self._words.items():
                 for stem in stems(text, language):
@@ -243,15 +243,15 @@ class Looking:
                     weights[stem] = weights.get(stem, 0.0) + weight * max(rare, 0.5)
             whole = sum(weights.values()) or 1.0
             against = dict.fromkeys(stem for text in self._against for stem in stems(text, language))
-            known = (
+            wanted = (
                 [slot_of(stem) for stem in weights],
                 [weight / whole for weight in weights.values()],
                 [slot_of(stem) for stem in against if stem not in weights],
             )
             if len(self._wanted) > 40:
                 self._wanted.clear()
-            self._wanted[language] = known
-        return known
+            self._wanted[language] = wanted
+        return wanted
 
 
 def _places(found: NDArray[np.int32], wanted: Sequence[int]) -> list[int]:

@@ -147,13 +147,13 @@ class Probability:
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
         """What the log keeps of example pages: the words that they share, and of each what can be seen of it."""
-        found, words = [page for page in pages if page.main or page.marked], Vocabulary()
-        kept = []
-        for page in found:
+        readable, words = [page for page in pages if page.main or page.marked], Vocabulary()
+        rows = []
+        for page in readable:
             reading = words.read(page)
             terms = reading.terms
             if len(terms.ids):
-                kept.append(
+                rows.append(
                     {
                         "stems": [words.terms[number] for number in terms.ids.tolist()],
                         "counts": terms.counts.tolist(),
@@ -164,7 +164,7 @@ class Probability:
                         "vector": _vector(page, reading.language),
                     }
                 )
-        return {"centroid": centroid(found), "pages": kept}
+        return {"centroid": centroid(readable), "pages": rows}
 
     # -- judging -----------------------------------------------------------------------------------------------
 
@@ -279,18 +279,18 @@ class Probability:
             return {"somebody said yes" if yes else "somebody said no": FURTHEST if yes else -FURTHEST}
         pages, model = self._pages, self._model
         rates = (UNTAUGHT if model is None else ANSWER).tolist()
-        told = [
+        parts = [
             (f"the topic's words {where}", rate * float(answer))
             for where, rate, answer in zip(WHERE, rates, pages.answers[row].tolist(), strict=True)
         ]
         if model is None:
-            told.append(("before anything is learned", -UNTAUGHT_LINE))
+            parts.append(("before anything is learned", -UNTAUGHT_LINE))
         else:
-            told += self._likenesses(visit, row, model)
-            told.append(("the line between yes and no", -model.line))
-        told.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
-        told.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
-        return dict(sorted(((what, odds) for what, odds in told if odds), key=lambda pair: -abs(pair[1])))
+            parts += self._likenesses(visit, row, model)
+            parts.append(("the line between yes and no", -model.line))
+        parts.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
+        parts.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
+        return dict(sorted(((what, odds) for what, odds in parts if odds), key=lambda pair: -abs(pair[1])))
 
     def _likenesses(self, visit: Visit, row: int, model: Model) -> list[tuple[str, float]]:
         """What likens a page to those that are known to be relevant: words, words of its address, links, meaning."""
@@ -305,14 +305,14 @@ class Probability:
         for slot, url, anchor in zip(leads, visit.links.urls, visit.links.anchors, strict=True):
             name_of[slot] = f"a link to {anchor or url}"
         best = [number for number in np.argsort(-np.abs(each))[:NAMED].tolist() if each[number]]
-        told = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
+        parts = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
         near = model.likeness * float(self._pages.placed(at, model.mean)[0] @ model.direction)
-        rest = float(each.sum()) - sum(odds for _, odds in told)
-        told += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
-        told.append(("pages in general", model.likeness * model.level))
-        said = sum(odds for _, odds in told) / model.likeness
-        alone = float(model.alone.get(row, said))
-        return [*told, ("less what it taught itself", model.likeness * (alone - said))]
+        rest = float(each.sum()) - sum(odds for _, odds in parts)
+        parts += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
+        parts.append(("pages in general", model.likeness * model.level))
+        total = sum(odds for _, odds in parts) / model.likeness
+        alone = float(model.alone.get(row, total))
+        return [*parts, ("less what it taught itself", model.likeness * (alone - total))]
 
     def _settle(self) -> None:
         """On their own pages people have the last word."""
@@ -338,8 +338,8 @@ class Probability:
                 else:
                     refused.append(row)
         rows = list(certain)[-SHOWN:]
-        found = {row_of[node] for node in self._starts if node in row_of}
-        starts = sorted(row for row in found if first[row] and row not in certain and row not in refused)[:SHOWN]
+        start_rows = {row_of[node] for node in self._starts if node in row_of}
+        starts = sorted(row for row in start_rows if first[row] and row not in certain and row not in refused)[:SHOWN]
         counts = np.array([certain[row] for row in rows])
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
 
@@ -356,20 +356,20 @@ def _vector(page: Page, language: str) -> bytes:
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
     """The words as a vector; None where none are installed."""
     try:
-        found: Column = vectors([" ".join(words)])[0]
+        vector: Column = vectors([" ".join(words)])[0]
     except InputError as error:
         notes.append(f"pages are judged by their words alone: {error}")
         return None
-    return found
+    return vector
 
 
 def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
     """An example page, as the log has kept it."""
     stems = [str(stem) for stem in kept["stems"]]
-    found = slots_of(stems)
+    slots = slots_of(stems)
     terms = Terms(
         np.arange(len(stems), dtype=np.uint32),
         np.array(kept["counts"], np.uint16),
         marks=np.array(kept["marks"], np.uint8),
     )
-    return looking.see(found, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
+    return looking.see(slots, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)

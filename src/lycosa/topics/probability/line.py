@@ -50,9 +50,9 @@ def expected(scores: Scores, shown: Scores, guessed: bool = False) -> float:
         return float(plain)
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
-    found = prevalence(scores - (low + high) / 2.0) * len(scores)
-    level, seen, known = GUESSED if guessed else (LEVEL, SEEN, KNOWN)
-    usual = math.exp(level + seen * math.log(found + 1.0) + known * math.log(len(scores)))
+    share = prevalence(scores - (low + high) / 2.0) * len(scores)
+    level, seen, weight = GUESSED if guessed else (LEVEL, SEEN, KNOWN)
+    usual = math.exp(level + seen * math.log(share + 1.0) + weight * math.log(len(scores)))
     return min(usual, 0.9 * len(scores))
 
 

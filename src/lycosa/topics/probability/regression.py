@@ -41,5 +41,5 @@ def fitted(kernel: NDArray[Any], yes: Column, weights: Column, strength: float =
 
 def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     """1 / (1 + exp(-x))."""
-    found: NDArray[Any] = 1.0 / (1.0 + np.exp(-np.clip(x, -FURTHEST, FURTHEST)))
-    return found
+    probability: NDArray[Any] = 1.0 / (1.0 + np.exp(-np.clip(x, -FURTHEST, FURTHEST)))
+    return probability

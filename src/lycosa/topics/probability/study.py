@@ -84,7 +84,7 @@ class Model(NamedTuple):
             rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
             direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
             level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
-            known = dict(zip(rows.tolist(), alone.tolist(), strict=True))
+            odds_alone = dict(zip(rows.tolist(), alone.tolist(), strict=True))
             whole = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
             if len(slots) != len(weights) or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
                 raise ValueError("its parts do not fit together")
@@ -95,16 +95,16 @@ class Model(NamedTuple):
                 f"a lesson of the judge in the log is damaged ({error}): restore the log from a backup"
             ) from error
         weight[slots] = weights
-        return cls(weight, direction, level, mean, line, likeness, known, idf)
+        return cls(weight, direction, level, mean, line, likeness, odds_alone, idf)
 
     def odds_of(self, page: Evidence) -> float:
         """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""
         weights = page.amounts * self.idf[page.slots]
-        squares, told = weights * weights, weights * self.weight[page.slots]
+        squares, weighted = weights * weights, weights * self.weight[page.slots]
         d = self.level
         for part, share in zip(PARTS, SHARES, strict=True):
             if length := float(squares[part].sum()):
-                d += math.sqrt(share / length) * float(told[part].sum())
+                d += math.sqrt(share / length) * float(weighted[part].sum())
         if page.vector.any():
             place = page.vector / np.float32(STEPS) - self.mean
             d += VECTOR * float(place @ self.direction) / math.sqrt(float(place @ place) or 1.0)
@@ -147,21 +147,21 @@ class Given:
 
 def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[str, Any]:
     """A lesson's data. `examples` are pages that were shown beforehand."""
-    known = np.flatnonzero(pages.first[: pages.count])
+    rows_known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
     percentile = np.zeros(pages.count)
-    percentile[known] = rank(asked[known])
+    percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
-    likely = np.setdiff1d(known[asked[known] > 0.0], np.concatenate([named, given.refused]))
+    likely = np.setdiff1d(rows_known[asked[rows_known] > 0.0], np.concatenate([named, given.refused]))
     likely = likely[np.argsort(-asked[likely], kind="stable")[:LIKELY]]
-    others = np.setdiff1d(known, np.concatenate([named, likely, given.refused]))
+    others = np.setdiff1d(rows_known, np.concatenate([named, likely, given.refused]))
     others = others[np.argsort(_shuffled(others), kind="stable")[:OTHERS]]
     rows = np.concatenate([named, likely, given.refused, others]).astype(np.intp)
     e, c = examples.count, examples.count + len(given.certain)
     n = c + len(given.starts)
     p, r = n + len(likely), n + len(likely) + len(given.refused)
 
-    mean = _mean(pages, known[pages.worth[known] <= np.median(pages.worth[known])])
+    mean = _mean(pages, rows_known[pages.worth[rows_known] <= np.median(pages.worth[rows_known])])
     every = np.arange(e)
     slots = np.concatenate([examples.slots[every], pages.slots[rows]])
     weighed = np.concatenate([examples.values(every, idf), pages.values(rows, idf)])
@@ -186,12 +186,12 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
             used = np.concatenate([positive, np.full(r - p, LABELLED), negative])
             used[:p] *= SCALE / max(used[:p].sum(), 1e-9)
             used[p:] *= SCALE / max(used[p:].sum(), 1e-9)
-            kept = np.flatnonzero(used > 0.0)
-            a, alone = fitted(kernel[np.ix_(kept, kept)].astype(np.float64), yes[kept], used[kept])
-            d = kernel[:, kept].astype(np.float64) @ a
-            d[kept] = alone
+            used_rows = np.flatnonzero(used > 0.0)
+            a, alone = fitted(kernel[np.ix_(used_rows, used_rows)].astype(np.float64), yes[used_rows], used[used_rows])
+            d = kernel[:, used_rows].astype(np.float64) @ a
+            d[used_rows] = alone
             negative = np.maximum(1.0 - _looking(d[r:], float(np.average(d[:p], weights=positive))), LEAST)
-        weights[kept] = a
+        weights[used_rows] = a
     data: dict[str, Any] = {
         "slots": telling.astype(np.int32).tobytes(),
         "weights": (weights @ matrix).astype(np.float32).tobytes(),
@@ -204,24 +204,26 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
         "line": 0.0,
     }
     odds = np.zeros(pages.count)
-    odds[known] = Model.of(data, idf).odds(pages, known)
+    odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
     trusted = rows[: p - e][positive[e:] > 0.2]
-    data["line"] = _line(odds, known, np.concatenate([odds[trusted], of_examples]), given, guessed)
-    if guessed and not pages.answers[known, :MEANING].any():  # words that no page has, and nobody to show what is meant
-        data["line"] = max(data["line"], float(odds[known].max()) + NOWHERE)
+    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, guessed)
+    if (
+        guessed and not pages.answers[rows_known, :MEANING].any()
+    ):  # words that no page has, and nobody to show what is meant
+        data["line"] = max(data["line"], float(odds[rows_known].max()) + NOWHERE)
     return data
 
 
 def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, guessed: bool) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels."""
-    said = np.concatenate([given.certain, given.refused])
-    free = np.setdiff1d(known, said)
+    labelled = np.concatenate([given.certain, given.refused])
+    free = np.setdiff1d(known, labelled)
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
     at = line(odds[free], expected(odds[free], shown, guessed))
     yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
-    return moved(at, odds[said], yes) if len(said) else at
+    return moved(at, odds[labelled], yes) if len(labelled) else at
 
 
 def _trust(kernel: Column, at: int, named: int, likely: int, percentile: float) -> float:
@@ -253,8 +255,8 @@ def _looking(d: Numbers, high: float) -> Numbers:
     if not len(d):
         return d
     low = float(d[d <= np.median(d)].mean())
-    found: Numbers = sigmoid(STEEP * (d - (low + high) / 2.0) / max(high - low, 0.5))
-    return found
+    probability: Numbers = sigmoid(STEEP * (d - (low + high) / 2.0) / max(high - low, 0.5))
+    return probability
 
 
 def _mean(pages: Pages, off: Rows) -> Column:

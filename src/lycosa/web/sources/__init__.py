@@ -19,10 +19,9 @@ from collections.abc import Callable
 from lycosa.web.decoding import decode as decode_as_browsers
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
-from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml
+from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml, read_sitemap
 from lycosa.web.sources.lists import is_markdown, read_list
 from lycosa.web.sources.markup import local, pieces
-from lycosa.web.sources.sitemap import read_sitemap
 from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
 
 __all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
@@ -86,17 +85,17 @@ def _read_xml(text: str, url: str) -> Source | None:
 
 def _read_json(text: str, url: str) -> Source | None:
     try:
-        told = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         return None
-    if "jsonfeed.org" in str(told.get("version", ""))[:100]:
+    if "jsonfeed.org" in str(data.get("version", ""))[:100]:
         source = Source("feed", url)
-        read_json_feed(told, source)
+        read_json_feed(data, source)
         return source
     source = Source("bookmarks", url)
-    return source if read_json_bookmarks(told, source) else None
+    return source if read_json_bookmarks(data, source) else None
 
 
 def unpack(body: bytes) -> tuple[bytes, str]:
@@ -119,8 +118,8 @@ def decode(body: bytes, content_type: str = "") -> str:
     for mark, name in (*_BOMS, *_BARE_UTF16):
         if body.startswith(mark):
             return body.decode(name, "replace")
-    found = _CHARSET.search(content_type) or _DECLARED.match(body[:500])
-    charset = (found[1] if isinstance(found[1], str) else found[1].decode()) if found else ""
+    match = _CHARSET.search(content_type) or _DECLARED.match(body[:500])
+    charset = (match[1] if isinstance(match[1], str) else match[1].decode()) if match else ""
     if not charset.lower().startswith("iso-2022"):  # which is all ASCII to look at
         try:
             return body.decode("utf-8")

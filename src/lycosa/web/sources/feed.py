@@ -1,4 +1,8 @@
-"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; and OPML, which lists feeds."""
+"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; OPML, which lists feeds; and sitemaps.
+
+A sitemap speaks for its own site (registered domain) only: entries elsewhere are left out, as the protocol has it.
+What it says of translations (hreflang), priorities and frequencies of change is not used.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,11 @@ _DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":dat
 _ABOUT = ("description", "summary", "content", ":encoded", "tagline", "subtitle")
 _WANTED = frozenset({"title", "link", "guid", "id", "category", *_DATES, *_ABOUT})
 
+_MAP_NAMES = frozenset({"url", "sitemap"})
+_MAP_TITLES = (":news/title", ":video/title", ":image/title", ":image/caption")
+_MAP_ABOUT = (":news/keywords", ":video/description", ":image/caption")
+_MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
+
 
 def read_feed(text: str, source: Source) -> None:
     """Each item's own page becomes a link."""
@@ -21,14 +30,14 @@ def read_feed(text: str, source: Source) -> None:
     for record in records(text, _NAMES, _WANTED):
         if source.full:
             break
-        told = attributes(record.rest)
-        here = _join(base, told.get("xml:base", ""))
+        own = attributes(record.rest)
+        here = _join(base, own.get("xml:base", ""))
         if record.name in ("channel", "feed"):
             source.title = source.title or brief(record.text("title"))
             # What is relative in a file that came from nowhere is relative to the site that it speaks for.
-            base = here or _link(record, told)
+            base = here or _link(record, own)
             continue
-        address = _link(record, told)
+        address = _link(record, own)
         source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
 
 
@@ -48,8 +57,8 @@ def _link(record: Record, told: Mapping[str, str]) -> str:
 
 def _about(record: Record) -> str:
     """Categories, and the summary."""
-    found = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
-    return " ".join([*found[:5], record.text(*_ABOUT)])
+    terms = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
+    return " ".join([*terms[:5], record.text(*_ABOUT)])
 
 
 def _join(base: str, more: str) -> str:
@@ -97,13 +106,29 @@ def read_opml(text: str, source: Source) -> None:
             if open_folders:
                 open_folders.pop()
         elif short == "outline":
-            told = attributes(more)
-            label = told.get("text") or told.get("title") or ""
-            feed, page = told.get("xmlurl", ""), told.get("htmlurl", "")
-            if told.get("type", "").lower() == "include":
-                feed = feed or told.get("url", "")
+            own = attributes(more)
+            label = own.get("text") or own.get("title") or ""
+            feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
+            if own.get("type", "").lower() == "include":
+                feed = feed or own.get("url", "")
             if feed:
                 source.follow(feed)
-            if page or (not feed and "url" in told):
-                source.add(page or told["url"], label, " ".join([folders(open_folders), told.get("description", "")]))
+            if page or (not feed and "url" in own):
+                source.add(page or own["url"], label, " ".join([folders(open_folders), own.get("description", "")]))
             open_folders.append("" if feed or page else brief(label))
+
+
+def read_sitemap(text: str, source: Source) -> None:
+    """Entries of a `urlset` become links, those of a `sitemapindex` further sources (sitemaps.org).
+
+    The news, video and image extensions add titles.
+    """
+    for record in records(text, _MAP_NAMES, _MAP_WANTED):
+        if source.full:
+            break
+        address = record.text("loc")
+        if record.name == "sitemap":
+            source.follow(address, at_home=True)
+        else:
+            title, about = record.text(*_MAP_TITLES), record.text(*_MAP_ABOUT)
+            source.add(address, title, about, record.text("lastmod"), at_home=True)

@@ -32,8 +32,8 @@ def read_seeds(body: bytes, path: Path | str) -> Source:
     source = _read(path, body)
     if not (source.lines or source.nested or len(source.links)):
         left = f" ({source.skipped} entries are {', '.join(source.left_out)})" if source.skipped else ""
-        told = f", but is {source.note}" if source.note else ""
-        raise InputError(f"{path} names no seeds{left}{told}: write one URL a line")
+        remark = f", but is {source.note}" if source.note else ""
+        raise InputError(f"{path} names no seeds{left}{remark}: write one URL a line")
     return source
 
 
@@ -41,9 +41,9 @@ def read_lines(path: Path, check: Callable[[str], object | None], notes: list[st
     """The lines of a file of seeds that are no addresses but nodes of another space; `#` for comments. Those for which
     the check gives None are left out, and named in the notes.
     """
-    lines, _, told = _plain(path, _body(path), check)
-    if told:
-        notes.append(f"{path}: {told}, left out")
+    lines, _, remark = _plain(path, _body(path), check)
+    if remark:
+        notes.append(f"{path}: {remark}, left out")
     if not lines:
         raise InputError(f"{path} names no seeds: write one a line")
     return lines
@@ -69,8 +69,8 @@ def _read(path: Path | str, body: bytes) -> Source:
         source = Source("list")
         read_list(text, source, markdown=True)
     else:
-        lines, bad, told = _plain(path, body, check_seed)
-        source = Source("list", lines=lines, note=told)
+        lines, bad, remark = _plain(path, body, check_seed)
+        source = Source("list", lines=lines, note=remark)
         source.left_out.update({"no web address": bad} if bad else {})
     source.note = "; ".join(filter(None, (source.note, note)))
     return source
@@ -91,10 +91,12 @@ def _plain(path: Path | str, body: bytes, check: Callable[[str], object | None])
     if not good and all("\ufffd" in line for _, line in bad):
         raise InputError(f"the seeds in {path} are not text: expected one URL a line")
     more = f" and {len(bad) - NAMED:,} more" if len(bad) > NAMED else ""
-    told = f"{', '.join(f'line {number} ({_brief(line)})' for number, line in bad[:NAMED])}{more}"
+    remark = f"{', '.join(f'line {number} ({_brief(line)})' for number, line in bad[:NAMED])}{more}"
     if not good:
-        raise InputError(f"{path} names no seeds, {told} can't be read: write one a line, as https://example.org/page")
-    return good, len(bad), f"{told} can't be read"
+        raise InputError(
+            f"{path} names no seeds, {remark} can't be read: write one a line, as https://example.org/page"
+        )
+    return good, len(bad), f"{remark} can't be read"
 
 
 def _passes(line: str, check: Callable[[str], object | None]) -> bool:

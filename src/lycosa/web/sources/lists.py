@@ -25,8 +25,8 @@ def is_markdown(url: str, content_type: str) -> bool:
 
 def starts_with_link(line: str) -> bool:
     """Whether a line begins with a link in Markdown, a bullet before it or not."""
-    found = _LINK.match(line[:LONGEST_LINE], _start(line))
-    return found is not None and not found[1]
+    match = _LINK.match(line[:LONGEST_LINE], _start(line))
+    return match is not None and not match[1]
 
 
 def read_list(text: str, source: Source, *, markdown: bool) -> bool:
@@ -34,23 +34,23 @@ def read_list(text: str, source: Source, *, markdown: bool) -> bool:
 
     A text that promised to be Markdown is a list with a single link anywhere.
     """
-    said = begun = 0
+    lines = begun = 0
     heading = ""
     for line in text.split("\n", MOST_LINES)[:MOST_LINES]:
         line = line[:LONGEST_LINE].rstrip()
-        if found := _HEADING.match(line):
-            heading = brief(line[found.end() :].strip("# \t"))
-            if found[1] == "#" and not source.title:
+        if titled := _HEADING.match(line):
+            heading = brief(line[titled.end() :].strip("# \t"))
+            if titled[1] == "#" and not source.title:
                 source.title, heading = heading, ""
         if not line or line.lstrip().startswith("#"):
             continue
-        said += 1
+        lines += 1
         for number, (begins, href, label, rest) in enumerate(_links(line)):
             begun += begins and not number
             source.add(href, label, f"{heading} {rest}")
         if source.full:
             break
-    return 2 * begun >= max(1, said) or (markdown and len(source.links) > 0)
+    return 2 * begun >= max(1, lines) or (markdown and len(source.links) > 0)
 
 
 def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:
@@ -59,17 +59,17 @@ def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:
     if reference := _REFERENCE.fullmatch(line):
         yield True, reference[2], reference[1], reference[3].strip(" \"'()")
         return
-    found = [link for link in _LINK.finditer(line) if not link[1]]
-    ends = [link.start() for link in found[1:]] + [len(line)]
-    for link, after in zip(found, ends, strict=False):
+    links = [link for link in _LINK.finditer(line) if not link[1]]
+    ends = [link.start() for link in links[1:]] + [len(line)]
+    for link, after in zip(links, ends, strict=False):
         yield link.start() == start, link[3], link[2], line[link.end() : after].strip(" :-–—|,;")
-    if not found and (bare := _BARE.match(line, start)):
+    if not links and (bare := _BARE.match(line, start)):
         yield True, bare[1], line[bare.end() :].strip(" :-–—|,;#\t"), ""
 
 
 def _start(line: str) -> int:
-    found = _BULLET.match(line)
-    return found.end() if found else 0
+    match = _BULLET.match(line)
+    return match.end() if match else 0
 
 
 def seed_lines(text: str) -> list[tuple[int, str]]:

@@ -75,15 +75,8 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
         if start > at:
             yield "text", "", unescape(text[at : min(start, at + _MOST)])
         if tag := _TAG.match(text, start) or _UNBALANCED.match(text, start):
-            slash, name, rest = tag.groups()
             at = tag.end()
-            name = name.lower()
-            if slash:
-                yield "close", name, ""
-                continue
-            yield "open", name, rest
-            if rest.endswith("/"):
-                yield "close", name, ""
+            yield from _tag(*tag.groups())
         elif text.startswith("<!--", start):
             at = text.find("-->", start + 4) + 3
             if at < 3:
@@ -99,6 +92,15 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
         else:
             yield "text", "", "<"
             at = start + 1
+
+
+def _tag(slash: str, name: str, rest: str) -> Iterator[tuple[str, str, str]]:
+    """An open, a close, or both."""
+    name = name.lower()
+    if not slash:
+        yield "open", name, rest
+    if slash or rest.endswith("/"):
+        yield "close", name, ""
 
 
 @dataclass(slots=True)

@@ -78,8 +78,8 @@ class Source:
     def bound(self, most: int) -> None:
         """Leave out what is beyond so many letters: a base or a folder that is long counts in each of its entries."""
         links = self.links
-        for at, told in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
-            most -= sum(map(len, told))
+        for at, texts in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
+            most -= sum(map(len, texts))
             if most < 0:
                 self.left_out[TOO_LONG] += len(links) - at
                 links.keep(at)
@@ -178,7 +178,7 @@ def _date(text: str) -> str:
     text = text.strip()
     if not text or len(text) > 60:
         return ""
-    if found := _ISO.match(text):
-        return found[0]
+    if match := _ISO.match(text):
+        return match[0]
     moment = http_time(text)
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment > 0 else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lycosa.collection.report.page import many
+from lycosa.drawing.formats import many
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten.crawls import ORACLE, Crawls, crawl

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.collection.report.page import clean
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import AS_PUBLISHED, Curve, Figure
-from lycosa.lab.report.cells import BADGE
-from lycosa.lab.report.look import looks
+from lycosa.drawing.figure import Figure, looks
+from lycosa.drawing.formats import clean
 
 LINES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": (0, (5, 1.6, 1.2, 1.6))}
 LEGEND_BELOW = 4
@@ -48,14 +46,14 @@ SETTINGS = {
 }
 
 
-def pictures(figure: Figure) -> dict[str, bytes]:
-    """A figure as "svg" and as "png"."""
+def pictures(figure: Figure, badge: str = "") -> dict[str, bytes]:
+    """A figure as "svg" and as "png"; a badge is a line under its title."""
     matplotlib = _matplotlib()
     with warnings.catch_warnings(), matplotlib.rc_context():
         warnings.simplefilter("ignore")  # letters that the font does not have, empty axes
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)
-        drawn = _drawn(figure)
+        drawn = _drawn(figure, badge)
         found = {}
         for form, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
             written = io.BytesIO()
@@ -83,7 +81,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _drawn(figure: Figure) -> Any:
+def _drawn(figure: Figure, badge: str) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
@@ -91,7 +89,7 @@ def _drawn(figure: Figure) -> Any:
     sheet = Sheet(figsize=(6.4, 4.0), layout="constrained")
     FigureCanvasAgg(sheet)
     axes = sheet.add_subplot()
-    lines = textwrap.wrap(_text(figure.title), 78) + ([BADGE] if figure.mode == AS_PUBLISHED else [])
+    lines = textwrap.wrap(_text(figure.title), 78) + ([badge] if badge else [])
     axes.set_title("\n".join(lines), loc="left")
     axes.set_xlabel(_text(figure.x_label))
     axes.set_ylabel(_text(figure.y_label))
@@ -120,7 +118,7 @@ def _lines(axes: Any, figure: Figure) -> list[Any]:
         if many <= 12:
             how |= {"marker": "o", "markersize": 3}
         handles += axes.plot(x[:many], y[:many], **how)
-        if _banded(curve):
+        if curve.banded:
             low, high = _array(curve.low), _array(curve.high)
             axes.fill_between(x[:many], low[:many], high[:many], color=look.colour, alpha=0.15, linewidth=0)
     if figure.log_x:
@@ -140,7 +138,7 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
         y = _array(curve.y)
         at = np.arange(len(y)) - 0.4 + width * (number + 0.5)
         how: dict[str, Any] = {}
-        if _banded(curve):
+        if curve.banded:
             spread = np.stack([y - _array(curve.low), _array(curve.high) - y])
             how = {"yerr": np.where(np.isfinite(spread), np.maximum(spread, 0), 0), "ecolor": "#1d2126", "capsize": 2}
             how["error_kw"] = {"elinewidth": 0.8, "capthick": 0.8}
@@ -148,8 +146,7 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
         handles.append(
             axes.bar(at, y, width * 0.94, color=look.colour, hatch=hatch, edgecolor="white", linewidth=0, **how)
         )
-    ticks = [_text(str(tick)) for tick in figure.ticks] or [f"{x:g}" for x in _first_x(figure)]
-    ticks = [textwrap.shorten(tick, 28, placeholder="…") or "–" for tick in ticks][:groups]
+    ticks = [textwrap.shorten(_text(tick), 28, placeholder="…") or "–" for tick in figure.labels][:groups]
     long = sum(map(len, ticks)) > 70
     axes.set_xticks(range(len(ticks)), ticks, rotation=35 if long else 0, ha="right" if long else "center")
     axes.grid(visible=False, axis="x")
@@ -159,14 +156,6 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
 def _plain(value: float, _: float) -> str:
     """A tick of a logarithmic axis as a number: powers would be written as formulas, which are not drawn here."""
     return f"{value:,g}"
-
-
-def _first_x(figure: Figure) -> Sequence[float]:
-    return figure.curves[0].x if figure.curves else ()
-
-
-def _banded(curve: Curve) -> bool:
-    return bool(len(curve.low)) and len(curve.low) == len(curve.high) == len(curve.y)
 
 
 def _array(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:

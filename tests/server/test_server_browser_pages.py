@@ -1,4 +1,6 @@
-"""Joining, signing in, making an interest, the account and the admin's page, in a real browser, with a keyboard too."""
+"""Every page in a real browser, with a keyboard too: joining, the account, the admin's, an interest's with a crawl made
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,23 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
+from playwright.sync_api import expect
 
 import browsing
-from browsing import NARROW, WIDE, Watch, new_page
+from browsing import NARROW, PATIENCE, WIDE, Watch, new_page
 from lycosa.people import accounts, notices
+from revisited_crawl import EPOCH, Revisited, html
 from site_maker import PASSWORD, SiteUnderTest, make_site
 
 HOSTILE = "<img src=x onerror=alert(1)><svg/onload=alert(2)> {{7*7}}"
+HUB, PAGE, LONG = (f"http://reefs.example/{name}" for name in ("", "polyps", "long"))
+PARTS = ("live", "results", "graph", "changes", "feedback", "suggestions", "compare", "sharing", "settings")
 PATHS = (
     "/",
     "/interests/new",
@@ -64,22 +71,51 @@ AUDIT = """() => {
 pytestmark = browsing.needs_browser
 
 
+@dataclass
+class Listening:
+    """A site that listens on a port of this machine; it can be stopped and started again."""
+
+    site: SiteUnderTest
+    server: uvicorn.Server | None = None
+    thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        self.site.app.state.site.shelves.stopping.clear()
+        config = uvicorn.Config(
+            self.site.app, port=self.site.settings.port, log_config=None, lifespan="off", timeout_graceful_shutdown=5
+        )
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+
+    def stop(self) -> None:
+        assert self.server is not None
+        assert self.thread is not None
+        self.site.app.state.site.shelves.stopping.set()
+        self.server.should_exit = True
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteUnderTest]:
-    """A site that answers on a port of this machine."""
+def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
+    """One for all tests here."""
     place = tmp_path_factory.mktemp("site")
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        made = make_site(place / "site.sqlite", place, port=listening.getsockname()[1])
-        made.clock.now = time.time()
-        server = uvicorn.Server(uvicorn.Config(made.app, log_level="critical", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        yield made
-        server.should_exit = True
-        thread.join()
-    made.close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    made = Listening(make_site(place / "site.sqlite", place, port=port))
+    made.site.clock.now = time.time()
+    made.start()
+    yield made
+    made.stop()
+    made.site.close()
+
+
+@pytest.fixture(scope="module")
+def site(listening: Listening) -> SiteUnderTest:
+    """The site that listens."""
+    return listening.site
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +231,10 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
         focused(page), page.get_attribute("#words", "aria-invalid"), page.get_attribute("#seeds", "aria-invalid"),
     )  # fmt: skip
     page.keyboard.type(HOSTILE)
+    page.get_by_label("Your own starting points").fill("reefs of the world")
+    page.get_by_role("button", name="Create only").click()
+    expect(page.locator("#seeds-error")).to_contain_text("reefs is no address")
+    page.get_by_label("Your own starting points").fill("")
     bookmarks = tmp_path / "bookmarks.html"
     bookmarks.write_text(
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><H1>Bookmarks</H1><DL><p>"
@@ -213,6 +253,7 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
     page.select_option("#again", "1d")
     page.get_by_role("button", name="Create only").click()
     page.wait_for_url(re.compile(r"/interests/(?!new)"))
+    expect(page.get_by_role("heading", name="Not started yet")).to_be_visible(timeout=PATIENCE)
     address = page.url.split("#")[0]
     page.goto("/")
     page.get_by_role("link", name=HOSTILE).wait_for()
@@ -303,8 +344,6 @@ def test_shutting_somebody_out(visit: Any, complaints: list[str]) -> None:
 
 def test_every_page(visit: Any, complaints: list[str]) -> None:
     """On a phone and a desk nothing is too wide, everything has its label, and the browser complains of nothing."""
-    from playwright.sync_api import expect
-
     page = visit("looker", "admin", color_scheme="dark")
     found = {}
     for path in PATHS:
@@ -318,3 +357,130 @@ def test_every_page(visit: Any, complaints: list[str]) -> None:
         found[path] += page.evaluate(AUDIT)
     assert {path: [] for path in PATHS} == found
     assert [] == [said for said in complaints if "404" not in said]
+
+
+def record(path: Path) -> Revisited:
+    """A hub that leads to a page that changed, and to one with a word without end."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = Revisited(path)
+    made.seed(HUB)
+    made.page(HUB, html("Coral hub", "coral reefs of the world"), links=[PAGE, LONG])
+    made.page(PAGE, html("Polyps", "Coral polyps grow slowly in the sea."), 1.0)
+    made.page(LONG, html("A" * 10_000, "coral " + "B" * 10_000), 1.2)
+    made.changed(PAGE, html("Polyps", "Coral polyps grow quickly in the warm sea."), 2.0)
+    return made
+
+
+@dataclass
+class Crawled:
+    """An interest of somebody's and its crawl, that still runs: a page of it, and where it is recorded."""
+
+    page: Any
+    address: str
+    crawl: str
+    made: Revisited
+
+
+def crawled(site: SiteUnderTest, page: Any) -> Crawled:
+    """An interest of the person who looks at a page, crawled and looked at again."""
+    wishes = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
+    interest = browsing.ask(page, "POST", "/interests", {"name": "Reefs & <b>more</b>", "wishes": wishes})["id"]
+    row = {"id": "c" * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
+    times = {"created": EPOCH, "queued": EPOCH, "started": EPOCH}
+    site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "found": 3})
+    made = record(site.settings.crawl_directory(row["id"]))
+    return Crawled(page, f"{site.settings.base}/interests/{interest}", row["id"], made)
+
+
+def test_a_crawl_is_watched_read_and_judged(visit: Any, listening: Listening, complaints: list[str]) -> None:
+    """Live pages, also over a restart; reader and focus, a label taken back, words that changed, the graph by key."""
+    seen = crawled(listening.site, visit("Ada"))
+    page = seen.page
+    page.goto(seen.address)
+    page.wait_for_selector("#interest-state .badge")
+    watch(seen, listening, complaints)
+    read(page)
+    narrow(page, seen.address)
+    change(page, seen.address)
+    walk(page, seen.address)
+    for part in PARTS:
+        page.goto(f"{seen.address}#{part}")
+        expect(page.locator(f"#panel-{part}")).not_to_have_text("Loading …", timeout=PATIENCE)
+        for size in (NARROW, WIDE):
+            page.set_viewport_size(size)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert size["width"] >= width, f"{part} is too wide for {size['width']}"
+    assert [] == complaints
+
+
+def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
+    """Each page is listed once, however often the connection is made; the curve is drawn within the policy."""
+    page = seen.page
+    rows = page.locator(".feed li")
+    expect(rows).to_have_count(4, timeout=PATIENCE)
+    page.wait_for_selector(".plot .main-svg")
+    listening.stop()
+    seen.made.page("http://reefs.example/late", html("A late page", "coral"), 3.0)
+    listening.start()
+    expect(rows).to_have_count(5, timeout=PATIENCE)
+    assert "A late page" in rows.first.inner_text()
+    assert 1 == page.locator(".feed-line", has_text="Coral hub").count()
+    assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while nobody listened
+    complaints.clear()
+    listening.site.database.run("UPDATE crawl SET state = 'finished', ended = ? WHERE id = ?", EPOCH, seen.crawl)
+    page.wait_for_selector("#interest-state .badge.good")
+    seen.made.close()
+
+
+def read(page: Any) -> None:
+    """Escape closes the reader and gives the focus back; a no is taken back where the labels are listed."""
+    page.get_by_role("tab", name="Results").click()
+    result = page.locator(".result", has_text="Polyps")
+    result.locator(".title").click()
+    page.frame_locator("iframe.reader-frame").get_by_text("Coral polyps grow quickly").wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#page-view:not([open])", state="attached")
+    assert "Polyps" == page.evaluate("document.activeElement.textContent")
+    result.get_by_role("button", name="No", exact=True).click()
+    page.wait_for_selector(".verdict-no[aria-pressed=true]")
+    page.get_by_role("group", name="Is it relevant: Coral hub").get_by_role("button", name="Yes").click()
+    expect(page.locator(".effect")).to_contain_text("labelled", timeout=PATIENCE)
+    page.get_by_role("tab", name="Feedback").click()
+    page.get_by_role("button", name="Take back").first.click()
+    expect(page.locator(".labels li")).to_have_count(1, timeout=PATIENCE)
+
+
+def narrow(page: Any, address: str) -> None:
+    """The filters by day are days to the server, too; nothing found is told apart from nothing like that."""
+    page.goto(f"{address}#results?since=2000-01-01")
+    expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
+    page.get_by_label("From").fill("2099-01-01")
+    expect(page.get_by_text("No page is like that.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
+
+
+def change(page: Any, address: str) -> None:
+    """What changed is told side by side, marked by elements and signs."""
+    page.goto(f"{address}#changes")
+    page.locator(".change", has_text="Polyps").locator("summary").first.click()
+    page.wait_for_selector(".diff")
+    assert ["slowly"] == page.locator(".diff del").all_inner_texts()
+    assert ["quickly", "warm"] == page.locator(".diff ins").all_inner_texts()
+    page.get_by_role("button", name="Make an address").click()
+    page.wait_for_selector(".secret code")
+
+
+def walk(page: Any, address: str) -> None:
+    """Keys go from page to page in the graph, and open the card."""
+    page.goto(f"{address}#graph")
+    page.wait_for_selector(".node")
+    page.locator(".node.seed").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    card = page.locator(".graph-card")
+    assert "from Coral hub" in card.inner_text()
+    before = page.locator(".graph > g").get_attribute("transform")
+    page.locator(".graph").focus()
+    page.keyboard.press("ArrowRight")
+    assert before != page.locator(".graph > g").get_attribute("transform")

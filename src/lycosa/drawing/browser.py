@@ -1,4 +1,4 @@
-"""Figures as plotly draws them, and plotly's script, which goes into the page as it is."""
+"""Figures that move: as plotly draws them, and plotly's script, which goes into the page as it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.report.page import clean
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import Curve, Figure
-from lycosa.lab.report.look import Look, looks
+from lycosa.drawing.figure import Curve, Figure, Look, looks
+from lycosa.drawing.formats import clean
 
 UNIFIED = 8
 """Curves whose values are shown together under the pointer; of more, only the nearest one's."""
@@ -39,7 +38,7 @@ def plot(figure: Figure) -> dict[str, Any]:
         if figure.bars:
             traces.append(_bars(figure, curve, look, group))
             continue
-        if _banded(curve):
+        if curve.banded:
             traces.append(_band(curve, look, group))
         traces.append(_line(curve, look, group))
     layout: dict[str, Any] = {
@@ -62,19 +61,12 @@ def text(told: str) -> str:
     return html.escape(clean(told), quote=False)
 
 
-def _banded(curve: Curve) -> bool:
-    return bool(len(curve.low)) and len(curve.low) == len(curve.high) == len(curve.y)
-
-
 def _numbers(values: Sequence[float]) -> list[float | None]:
     return [float(value) if value is not None and math.isfinite(value) else None for value in values]
 
 
 def _ticks(figure: Figure) -> list[str]:
-    """The labels of bars; where they are missing, the places."""
-    if figure.ticks:
-        return [text(str(tick)) for tick in figure.ticks]
-    return [f"{x:g}" for x in (figure.curves[0].x if figure.curves else ())]
+    return [text(tick) for tick in figure.labels]
 
 
 def _line(curve: Curve, look: Look, group: str) -> dict[str, Any]:
@@ -125,7 +117,7 @@ def _bars(figure: Figure, curve: Curve, look: Look, group: str) -> dict[str, Any
         "marker": {"color": look.colour, "pattern": {"shape": "/" if curve.twin_of is not None else ""}},
         "hovertemplate": "%{y:.4~g}<extra>%{fullData.name}</extra>",
     }
-    if _banded(curve):
+    if curve.banded:
         y = _numbers(curve.y)
         trace["error_y"] = {
             "type": "data",

@@ -1,0 +1,21 @@
+"""What several tests of the lab share: a web that is read once."""
+
+from __future__ import annotations
+
+import pytest
+
+from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import Recorded, write_index
+
+
+@pytest.fixture(scope="session")
+def web_pages() -> list[Recorded]:
+    """The pages of a small embedded web."""
+    return list(embedded(7, pages=400, hosts=10))
+
+
+@pytest.fixture(scope="session")
+def web(web_pages: list[Recorded], tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """The same, indexed."""
+    return write_index(web_pages, tmp_path_factory.mktemp("web") / "index", source="embedded")
