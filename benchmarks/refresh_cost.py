@@ -12,9 +12,8 @@ import random
 import time
 from collections.abc import Callable
 
-from lycosa.refresh.detectors import DETECTORS, detector
+from lycosa.refresh.detectors import DEFAULT, DETECTORS, detector, judge_change
 from lycosa.refresh.diff.rows import diff
-from lycosa.refresh.judging import DEFAULT, judge_change
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.web import Web

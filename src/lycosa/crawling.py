@@ -27,8 +27,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Kind, Lesson, Page, Seed, Setting, Task, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
-from lycosa.refresh.keeper import Keeper
-from lycosa.refresh.keeping import Keeping
+from lycosa.refresh.keeper import Keeper, Keeping
 from lycosa.refresh.telling.crier import Crier
 from lycosa.refresh.telling.excerpts import Excerpts
 from lycosa.refresh.telling.herald import Herald, wanted_by

@@ -21,9 +21,8 @@ import zstandard
 from fuzz.harness import Target
 from lycosa.core.errors import FetchError, InputError
 from lycosa.core.types import Outcome, Task
-from lycosa.refresh.detectors import DETECTORS
+from lycosa.refresh.detectors import DETECTORS, judge_change
 from lycosa.refresh.diff.rows import diff
-from lycosa.refresh.judging import judge_change
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.server.reader import document as reader_document
 from lycosa.server.reader import of_html, of_text

@@ -14,13 +14,13 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import batsakis as paper
-from lycosa.lab.papers.batsakis.claims import Judgements, claims_of
-from lycosa.lab.papers.batsakis.judging import Evaluator
-from lycosa.lab.papers.weighing import Measured
+from lycosa.lab.papers.batsakis import Evaluator
+from lycosa.lab.papers.weighing import FOUND, Comparison, Measured
 from lycosa.lab.subjects import Subject
 from lycosa.text.ontology import Ontology
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
+EVALUATOR = Evaluator(Index.of({"a": ["b"]}))
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,16 @@ def made(index: Index, runs: Path, wordnet: Ontology) -> Findings:
     return findings("batsakis", Bench(index, runs, quick=True, workers=1))
 
 
-def judged(means: dict[str, float]) -> Judgements:
+def judged(means: dict[str, float]) -> Comparison:
     """Six subjects on which crawlers find about so many pages."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = Measured([100], SUBJECTS, {name: mean + spread for name, mean in means.items()})
-    return Judgements(values, values, values)
+    return Comparison("Batsakis", {}, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
+
+
+def verdicts(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[str]:
+    """Of all claims."""
+    return [claim.verdict for claim in paper.claims_of(classic, semantic, learning, EVALUATOR)]
 
 
 CLASSIC = {"breadth-first": 10.0, "best-first-page": 20.0, "best-first-anchor": 30.0, "best-first": 40.0}
@@ -57,32 +62,32 @@ LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30
 
 def test_all_claims_hold_on_numbers_like_the_thesis() -> None:
     """The order that the thesis found."""
-    claims = claims_of(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
-    assert ["holds"] * 9 == [claim.verdict for claim in claims]
+    assert ["holds"] * 9 == verdicts(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
 
 
 def test_claims_do_not_hold_on_the_opposite() -> None:
     """All orders turned round; average similarity still ranks as harvest does, as both are the same numbers here."""
     turned = [{name: 50 - mean for name, mean in group.items()} for group in (CLASSIC, SEMANTIC, LEARNING)]
     turned[2]["hmm-xmeans"] = 5.0
-    verdicts = [claim.verdict for claim in claims_of(*map(judged, turned))]
-    assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts
+    assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts(*map(judged, turned))
 
 
 def test_without_wordnet_claims_about_it_cannot_be_tested() -> None:
     """They say what is missing, and the others are decided."""
-    claims = claims_of(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING))
+    claims = paper.claims_of(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING), EVALUATOR)
     assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims[4:6]]
     assert "ehrig" in claims[4].evidence
     assert claims[7].verdict == "holds"
 
 
 def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
-    """Nine hundred crawls without a page above .75 have no order."""
-    none = Measured([100], SUBJECTS, {name: np.zeros((6, 1)) for name in CLASSIC})
+    """Nine hundred crawls without a page above .75 have no order; another order than that of similarity is told."""
     some = judged(CLASSIC)
-    claims = claims_of(Judgements(none, some.similar, some.labels), judged(SEMANTIC), judged(LEARNING))
-    assert claims[3].verdict == "cannot be tested here"
+    none = {name: np.zeros((6, 1)) for name in CLASSIC}
+    reverse = {name: 50 - values for name, values in some.by[FOUND].values.items()}
+    for values, verdict in ((none, "cannot be tested here"), (reverse, "does not hold")):
+        classic = Comparison("Batsakis", {}, {**some.by, EVALUATOR.above: Measured([100], SUBJECTS, values)})
+        assert verdicts(classic, judged(SEMANTIC), judged(LEARNING))[3] == verdict
 
 
 def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:

@@ -15,10 +15,11 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import otie as paper
-from lycosa.lab.papers.weighing import Measured, alike, all_of, better, closing, grid, told, weighed
+from lycosa.lab.papers.weighing import HARVEST, RECALL, Comparison, Measure, Measured, alike, all_of, better, grid, told
 from lycosa.lab.subjects import subjects_of
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
+CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +97,13 @@ def test_catching_up_is_a_gap_that_shrinks() -> None:
     """A gap of .4 that is .1 at the end was closed, one that stays was not, without a gap there is nothing to say."""
     steady = np.full((6, 4), 0.5)
     gap = np.array([0.4, 0.3, 0.2, 0.1])
-    caught = Measured([1, 2, 3, 4], SUBJECTS, {"ahead": steady, "behind": steady - gap})
-    never = Measured([1, 2, 3, 4], SUBJECTS, {"ahead": steady, "behind": steady - 0.4})
-    assert closing("", "", caught, "ahead", "behind").verdict == "holds"
-    assert closing("", "", never, "ahead", "behind").verdict == "does not hold"
-    assert closing("", "", caught, "behind", "ahead").verdict == "cannot be tested here"
+    caught, never = (
+        Comparison("", {}, {HARVEST: Measured([1, 2, 3, 4], SUBJECTS, {"ahead": steady, "behind": steady - apart})})
+        for apart in (gap, np.full(4, 0.4))
+    )
+    assert caught.closing("", "", "ahead", "behind", HARVEST).verdict == "holds"
+    assert never.closing("", "", "ahead", "behind", HARVEST).verdict == "does not hold"
+    assert caught.closing("", "", "behind", "ahead", HARVEST).verdict == "cannot be tested here"
 
 
 def test_curves_are_drawn_evenly_up_to_the_budget() -> None:
@@ -123,14 +126,16 @@ def test_claims_hold_on_numbers_like_the_papers() -> None:
     """OTIE ahead in recall, link context in precision: three claims hold, and nothing was caught up with."""
     harvests = measured(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
     recalls = measured(breadth_first=0.1, link_context=0.3, opic=0.2, otie=0.6)
-    claims = paper.claims_of(paper.Judgements(harvests, harvests, recalls))
+    by = {HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls}
+    claims = paper.claims_of(Comparison("Guan", paper.CRAWLERS, by), CLASSIFIERS)
     assert ["holds", "holds", "does not hold", "holds"] == [claim.verdict for claim in claims]
 
 
 def test_claims_do_not_hold_on_the_opposite() -> None:
     """OTIE behind OPIC in all: none holds."""
     numbers = measured(breadth_first=0.5, link_context=0.2, opic=0.4, otie=0.1)
-    claims = paper.claims_of(paper.Judgements(numbers, numbers, numbers))
+    by = dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers)
+    claims = paper.claims_of(Comparison("Guan", paper.CRAWLERS, by), CLASSIFIERS)
     assert ["does not hold"] * 4 == [claim.verdict for claim in claims]
 
 
@@ -193,13 +198,18 @@ def test_a_graph_is_refused(tmp_path: Path) -> None:
 
 def test_a_claim_without_a_verdict_says_why() -> None:
     """Too few topics, or intervals that leave it open; one with a verdict has its evidence only."""
+    three, eight = (
+        Comparison("Someone", {}, {HARVEST: Measured([1], [str(topic) for topic in range(many)], {})})
+        for many in (3, 8)
+    )
     few, wide, sure = (
-        weighed("It is better", "Someone", verdict, topics, ["a less b: +1.", "a less c: +2."]).evidence
-        for verdict, topics in (("cannot be tested here", 3), ("cannot be tested here", 8), ("holds", 8))
-    )  # fmt: skip
-    assert "a less b: +1.\na less c: +2." == sure
-    assert f"3 topics only: with fewer than 6 no difference can be told from chance.\n{sure}" == few
-    assert f"These trials can't tell: the intervals leave both open.\n{sure}" == wide
+        crawls.weighed("It is better", "8", verdict, ["a less b: +1.", "a less c: +2."])  # type: ignore[arg-type]
+        for crawls, verdict in ((three, "cannot be tested here"), (eight, "cannot be tested here"), (eight, "holds"))
+    )
+    assert "Someone, 8" == sure.source
+    assert "a less b: +1.\na less c: +2." == sure.evidence
+    assert f"3 topics only: with fewer than 6 no difference can be told from chance.\n{sure.evidence}" == few.evidence
+    assert f"These trials can't tell: the intervals leave both open.\n{sure.evidence}" == wide.evidence
 
 
 def test_no_difference_at_all_is_told_in_words() -> None:

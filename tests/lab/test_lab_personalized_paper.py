@@ -17,9 +17,9 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes, ranking
+from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, checksum, levels
 from lycosa.lab.papers.personalized.changing import CHANGES, written
-from lycosa.lab.papers.personalized.detecting import DETECTORS, as_xml, checksum, levels
-from lycosa.lab.papers.weighing import Measured
+from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
 from lycosa.lab.subjects import Subject
 from lycosa.web.html import CLOSE, OPEN
 
@@ -188,7 +188,8 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
     values = Measured(
         [10], list("abcdef"), {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
     )
-    assert [verdict] * 4 == [claim.verdict for claim in paper.claims_of(values, values, values)]
+    crawls = Comparison("Trivedi", {}, dict.fromkeys((HARVEST, RECALL, PAGES), values))
+    assert [verdict] * 4 == [claim.verdict for claim in paper.claims_of(crawls)]
 
 
 def test_every_part_is_there_with_its_judge(made: Findings) -> None:

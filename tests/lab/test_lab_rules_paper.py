@@ -9,15 +9,13 @@ import pytest
 from commands import run
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.embedded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Findings, Table
+from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Curve, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
-from lycosa.lab.papers.rules import verdicts
-from lycosa.lab.papers.rules.pairs import BASELINE, PUBLISHED, RULES, Pair
+from lycosa.lab.papers import rules as paper
+from lycosa.lab.papers.rules import BASELINE, RULES, Pair, published
 from lycosa.lab.report.storing import stored
-
-HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +38,9 @@ def made(small_web: Index, out: Path) -> Findings:
     return findings("rules", Bench(small_web, work, quick=True, workers=1))
 
 
-def of_paper() -> list[Pair]:
-    """Table 3 of the paper."""
-    return [
-        Pair(topic, number, *numbers) for topic, sets in PUBLISHED.items() for number, numbers in enumerate(sets, 1)
-    ]
+def drawn(steps: list[int], baseline: list[float], rules: list[float]) -> dict[str, Curve]:
+    """Both crawlers' curves."""
+    return {BASELINE: Curve("baseline", steps, baseline), RULES: Curve("rules", steps, rules)}
 
 
 def swapped(told: list[Pair]) -> list[Pair]:
@@ -107,48 +103,48 @@ def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:
 
 def test_improvement_is_that_of_the_paper() -> None:
     """Computer history, seed set 1: .29 to .40 is 38 %, .26 to .39 is 50 %."""
-    pair = of_paper()[2]
+    pair = published()[2]
     assert (38, 50) == (round(pair.improvement), round(pair.exclusive_improvement))
 
 
 def test_claims_hold_on_the_papers_own_table() -> None:
     """The criteria agree with what the authors read in their numbers, and not with the contrary."""
-    told = of_paper()
-    assert [HOLDS, HOLDS] == [verdicts.better(told)[0], verdicts.better(told, "exclusive")[0]]
-    assert [FAILS, FAILS] == [verdicts.better(swapped(told))[0], verdicts.better(swapped(told), "exclusive")[0]]
+    told = published()
+    assert [HOLDS, HOLDS] == [paper.better(told)[0], paper.better(told, "exclusive")[0]]
+    assert [FAILS, FAILS] == [paper.better(swapped(told))[0], paper.better(swapped(told), "exclusive")[0]]
 
 
 def test_two_topics_decide_nothing() -> None:
     """The paper has three; with fewer no verdict is given, but the figures are."""
-    verdict, evidence = verdicts.better(of_paper()[:4])
+    verdict, evidence = paper.better(published()[:4])
     assert (UNTESTED, True) == (verdict, "2 topics only" in evidence)
 
 
 def test_overlap() -> None:
     """Up to 30 % on average is different; tested where chance gives 5 % at most."""
-    told = of_paper()
+    told = published()
     alike = [Pair(one.topic, one.seed_set, 0.3, 0.3, 60.0, 0.3, 0.3) for one in told]
     assert [HOLDS, FAILS, UNTESTED] == [
-        verdicts.differ(pairs, budget, 4_000)[0] for pairs, budget in ((told, 200), (alike, 200), (told, 1_000))
+        paper.differ(pairs, budget, 4_000)[0] for pairs, budget in ((told, 200), (alike, 200), (told, 1_000))
     ]
 
 
 def test_curves() -> None:
     """Rules have to be ahead at every point after 300 pages; crawls of 300 pages tell nothing."""
     steps = [100, 300, 600, 1_000]
-    ahead = {BASELINE: [0.9, 0.5, 0.5, 0.5], RULES: [0.1, 0.5, 0.6, 0.7]}
+    ahead = drawn(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
     behind = {BASELINE: ahead[RULES], RULES: ahead[BASELINE]}
-    assert [HOLDS, FAILS] == [verdicts.ahead_later(curves, steps)[0] for curves in (ahead, behind)]
-    assert verdicts.ahead_later({BASELINE: [0.1, 0.1], RULES: [0.2, 0.2]}, steps[:2])[0] == UNTESTED
+    short = drawn(steps[:2], [0.1, 0.1], [0.2, 0.2])
+    assert [HOLDS, FAILS, UNTESTED] == [paper.ahead_later(curves).verdict for curves in (ahead, behind, short)]
 
 
 def test_finding_goes_on_or_ends() -> None:
     """Half of the pages found in the second half of a crawl, or none; or too few to be found at all."""
     steps = [250, 500, 750, 1_000]
-    steady = {BASELINE: [0.4] * 4, RULES: [0.4] * 4}
-    ended = {BASELINE: [0.4] * 4, RULES: [0.4, 0.4, 0.4 * 500 / 750, 0.2]}
+    steady = drawn(steps, [0.4] * 4, [0.4] * 4)
+    ended = drawn(steps, [0.4] * 4, [0.4, 0.4, 0.4 * 500 / 750, 0.2])
     assert [HOLDS, FAILS, UNTESTED] == [
-        verdicts.keep_finding(curves, steps, relevant)[0]
+        paper.keep_finding(curves, relevant).verdict
         for curves, relevant in ((steady, 5_000), (ended, 5_000), (steady, 100))
     ]
 
@@ -157,11 +153,11 @@ def test_seeds_and_hard_focus() -> None:
     """A tenth more or less is similar; running dry in half of the crawls is restrictive."""
     few = {BASELINE: 0.5, RULES: 0.6}
     assert [HOLDS, FAILS, UNTESTED] == [
-        verdicts.seeds_matter_little(few, many, counts)[0]
+        paper.seeds_matter_little(few, many, counts)[0]
         for many, counts in (
             ({BASELINE: 0.52, RULES: 0.58}, (10, 50)),
             ({BASELINE: 0.52, RULES: 0.3}, (10, 50)),
             (few, (10, 15)),
         )
     ]
-    assert [HOLDS, FAILS] == [verdicts.restrictive(dry, 12)[0] for dry in (6, 5)]
+    assert [HOLDS, FAILS] == [paper.restrictive(dry, 12)[0] for dry in (6, 5)]

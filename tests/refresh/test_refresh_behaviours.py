@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.refresh.behaviours import ALWAYS, AUTOMATIC, BEHAVIOURS, NOW, Behaviours, conditional
+from lycosa.refresh.schedules.schedule import AUTOMATIC, BEHAVIOURS, Behaviours
 
 DAY = 86_400.0
 
@@ -74,8 +74,3 @@ def test_infrequently_is_every_period_whatever_the_schedule_says() -> None:
 def test_automatic_is_the_schedule() -> None:
     """Whatever it says."""
     assert [7.0, np.inf] == [due("automatic", schedule, tried=1.0, started=5.0) for schedule in (7.0, np.inf)]
-
-
-def test_only_always_asks_without_conditions() -> None:
-    """No cache is to answer for it."""
-    assert [number != ALWAYS for number in range(5)] == [conditional(number) for number in range(NOW, 5)]

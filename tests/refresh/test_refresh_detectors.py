@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
 from lycosa.refresh.change import Verdict
-from lycosa.refresh.detectors import DETECTORS, detector
-from lycosa.refresh.detectors.paper import checksum
+from lycosa.refresh.detectors import DEFAULT, DETECTORS, detector, judge_change, parse_detectors
+from lycosa.refresh.detectors.text import checksum, difference, share_of_others
 from lycosa.refresh.detectors.tree import levels_apart
-from lycosa.refresh.judging import DEFAULT, judge_change, parse_detectors
-from lycosa.refresh.mainpart import MainPart, difference, share_of_others
-from lycosa.refresh.snapshot import Snapshot
+from lycosa.refresh.snapshot import MainPart, Snapshot
 from lycosa.web.tree import tree_of
 
 URL = "http://reefs.test/page"

@@ -9,8 +9,8 @@ from io import BytesIO
 
 import pytest
 
-from lycosa.refresh.detectors.images import NEAR, alike, compare, picture
-from lycosa.refresh.judging import judge_change
+from lycosa.refresh.detectors import judge_change
+from lycosa.refresh.detectors.images import NEAR, alike, images, picture
 from lycosa.refresh.snapshot import Picture, Snapshot
 from lycosa.text.fingerprint import distance
 
@@ -79,17 +79,17 @@ def test_kinds() -> None:
         "removed": (shown(a=one, b=two), shown(a=one), (True, "structure", 1 / 2, "1 picture removed")),
     }
     for name, (old, new, expected) in cases.items():
-        verdict = compare(old, new)
+        verdict = images(old, new)
         assert verdict is not None
         assert expected == (verdict.changed, verdict.kind, verdict.magnitude, verdict.says), name
-    assert compare(shown(), shown()) is None
+    assert images(shown(), shown()) is None
 
 
 def test_a_picture_that_was_not_fetched_is_not_gone() -> None:
     """As long as the page shows it, a picture that failed to come is not removed."""
     old = Snapshot.of("http://x.test/", b"<img src=a>", pictures={"http://x.test/a": Picture(b"1")})
     new = Snapshot.of("http://x.test/", b"<img src=a><p>x")
-    verdict = compare(old, new)
+    verdict = images(old, new)
     assert verdict is not None
     assert not verdict.changed
 
@@ -150,6 +150,6 @@ def test_without_pillow_digests_are_compared(monkeypatch: pytest.MonkeyPatch) ->
     """Without the extra there is no print, and what differs is said to be known by its digest only."""
     png, jpeg = saved(drawn(1)), saved(drawn(1), "JPEG")
     monkeypatch.setitem(sys.modules, "PIL", None)
-    verdict = compare(shown(a=png), shown(a=jpeg))
+    verdict = images(shown(a=png), shown(a=jpeg))
     assert verdict is not None
     assert ("structure", "1 picture replaced by digest only") == (verdict.kind, verdict.says)

@@ -18,13 +18,12 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
-from lycosa.refresh.asking import Honesty
-from lycosa.refresh.behaviours import Behaviours
 from lycosa.refresh.change import change_of
-from lycosa.refresh.comparing import Comparison
 from lycosa.refresh.histories import _COLUMNS
 from lycosa.refresh.keeper import ROUND, STALE, Keeper
 from lycosa.refresh.schedules import make_schedule
+from lycosa.refresh.schedules.schedule import Behaviours
+from lycosa.refresh.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
 from lycosa.testing.change_picture import png
@@ -434,8 +433,8 @@ def made(pages: int, **options: Any) -> tuple[Keeper, Table]:
     """A keeper of so many pages on 20 hosts, all seen long ago, in a run that begins at a million."""
     given: dict[str, Any] = {"behaviours": Behaviours(), "threshold": 0.1, "began": 1e6, **options}
     schedule = make_schedule("automatic", per_second=1.0)
-    comparison = Comparison(None, (), 0.1)  # type: ignore[arg-type]
-    keeper, table = Keeper(comparison, lambda lane: (0.0, ""), lane, schedule=schedule, **given), Table(lane)
+    keeper = Keeper(None, (), lambda lane: (0.0, ""), lane, schedule=schedule, **given)  # type: ignore[arg-type]
+    table = Table(lane)
     for i in range(pages):
         node = f"http://h{i % 20}.test/{i}"
         table.add(node, 1)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lycosa.refresh.histories import KEPT, UNCHANGED, UNKNOWN, Histories
-from lycosa.refresh.priors import SHAPE, USUAL, Prior, credible, digamma
-from lycosa.refresh.rates import estimate
+from lycosa.refresh.rates import SHAPE, USUAL, Prior, credible, digamma, estimate
 
 DAY = 86_400.0
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.refresh import rates as estimating
 from lycosa.refresh.allocation import allocate
 from lycosa.refresh.histories import Histories
-from lycosa.refresh.schedules import SCHEDULES, automatic, learning, make_schedule
-from lycosa.refresh.schedules.automatic import Automatic
-from lycosa.refresh.schedules.known import Known
+from lycosa.refresh.schedules import SCHEDULES, automatic, make_schedule
+from lycosa.refresh.schedules.automatic import Automatic, Known
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -104,7 +104,7 @@ def test_proportional_gives_visits_by_rates() -> None:
     schedule.spending = False
     waits = schedule.due(histories) - histories.last[:50]
     assert 50 / DAY == pytest.approx((1 / waits).sum())
-    rates = vars(schedule)["_learning"].rate[:50]
+    rates = vars(schedule)["_rates"].rate[:50]
     assert np.full(50, waits[0] * rates[0]) == pytest.approx(waits * rates)
 
 
@@ -292,7 +292,7 @@ def test_the_work_for_all_pages_grows_with_their_number(monkeypatch: pytest.Monk
 
         monkeypatch.setattr(module, name, counting)
 
-    counted(learning, "estimate")
+    counted(estimating, "estimate")
     counted(automatic, "waiting")
     done = []
     for pages in (3_000, 24_000):

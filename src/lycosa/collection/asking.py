@@ -37,12 +37,12 @@ class Question:
         return asdict(self)
 
 
-def questions(collection: Collection, most: int = 10, known: Iterable[str] = ()) -> list[Question]:
+def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
     """The pages of which a person's word would help most, the most helpful first; none that somebody has labelled.
 
-    `known`: labels that are not in the log yet.
+    `labelled`: pages with labels that are not in the log yet.
     """
-    log, labels = collection.log, {*labels_in(collection.log), *known}
+    log, labels = collection.log, {*labels_in(collection.log), *labelled}
     rows = [row for row in log.rows(f"seq, node, {WORTH}", current_in(log)) if row[1] not in labels]
     order = unsure(np.array([row[2] for row in rows]), collection.threshold, collection.probability)
     chosen: list[Visit] = []

@@ -39,32 +39,32 @@ def best_of(
 ) -> list[tuple[int, Visit]]:
     """The best pages and the numbers of their events, up to an event: as they are now, or as they first were."""
     where = FIRSTS if first_versions else current_in(log, last)
-    found = log.numbered(
+    pages = log.numbered(
         f"{where} AND {WORTH} >= ? AND {WORTH} > 0 AND seq <= ?",
         f"{WORTH} DESC, seq LIMIT {max(AT_LEAST, WIDER * most)}",
         (at_least, last),
     )
-    return spread(list(_different(found)), most)
+    return spread(list(_different(pages)), most)
 
 
-def _different(found: Iterator[tuple[int, object]]) -> Iterator[tuple[int, Visit]]:
+def _different(pages: Iterator[tuple[int, object]]) -> Iterator[tuple[int, Visit]]:
     """One of each group of copies, the best."""
-    known: list[Visit] = []
-    for seq, visit in found:
+    chosen: list[Visit] = []
+    for seq, visit in pages:
         assert isinstance(visit, Visit)
         if visit.simhash:
-            if any(alike(visit, other) for other in known):
+            if any(alike(visit, other) for other in chosen):
                 continue
-            known.append(visit)
+            chosen.append(visit)
         yield seq, visit
 
 
-def alike(one: Visit, other: Visit) -> bool:
+def alike(page: Visit, other: Visit) -> bool:
     """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
-    if not one.simhash or (one.simhash ^ other.simhash).bit_count() > ALIKE:
+    if not page.simhash or (page.simhash ^ other.simhash).bit_count() > ALIKE:
         return False
-    shared = len(np.intersect1d(one.terms.ids, other.terms.ids, assume_unique=True))
-    return shared >= SHARED * (len(one.terms.ids) + len(other.terms.ids) - shared)
+    shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
+    return shared >= SHARED * (len(page.terms.ids) + len(other.terms.ids) - shared)
 
 
 def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:

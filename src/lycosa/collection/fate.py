@@ -47,8 +47,8 @@ class Fate:
     @classmethod
     def after(cls, before: Fate | None, visit: Visit) -> Fate | None:
         """The same, visit by visit: what has become of a page, given what had before this one."""
-        told: State | None = _TOLD.get(visit.outcome)
-        if visit.kind not in ("page", "revisit") or told is None or not (before or visit.is_version):
+        state: State | None = _TOLD.get(visit.outcome)
+        if visit.kind not in ("page", "revisit") or state is None or not (before or visit.is_version):
             return before
         was = before or cls("stands", 0.0, versions=0, looks=-1)
         came, changed, since = was.came, was.changed, was.since
@@ -57,12 +57,12 @@ class Fate:
             change = change_of(visit)
             if visit.kind == "revisit" and (change is None or change.matters):
                 changed = visit.started
-        if told == "stands":
+        if state == "stands":
             since = came
-        elif told != was.state:
+        elif state != was.state:
             since = visit.started
-        target = visit.links.urls[0] if told == "moved" and visit.links.urls else ""
-        return cls(told, since, was.versions + visit.is_version, was.looks + 1, visit.started, changed, target, came)
+        target = visit.links.urls[0] if state == "moved" and visit.links.urls else ""
+        return cls(state, since, was.versions + visit.is_version, was.looks + 1, visit.started, changed, target, came)
 
 
 _TOLD: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}

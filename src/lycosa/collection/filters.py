@@ -47,8 +47,8 @@ class Filters:
         if first and last and first > last:
             raise InputError(f"no day is both since {first} and until {last}: swap them?")
         return cls(
-            [_host_test(given) for given in hosts],
-            [_language_test(given) for given in languages],
+            [_host_test(text) for text in hosts],
+            [_language_test(text) for text in languages],
             _midnight(first) if first else 0.0,
             _midnight(last + timedelta(days=1)) if last and last < date.max else float("inf"),
             score,
@@ -70,8 +70,8 @@ class Filters:
         if self.score > 0:
             scores = pages["score"]
             if self.worths:
-                known = zip(pages["seq"].tolist(), scores.tolist(), strict=True)
-                scores = np.array([self.worths.get(seq, score) for seq, score in known])
+                recorded = zip(pages["seq"].tolist(), scores.tolist(), strict=True)
+                scores = np.array([self.worths.get(seq, score) for seq, score in recorded])
             passing &= scores >= self.score
         for kind, tests in (("host", self.hosts), ("language", self.languages)):
             if tests:
@@ -80,7 +80,7 @@ class Filters:
         return passing
 
 
-def _host_test(given: str) -> Test:
+def _host_test(typed: str) -> Test:
     """A host stands for its subdomains, too; without a port it stands for all of them.
 
     >>> test = _host_test("Example.org")
@@ -89,14 +89,14 @@ def _host_test(given: str) -> Test:
     >>> _host_test("example.org:8080")("example.org")
     False
     """
-    text = given.strip().removeprefix("*.").removeprefix(".")
+    text = typed.strip().removeprefix("*.").removeprefix(".")
     url = canonical(text if "//" in text else f"http://{text}")
     if url is None:
-        raise InputError(f"{given!r} is not a host: write it like example.org or example.org:8080")
+        raise InputError(f"{typed!r} is not a host: write it like example.org or example.org:8080")
     wanted, bare = lane(url), host(url)
     if wanted != bare:
         return lambda name: name == wanted or name.endswith("." + wanted)
-    return lambda name: (found := _bare(name)) == bare or found.endswith("." + bare)
+    return lambda name: (without_port := _bare(name)) == bare or without_port.endswith("." + bare)
 
 
 def _bare(name: str) -> str:
@@ -104,14 +104,14 @@ def _bare(name: str) -> str:
     return name if name.endswith("]") else name.rpartition(":")[0] or name
 
 
-def _language_test(given: str) -> Test:
+def _language_test(typed: str) -> Test:
     """A language stands for its regions, too; a page may name several.
 
     >>> test = _language_test("en")
     >>> test("en-gb"), test("de, en"), test("eng"), test("")
     (True, True, False, False)
     """
-    wanted = given.strip().lower().replace("_", "-")
+    wanted = typed.strip().lower().replace("_", "-")
     if not wanted:
         raise InputError("an empty language matches nothing: give a code like en or pt-br")
 
@@ -122,17 +122,17 @@ def _language_test(given: str) -> Test:
     return test
 
 
-def _day(given: str | date, what: str) -> date | None:
-    if isinstance(given, datetime):
-        return given.astimezone(UTC).date() if given.tzinfo else given.date()
-    if isinstance(given, date):
-        return given
-    if not given.strip():
+def _day(typed: str | date, what: str) -> date | None:
+    if isinstance(typed, datetime):
+        return typed.astimezone(UTC).date() if typed.tzinfo else typed.date()
+    if isinstance(typed, date):
+        return typed
+    if not typed.strip():
         return None
     try:
-        return date.fromisoformat(given.strip())
+        return date.fromisoformat(typed.strip())
     except ValueError:
-        raise InputError(f"--{what} {given!r} is not a day: write it like 2026-03-01") from None
+        raise InputError(f"--{what} {typed!r} is not a day: write it like 2026-03-01") from None
 
 
 def _midnight(day: date) -> float:

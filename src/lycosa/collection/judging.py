@@ -201,8 +201,8 @@ class _Anew:
         worths = self.betas.copy()
         for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
             assert isinstance(lesson, Lesson)
-            said = lesson.data.get(BETAS, ())
-            worths[: len(said)] = said
+            betas = lesson.data.get(BETAS, ())
+            worths[: len(betas)] = betas
         labels = labels_in(self.log)
         for place, node in enumerate(self.nodes):
             if node in labels:
@@ -237,10 +237,10 @@ class _Anew:
     def _learned(self) -> dict[str, Any]:
         """What example pages, or a file of terms, have taught; new ones are read."""
         options, was = self.options, self.collection.options
-        known: dict[str, Any] = self.log.setting("learned", {})
+        before: dict[str, Any] = self.log.setting("learned", {})
         same = (options.examples, options.terms, judge_of(options)) == (was.examples, was.terms, judge_of(was))
-        if not options.examples or (same and known):
-            return known if options.examples or options.terms else {}
+        if not options.examples or (same and before):
+            return before if options.examples or options.terms else {}
         learned = learned_from(judge_of(options), [self._example(name) for name in options.examples])
         self.news.append(Setting("learned", learned, self.now))
         return learned
@@ -285,12 +285,12 @@ class _Anew:
         return self.log.rows("seq", "kind = 'page' AND outcome = 'ok'")
 
     def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
-        told = []
+        pages = []
         for place in places:
             visit = next(self.log.events("seq = ?", given=(self.seqs[place],)))
             assert isinstance(visit, Visit)
-            told.append(Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place])))
-        return told
+            pages.append(Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place])))
+        return pages
 
     def keep(self, opened: Directory) -> None:
         """From now on the crawl is judged so."""

@@ -66,26 +66,26 @@ def mend(directory: Path) -> Mended:
         path = directory / NAME
         if not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
-        made = path.with_name(f"{NAME}.mended.new")
-        made.unlink(missing_ok=True)
+        new = path.with_name(f"{NAME}.mended.new")
+        new.unlink(missing_ok=True)
         try:
             _settle(path)
-            done = _Mending(directory, opened).into(made)
+            done = _Mending(directory, opened).into(new)
         except (sqlite3.Error, DamagedError) as error:
-            made.unlink(missing_ok=True)
-            why = str(error).replace(str(made), str(path)).partition(". Restore")[0]
+            new.unlink(missing_ok=True)
+            why = str(error).replace(str(new), str(path)).partition(". Restore")[0]
             raise DamagedError(f"{path} can't be mended ({why}): restore it from a backup") from error
         except BaseException:
-            made.unlink(missing_ok=True)
+            new.unlink(missing_ok=True)
             raise
         if done.whole and not (fault := _fault(path)):
-            made.unlink()
+            new.unlink()
             return done
         if done.whole:
             done.mended.append(f"what events are found by ({fault})")
         done.aside = _aside(path)
         os.link(path, done.aside)
-        os.replace(made, path)
+        os.replace(new, path)
         return done
     finally:
         opened.close()
@@ -170,13 +170,13 @@ class _Mending:
             for seq in range(last + 1, top + 1):
                 last = seq
                 try:
-                    found = db.execute(f"SELECT {_COLUMNS} FROM event WHERE seq = ?", (seq,)).fetchone()
+                    row = db.execute(f"SELECT {_COLUMNS} FROM event WHERE seq = ?", (seq,)).fetchone()
                 except sqlite3.DatabaseError:
                     self.done.lost.append(f"event {seq}: the file is damaged there")
                     self.wordless = True
                     continue
-                if found is not None:
-                    yield found
+                if row is not None:
+                    yield row
                     break
             if last >= top:
                 return
@@ -193,9 +193,9 @@ class _Mending:
                 return None
             event = self._again(seq, kind, node, outcome, _real(row[4]), same or "", place)
         elif isinstance(event, Visit):
-            told = (event.kind, event.node, event.outcome, event.beta, event.same_as, event.place)
+            columns = (event.kind, event.node, event.outcome, event.beta, event.same_as, event.place)
             event.place = place
-            if told[:-1] != (kind, node, outcome, row[4], same) or (file, row[7], row[8]) != _of(place):
+            if columns[:-1] != (kind, node, outcome, row[4], same) or (file, row[7], row[8]) != _of(place):
                 self.done.mended.append(f"event {seq}, {event.kind} {event.node}: its columns")
             else:
                 self.done.kept += 1
@@ -224,15 +224,15 @@ class _Mending:
             node, kind, outcome, before.pick, started=before.ended, ended=before.ended, judge=before.judge, beta=beta,
             same_as=same, place=place, note="mended: what was recorded of it was damaged",
         )  # fmt: skip
-        told = "its columns"
+        sources = "its columns"
         if outcome == "ok" and kind in ("page", "revisit", "probe", "sitemap"):  # those bring words
             try:
                 self._read(visit)
-                told = "its columns and the archive"
+                sources = "its columns and the archive"
             except (LycosaError, OSError):
                 visit.place = Place()
                 self.wordless = True
-        self.done.mended.append(f"event {seq}, {kind} {node}: made again from {told}")
+        self.done.mended.append(f"event {seq}, {kind} {node}: made again from {sources}")
         return visit
 
     def _read(self, visit: Visit) -> None:
@@ -271,12 +271,12 @@ def _decoded(kind: str | None, node: str | None, body: Any) -> Event | None:
     """What an event's bytes say; its kind may be damaged, then they have to agree with its name."""
     if not isinstance(body, bytes):
         return None
-    for told in (kind,) if kind in OTHERS else (*OTHERS, "") if kind not in codec.KINDS else ("",):
+    for guess in (kind,) if kind in OTHERS else (*OTHERS, "") if kind not in codec.KINDS else ("",):
         try:
-            event: Event = codec.decode_other(str(told), body) if told else codec.decode_visit(body, Place())
+            event: Event = codec.decode_other(str(guess), body) if guess else codec.decode_visit(body, Place())
         except codec.ERRORS:
             continue
-        if told == kind or not told or name_of(event) == node:
+        if guess == kind or not guess or name_of(event) == node:
             return event
     return None
 

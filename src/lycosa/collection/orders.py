@@ -30,7 +30,7 @@ _SPREAD = np.uint32(2_654_435_761)
 Column: TypeAlias = NDArray[np.float64]
 
 
-def arrange(pages: Sequence[PageRow], scores: Column, order: Order, known: frozenset[str]) -> tuple[list[int], Column]:
+def arrange(pages: Sequence[PageRow], scores: Column, order: Order, opened: frozenset[str]) -> tuple[list[int], Column]:
     """The places of the pages in an order, and for each page how new it is (1 where nobody has asked).
 
     relevance: by score, the best first; equal ones in the order in which they were fetched.
@@ -42,7 +42,7 @@ def arrange(pages: Sequence[PageRow], scores: Column, order: Order, known: froze
     """
     fresh = np.ones(len(pages))
     if order == "novelty":
-        return novelty(pages, scores, known)
+        return novelty(pages, scores, opened)
     if order == "frequency":
         return np.lexsort((-scores, -np.array([page.frequency for page in pages], float))).tolist(), fresh
     if order == "date":
@@ -55,7 +55,7 @@ def date_of(page: PageRow) -> float:
     return page.changed or page.started
 
 
-def novelty(pages: Sequence[PageRow], scores: Column, known: frozenset[str]) -> tuple[list[int], Column]:
+def novelty(pages: Sequence[PageRow], scores: Column, opened: frozenset[str]) -> tuple[list[int], Column]:
     """Relevant pages that say what those above them do not, nor those that the reader has opened or labelled.
 
     Greedy, as maximal marginal relevance is (Carbonell and Goldstein 1998): the next page is the one with the largest
@@ -67,7 +67,7 @@ def novelty(pages: Sequence[PageRow], scores: Column, known: frozenset[str]) -> 
     by relevance. The work is bounded: CHOSEN choices among CANDIDATES.
     """
     by_score = np.argsort(-scores, kind="stable")
-    is_known = np.array([page.node in known for page in pages], np.bool_)
+    is_known = np.array([page.node in opened for page in pages], np.bool_)
     new, old = by_score[~is_known[by_score]], by_score[is_known[by_score]]
     candidates = new[:CANDIDATES]
     fresh = np.ones(len(pages))

@@ -106,11 +106,11 @@ def beginning(word: str) -> str:
     return stem[:-1] if len(stem) > 3 else stem
 
 
-def forms(word: str, known: Sequence[str]) -> list[str]:
+def forms(word: str, words: Sequence[str]) -> list[str]:
     """Those of the known words that have the word's English stem.
 
     >>> forms("reefs", ["reed", "reef", "reefed", "reefs"])
     ['reef', 'reefed', 'reefs']
     """
     stem = _ENGLISH.stemWord(word)
-    return [other for other, own in zip(known, _ENGLISH.stemWords(list(known)), strict=True) if own == stem]
+    return [other for other, own in zip(words, _ENGLISH.stemWords(list(words)), strict=True) if own == stem]

@@ -37,7 +37,7 @@ Weights = NDArray[np.float32]
 Phrase = tuple[str, ...]
 
 
-class Found(NamedTuple):
+class Ranked(NamedTuple):
     """A page that answers: its number, the number of its event in the log, and its weight."""
 
     page: int
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 class Answer:
     """The best pages, the best first."""
 
-    best: list[Found] = field(default_factory=list)
+    best: list[Ranked] = field(default_factory=list)
     total: int = 0
     counted: bool = True
     loosened: bool = False
@@ -145,7 +145,7 @@ class Ranking:
 
     def _choose(
         self, answer: Answer, mask: Mask, weights: Weights, limit: int, wanted: list[Phrase], unwanted: list[Phrase]
-    ) -> list[Found]:
+    ) -> list[Ranked]:
         """The best of the pages that also have, or don't have, some phrases; the answer learns how many there are."""
         total = int(np.count_nonzero(mask))
         if total > COMMON and limit < PEEKS and self._is_likely(mask, wanted, unwanted):
@@ -153,16 +153,16 @@ class Ranking:
             passing = self._passing(peeked, wanted, unwanted)
             if len(passing) >= limit:
                 answer.total, answer.counted = round(total * len(passing) / len(peeked)), False
-                return self._found(passing[:limit], weights)
+                return self._ranked(passing[:limit], weights)
         for phrase in wanted if total else ():
             mask &= self._mask(phrase)
         for phrase in unwanted if total else ():
             mask &= ~self._mask(phrase)
         answer.total, answer.counted = int(np.count_nonzero(mask)), True
-        return self._found(self._top(mask, weights, limit), weights)
+        return self._ranked(self._top(mask, weights, limit), weights)
 
-    def _found(self, pages: list[int], weights: Weights) -> list[Found]:
-        return [Found(page, int(self.pages["seq"][page]), float(weights[page])) for page in pages]
+    def _ranked(self, pages: list[int], weights: Weights) -> list[Ranked]:
+        return [Ranked(page, int(self.pages["seq"][page]), float(weights[page])) for page in pages]
 
     def _is_likely(self, mask: Mask, wanted: list[Phrase], unwanted: list[Phrase]) -> bool:
         """Whether a page that has the words is likely to pass: judged by the last pages of the index."""

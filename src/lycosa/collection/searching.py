@@ -17,7 +17,7 @@ import xxhash
 from lycosa.collection.fate import Fate
 from lycosa.collection.filters import Filters
 from lycosa.collection.querying import Query, parse
-from lycosa.collection.ranking import Answer, Found, Ranking
+from lycosa.collection.ranking import Answer, Ranked, Ranking
 from lycosa.collection.reading import Collection
 from lycosa.collection.snippets import Mark, Snippet, snippet
 from lycosa.collection.words import clean, fold, said, spaced
@@ -188,10 +188,10 @@ class Search:
             answer = self._ask(self.keep_up(anew=True), query, filters, deep)
         best, total = answer.best, answer.total
         if takes is not None:
-            best = [found for found in best if takes(found.seq)]
+            best = [page for page in best if takes(page.seq)]
             total = len(best)
         shown = best[offset : offset + limit]
-        hits = [self._hit(rank, found, answer.marks, width) for rank, found in enumerate(shown, offset + 1)]
+        hits = [self._hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
         return Results(hits, total, answer.counted, answer.loosened, answer.searched, answer.unread)
 
     def _ask(self, index: Index, query: Query, filters: Filters, limit: int) -> Answer:
@@ -200,8 +200,8 @@ class Search:
         with index.reading():
             return Ranking(index, filters).answer(query, limit)
 
-    def _hit(self, rank: int, found: Found, marks: Sequence[Mark], width: int) -> Hit:
-        visit = next(self.collection.log.events("seq = ?", given=(found.seq,)))
+    def _hit(self, rank: int, page: Ranked, marks: Sequence[Mark], width: int) -> Hit:
+        visit = next(self.collection.log.events("seq = ?", given=(page.seq,)))
         assert isinstance(visit, Visit)
         document, _ = self._read(visit)
         fate = self.collection.fate(visit.node)
@@ -211,7 +211,7 @@ class Search:
             clean(document.title or visit.title),
             snippet(said(document), marks, width),
             visit.worth,
-            found.weight,
+            page.weight,
             _host(visit.node),
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),

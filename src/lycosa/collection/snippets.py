@@ -71,13 +71,13 @@ def _places(text: str, marks: Sequence[Mark], width: int) -> list[Match]:
     # Every word has a blank before it and one after it.
     padded = f" {fold(text)} ".replace("\n", " ")
     patterns = [_pattern(mark) for mark in marks]
-    found = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
-    rarest = min(filter(None, found), key=len, default=[])
-    for number, places in enumerate(found):
+    matches = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
+    rarest = min(filter(None, matches), key=len, default=[])
+    for number, places in enumerate(matches):
         if len(places) == MOST_MATCHES > len(rarest):
             for begin, until, _ in rarest[:MOST_NEAR]:
                 places += _matches(padded, patterns, number, max(0, begin - width), until + width)
-    return sorted({place for places in found for place in places})
+    return sorted({place for places in matches for place in places})
 
 
 def _matches(
@@ -100,23 +100,23 @@ def _pattern(mark: Mark) -> tuple[re.Pattern[str], int]:
     return re.compile(inside + back if loose[0] else " " + inside + back), int(not loose[0])
 
 
-def _best(found: Sequence[Match], marks: Sequence[Mark], width: int) -> tuple[int, int]:
+def _best(matches: Sequence[Match], marks: Sequence[Mark], width: int) -> tuple[int, int]:
     """The stretch of matches that fits into the width and is worth most: different words first, then many."""
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
     worth, first = 0.0, 0
-    for last, (begin, until, number) in enumerate(found):
+    for last, (begin, until, number) in enumerate(matches):
         mark = marks[number]
         worth += 0.0 if counts[mark.group] else mark.weight
         counts[mark.group] += 1
-        while until - found[first][0] > width and found[first][0] < begin:
-            gone = marks[found[first][2]]
+        while until - matches[first][0] > width and matches[first][0] < begin:
+            gone = marks[matches[first][2]]
             counts[gone.group] -= 1
             worth -= 0.0 if counts[gone.group] else gone.weight
             first += 1
         value = worth * (1 + 0.02 * min(last - first, 10))
         if value > best + 1e-9:
-            best, chosen = value, (found[first][0], until)
+            best, chosen = value, (matches[first][0], until)
     return chosen
 
 
@@ -137,8 +137,8 @@ def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans that do not overlap: of two that do, the first."""
-    kept: list[tuple[int, int]] = []
+    apart: list[tuple[int, int]] = []
     for begin, until in spans:
-        if not kept or begin >= kept[-1][1]:
-            kept.append((begin, until))
-    return kept
+        if not apart or begin >= apart[-1][1]:
+            apart.append((begin, until))
+    return apart

@@ -122,8 +122,8 @@ class Summary:
         """Relevant pages among the first n, at most 100 points."""
         step = max(1, len(self.finds) // 100)
         points, relevant = [], 0
-        for number, found in enumerate(self.finds, 1):
-            relevant += found
+        for number, is_relevant in enumerate(self.finds, 1):
+            relevant += is_relevant
             if number % step == 0 or number == len(self.finds):
                 points.append({"pages": number, "relevant": relevant})
         return points

@@ -33,24 +33,24 @@ def known(collection: Collection, typed: str) -> list[Visit]:
 def spellings(typed: str) -> list[str]:
     """The nodes that a person may mean, the likeliest first."""
     spelled = [typed, canonical(typed), check_seed(typed)]
-    found = [node for node in spelled if node]
-    found += [node.replace("https://", "http://", 1) for node in found if node.startswith("https://")]
-    return list(dict.fromkeys(found))
+    nodes = [node for node in spelled if node]
+    nodes += [node.replace("https://", "http://", 1) for node in nodes if node.startswith("https://")]
+    return list(dict.fromkeys(nodes))
 
 
 def _unknown(collection: Collection, typed: str) -> str:
     """Why there is nothing to show, and what there is instead."""
-    told = f"{typed} was not visited in {collection.path}"
+    message = f"{typed} was not visited in {collection.path}"
     spelled = spellings(typed)
     view = collection.view()
     origins = (view.origin(collection.log, node) for node in spelled)
     origin = next((origin for origin in origins if origin.kind), None)
     if origin is not None and origin.parent:
-        told += f"; {origin.parent} links to it"
+        message += f"; {origin.parent} links to it"
     near = _nearest(collection, spelled)
     if near:
-        return f"{told}. The nearest that was: " + ", ".join(near)
-    return f"{told}. Look for pages with: lycosa search {collection.path} WORDS"
+        return f"{message}. The nearest that was: " + ", ".join(near)
+    return f"{message}. Look for pages with: lycosa search {collection.path} WORDS"
 
 
 def _nearest(collection: Collection, spelled: Iterable[str]) -> list[str]:
@@ -60,8 +60,8 @@ def _nearest(collection: Collection, spelled: Iterable[str]) -> list[str]:
         return []
     base = urls.origin(node)
     nodes = [
-        found
-        for (found,) in collection.log.rows(
+        visited
+        for (visited,) in collection.log.rows(
             "DISTINCT node",
             f"node >= ? AND node < ? AND {_LINKING}",
             f"node LIMIT {MOST_COMPARED}",

@@ -219,24 +219,24 @@ class CrawlView(Follower):
                     self._wanted[stem] = len(self.words)
                 self.words.append(stem)
         self.tally.visit(visit)
-        known = self.graph.vertex(visit.node)
+        vertex = self.graph.vertex(visit.node)
         if visit.kind in ("page", "redirect", "sitemap"):
             self.graph.ended(int(numbers[0]), visit.outcome)
         if visit.is_version:
-            if known >= 0 and self.columns["kind"][known] == PAGE:
-                self._look(visit, known)
-                self._fill(seq, visit, known)
-                self.graph.extend(known, seq, numbers)
+            if vertex >= 0 and self.columns["kind"][vertex] == PAGE:
+                self._look(visit, vertex)
+                self._fill(seq, visit, vertex)
+                self.graph.extend(vertex, seq, numbers)
             else:
                 self._add(seq, visit, PAGE, numbers)
         elif visit.kind == "redirect" and visit.outcome == "redirect":
             self._add(seq, visit, REDIRECT, numbers)
         elif visit.kind == "sitemap" and visit.outcome == "ok":
             self._add(seq, visit, SITEMAP, numbers)
-        elif visit.kind == "revisit" and known >= 0:
-            self._look(visit, known)
+        elif visit.kind == "revisit" and vertex >= 0:
+            self._look(visit, vertex)
             if visit.outcome == "redirect":  # it has moved
-                self.graph.extend(known, seq, numbers, redirect=True)
+                self.graph.extend(vertex, seq, numbers, redirect=True)
 
     def _add(self, seq: int, visit: Visit, kind: int, numbers: NDArray[np.int32]) -> None:
         """A new vertex."""
@@ -339,19 +339,19 @@ class CrawlView(Follower):
         """The hosts in the order in which they were met, with their relevant pages."""
         with self.lock:
             hosts = list(self.tally.hosts.values())
-            found = np.bincount(self.column("host_number")[self.relevant(threshold)], minlength=len(hosts)).tolist()
-            for host, count in zip(hosts, found, strict=True):
+            counts = np.bincount(self.column("host_number")[self.relevant(threshold)], minlength=len(hosts)).tolist()
+            for host, count in zip(hosts, counts, strict=True):
                 host.finds = count
             return hosts
 
     def relevant_by_language(self, threshold: float | None = None) -> Counter[str]:
         """Relevant pages by the code of their language."""
-        counts: Counter[str] = Counter()
+        by_code: Counter[str] = Counter()
         with self.lock:
-            numbers, found = np.unique(self.column("language_number")[self.relevant(threshold)], return_counts=True)
-            for number, count in zip(numbers.tolist(), found.tolist(), strict=True):
-                counts[code_of(self.languages[number])] += count
-        return counts
+            numbers, counts = np.unique(self.column("language_number")[self.relevant(threshold)], return_counts=True)
+            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+                by_code[code_of(self.languages[number])] += count
+        return by_code
 
     # -- ways --------------------------------------------------------------------------------------------------
 
@@ -467,11 +467,11 @@ def sampled(count: int, points: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count, min(count, points) + 1).round().astype(np.int64))
 
 
-def _curve(found: NDArray[np.bool_], breadth: NDArray[np.bool_], points: int) -> Harvest:
-    if not len(found):
+def _curve(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_], points: int) -> Harvest:
+    if not len(relevant):
         return Harvest()
-    actual, other = np.cumsum(found), np.cumsum(breadth)
-    at = sampled(len(found), points - 1)
+    actual, other = np.cumsum(relevant), np.cumsum(breadth)
+    at = sampled(len(relevant), points - 1)
     return Harvest(at.tolist(), [0, *actual[at[1:] - 1].tolist()], [0, *other[at[1:] - 1].tolist()])
 
 

@@ -35,12 +35,12 @@ def weakness(collection: Collection, pages: int) -> str:
     if not wanted:
         return ""
     needed = min(len(wanted), ENOUGH)
-    known, looked_at, having = 0, 0, 0
+    words_before, looked_at, having = 0, 0, 0
     numbers: set[int] = set()
     for visit in collection.log.events(VISITS):
         assert isinstance(visit, Visit)
-        numbers.update(known + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
-        known += len(visit.terms.new)
+        numbers.update(words_before + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
+        words_before += len(visit.terms.new)
         if visit.is_page:
             looked_at += 1
             having += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
@@ -59,10 +59,10 @@ def told(having: int, pages: int, words: int) -> str:
     >>> told(50, 300, 4)
     ''
     """
-    said = _SAID.get(words, "all words" if words <= ENOUGH else f"{ENOUGH} of the {words} words")
-    of = f"{having:,} of {pages:,} pages {'has' if having == 1 else 'have'} {said}"
+    the_words = _SAID.get(words, "all words" if words <= ENOUGH else f"{ENOUGH} of the {words} words")
+    of = f"{having:,} of {pages:,} pages {'has' if having == 1 else 'have'} {the_words}"
     if having <= max(RARE_PAGES, RARE * pages):
-        of = f"none of {pages:,} pages has {said}" if not having else f"only {of}"
+        of = f"none of {pages:,} pages has {the_words}" if not having else f"only {of}"
         return f"{of}: name other words, or pages as examples"
     if having >= COMMON * pages:
         return f"{of}: {'it does' if words == 1 else 'they do'} not tell pages apart"

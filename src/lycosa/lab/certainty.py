@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lycosa.lab.findings import Curve
 from lycosa.lab.measures import Floats
 
 EXACT = 14
@@ -35,6 +36,14 @@ class Interval(NamedTuple):
     high: float
     n: int = 0
 
+    def __str__(self) -> str:
+        """For a table.
+
+        >>> str(Interval(.5, .41, .6)), str(Interval(.5, math.nan, math.nan))
+        ('0.500 [0.410, 0.600]', '0.500')
+        """
+        return f"{self.mean:.3f}" + (f" [{self.low:.3f}, {self.high:.3f}]" if math.isfinite(self.low) else "")
+
 
 class Difference(NamedTuple):
     """The mean of a - b, its interval, and how likely one at least as large is if a and b are alike (two-sided)."""
@@ -45,6 +54,14 @@ class Difference(NamedTuple):
     p: float
     n: int
     """How many differences could have had either sign: topics, where topics are given, else units."""
+
+    def __str__(self) -> str:
+        """For a table.
+
+        >>> str(Difference(.05, -.01, .1, .2, 8))
+        '+0.050 [-0.010, +0.100]'
+        """
+        return f"{self.mean:+.3f}" + (f" [{self.low:+.3f}, {self.high:+.3f}]" if math.isfinite(self.low) else "")
 
 
 class Band(NamedTuple):
@@ -110,6 +127,17 @@ def band(
         return Band(mean, np.full(len(mean), math.nan), np.full(len(mean), math.nan))
     low, high = _tails(_weights(of, draws, random_seed) @ known, level)
     return Band(mean, low, high)
+
+
+def curve(label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None) -> Curve:
+    """The mean of some lines, one a unit, with its `band`; none where a single unit has no band.
+
+    >>> curve("it", [1, 2], [[0.0, 1.0]])
+    Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=(), twin_of=None)
+    """
+    mean, low, high = band(lines, groups=groups)
+    sure = bool(np.isfinite(low).all())
+    return Curve(label, x, mean.tolist(), low.tolist() if sure else (), high.tolist() if sure else ())
 
 
 def paired(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from lycosa.drawing.figure import Curve
 from lycosa.drawing.figure import Figure as Drawn
 
-__all__ = ["AS_PUBLISHED", "INDEPENDENT", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode", "Table", "Verdict"]
+__all__ = [
+    "AS_PUBLISHED", "FAILS", "HOLDS", "INDEPENDENT", "UNTESTED", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode",
+    "Ruling", "Table", "Verdict", "ruled",
+]  # fmt: skip
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
@@ -17,6 +20,9 @@ Mode = Literal["independent", "as-published"]
 """Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
+HOLDS: Final = "holds"
+FAILS: Final = "does not hold"
+UNTESTED: Final = "cannot be tested here"
 
 Cell = str | float | int | None
 
@@ -59,6 +65,29 @@ class Claim:
     """Whether times decide it, which differ from run to run: such a claim is not compared."""
 
 
+class Ruling(NamedTuple):
+    """A verdict and the figures that decide it: what makes a claim of a sentence, `Claim(text, source, *ruling)`."""
+
+    verdict: Verdict
+    evidence: str
+
+
+def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Ruling:
+    """Whether something holds; or, where `unless` says why, that it can't be tested here. That is said first.
+
+    Evidence is a sentence without its end, or a list of whole ones, each a line.
+
+    >>> ruled(True, "1 of 1")
+    Ruling(verdict='holds', evidence='1 of 1')
+    >>> ruled(True, "1 of 1", "one is too few")
+    Ruling(verdict='cannot be tested here', evidence='one is too few; 1 of 1')
+    """
+    lines, between = ([evidence], "; ") if isinstance(evidence, str) else (list(evidence), "\n")
+    if unless:
+        return Ruling(UNTESTED, between.join([unless, *lines]))
+    return Ruling(HOLDS if holds else FAILS, between.join(lines))
+
+
 @dataclass
 class Findings:
     """All of one experiment. `parts` are in the order in which they are to be read."""
@@ -79,6 +108,5 @@ class Findings:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; each part says what it is."""
-        told = asdict(self)
-        told["parts"] = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
-        return told
+        parts = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
+        return asdict(self) | {"parts": parts}

@@ -10,24 +10,27 @@ What is remembered is a fold over the log; what is planned (due, agenda, shares 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.core.pace import Pace
-from lycosa.core.protocols import NEVER
+from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Task, Visit
-from lycosa.refresh import asking
-from lycosa.refresh.agenda import Agenda
-from lycosa.refresh.asking import NEVER_CACHED
-from lycosa.refresh.behaviours import BEHAVIOURS, Behaviours, conditional
-from lycosa.refresh.comparing import Comparison
+from lycosa.refresh.detectors import DEFAULT, parse_detectors
 from lycosa.refresh.memory import Memory, Watched
-from lycosa.refresh.schedules import Schedule
+from lycosa.refresh.schedules import Schedule, make_schedule
+from lycosa.refresh.schedules.schedule import ALWAYS, BEHAVIOURS, Behaviours
+from lycosa.refresh.validators import NEVER_CACHED, proves
 from lycosa.refresh.witness import Witness
+from lycosa.store.versions import Versions
 
 ROUND = 64
 """Looks after which all pages are scheduled anew, as prices and rates have moved."""
@@ -56,7 +59,8 @@ class Keeper:
 
     def __init__(
         self,
-        comparison: Comparison,
+        versions: Versions,
+        detectors: Sequence[str],
         ready: Callable[[str], tuple[float, str]],
         lane: Callable[[str], str],
         *,
@@ -76,7 +80,7 @@ class Keeper:
         self.pace: Pace | None = None
         """Of new pages, where time counts: what keeping fresh does not use of its share is not for exploring."""
         self.memory = Memory(lane, behaviours, threshold, irrelevant=irrelevant, images=images, attempts=attempts)
-        self.witness = Witness(self.memory, comparison)
+        self.witness = Witness(self.memory, versions, detectors)
         self.histories, self.watched = self.memory.histories, self.memory.watched
         self._due: Times = np.zeros(0)
         self._agenda = Agenda(self._lane_of, self._due_at)
@@ -117,9 +121,9 @@ class Keeper:
 
     def _task(self, page: Watched, number: int) -> Task:
         conditions: tuple[tuple[str, str], ...] = NEVER_CACHED
-        if conditional(page.behaviour):
+        if page.behaviour != ALWAYS:
             honesty = self.memory.honesty[self.lane(page.node)]
-            believe = not page.fate and not asking.proves(page.node, page.looks, honesty)
+            believe = not page.fate and not proves(page.node, page.looks, honesty)
             conditions = page.validators.conditions(honesty) if believe else ()
         return Task(
             page.node,
@@ -307,3 +311,137 @@ class Keeper:
             self._debt = max(-DEBT, self._debt - self.explore)
         elif visit.address and visit.kind in ("page", "redirect", "sitemap"):
             self._debt = min(DEBT, self._debt + 1.0 - self.explore)
+
+
+class Agenda:
+    """What is due, host by host, the largest claim first; and what will be, by time.
+
+    Pages by number. `lane` names the host of one, `due` says when it is due as far as is known now. A plan says when
+    all pages are due. Until the next plan single pages come and go at the cost of a heap, so that a look does not cost
+    what all pages together do. Entries are lazy: one whose page is not due any more is dropped when it surfaces.
+
+    >>> times = np.array([5.0, 1.0, 9.0, 2.0])
+    >>> agenda = Agenda(lane=lambda page: "ab"[page % 2], due=times.item)
+    >>> agenda.plan(times, np.array([0.1, 0.2, 0.3, 0.4]), now=5.0, horizon=100.0)
+    >>> agenda.take(5.0, lambda lane: 0.0), agenda.take(5.0, lambda lane: 0.0 if lane == "a" else 6.0)
+    (3, 0)
+    >>> agenda.next, agenda.lanes(5.0)
+    (9.0, ['b'])
+    """
+
+    def __init__(self, lane: Callable[[int], str], due: Callable[[int], float]) -> None:
+        self.lane, self.due = lane, due
+        self._queues: dict[str, list[tuple[float, int]]] = {}
+        self._later: list[tuple[float, int]] = []
+
+    def plan(self, due: NDArray[np.float64], claims: NDArray[np.float64], now: float, horizon: float) -> None:
+        """Anew from when all pages are due and what a look at each would bring; beyond `horizon` nobody looks."""
+        self._queues, self._later = {}, []
+        ready = np.flatnonzero(due <= now)
+        # What is wanted before everything else has the largest claim there is. A sorted list is a heap.
+        claims = np.where(due[ready] == -np.inf, np.inf, claims[ready])
+        order = np.lexsort((ready, -claims))
+        for claim, number in zip(claims[order].tolist(), ready[order].tolist(), strict=True):
+            self._queues.setdefault(self.lane(number), []).append((-claim, number))
+        later = np.flatnonzero((due > now) & (due <= horizon))
+        later = later[np.argsort(due[later], kind="stable")]
+        self._later = list(zip(due[later].tolist(), later.tolist(), strict=True))
+
+    def wait(self, number: int, due: float) -> None:
+        """The page is due later."""
+        heappush(self._later, (due, number))
+
+    def put(self, number: int, claim: float) -> None:
+        """The page is due."""
+        heappush(self._queues.setdefault(self.lane(number), []), (-claim, number))
+
+    def ripe(self, now: float) -> list[int]:
+        """The pages that have become due since they were planned; whoever asks puts them."""
+        found = []
+        while self._later and self._later[0][0] <= now:
+            _, number = heappop(self._later)
+            if self.due(number) <= now:
+                found.append(number)
+        return found
+
+    def lanes(self, now: float) -> list[str]:
+        """The hosts with pages that are due."""
+        for lane, queue in list(self._queues.items()):
+            while queue and self.due(queue[0][1]) > now:
+                heappop(queue)
+            if not queue:
+                del self._queues[lane]
+        return list(self._queues)
+
+    def take(self, now: float, ready: Callable[[str], float]) -> int:
+        """The page with the largest claim of the hosts that are ready, or -1."""
+        best: tuple[float, int] | None = None
+        for lane in self.lanes(now):
+            top = self._queues[lane][0]
+            if (best is None or top < best) and ready(lane) <= now:
+                best = top
+        if best is None:
+            return -1
+        heappop(self._queues[self.lane(best[1])])
+        return best[1]
+
+    @property
+    def next(self) -> float:
+        """When the next page becomes due that is not yet."""
+        return self._later[0][0] if self._later else np.inf
+
+
+@dataclass(slots=True)
+class Keeping:
+    """How a run goes that keeps a collection fresh."""
+
+    once: bool = False
+    """End when nothing more is due: a refresh; else a watch, which goes on."""
+    everything: bool = False
+    """All pages are due."""
+    now: list[str] = field(default_factory=list)
+    """Addresses that match one of these patterns are due, and come first."""
+    requests: int = 0
+    """Requests at most, in this run; 0: no limit."""
+    began: float = 0.0
+    """When the run began that is gone on with: what was looked at since then is not looked at twice. 0: now."""
+
+    def behaviours(self, options: Options) -> Behaviours:
+        """How often what is looked at, as far as the user said."""
+        return Behaviours(
+            now=self.now,
+            always=options.always,
+            frequently=options.frequently,
+            infrequently=options.infrequently,
+            frequent=options.frequent,
+            infrequent=options.infrequent,
+        )
+
+    def check(self, options: Options) -> None:
+        """Refuse what can't work before anything is opened."""
+        if self.requests < 0:
+            raise InputError(f"--requests is {self.requests}: it has to be 0 or more; 0 means no limit")
+        self.behaviours(options)
+        parse_detectors(options.detect or DEFAULT)
+        make_schedule(options.schedule, per_second=options.per_hour / 3600)
+
+    def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
+        """The keeper of a run that begins now."""
+        detectors = parse_detectors(options.detect or DEFAULT)
+        share = 1.0 - options.explore
+        return Keeper(
+            versions,
+            [name for name in detectors if name != "images"] or DEFAULT,
+            space.ready,
+            space.lane,
+            schedule=make_schedule(options.schedule, per_second=share * options.per_hour / 3600),
+            behaviours=self.behaviours(options),
+            threshold=threshold,
+            explore=options.explore,
+            once=self.once,
+            everything=self.everything,
+            irrelevant=options.watch_all,
+            images="images" in detectors,
+            attempts=options.attempts,
+            began=self.began or now,
+        )

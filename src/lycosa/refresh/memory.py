@@ -17,14 +17,13 @@ import numpy as np
 from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Kind, Visit
-from lycosa.refresh import asking
-from lycosa.refresh.asking import Honesty, Validators
-from lycosa.refresh.behaviours import Behaviours
+from lycosa.refresh import validators
 from lycosa.refresh.change import PERMANENT, Change, change_of
-from lycosa.refresh.comparing import CUT
 from lycosa.refresh.hints import Hints
 from lycosa.refresh.histories import Histories
 from lycosa.refresh.pictures import Gallery
+from lycosa.refresh.schedules.schedule import Behaviours
+from lycosa.refresh.validators import CUT, Honesty, Validators
 from lycosa.web.dates import http_time
 
 
@@ -153,7 +152,7 @@ class Memory:
 
     def _remember(self, page: Watched, visit: Visit) -> None:
         """What the answer said of itself, for the next request."""
-        cut = any(flag in CUT for flag in visit.flags)  # who has half of it must not be told that it still stands
+        cut = not CUT.isdisjoint(visit.flags)
         page.validators = Validators() if cut else Validators(visit.etag, visit.modified)
         if visit.digest:
             page.digest = visit.digest
@@ -193,7 +192,7 @@ class Memory:
         if page.fate:
             self.histories.revive(number, at)
         else:
-            asking.learn(honesty, page.validators, visit, changed)
+            validators.learn(honesty, page.validators, visit, changed)
             modified = http_time(visit.modified) if honesty.dates else 0.0
             self.histories.look(number, at, changed, modified)
         self._answered(page, at, matters)

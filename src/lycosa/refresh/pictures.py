@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lycosa.core.types import Exchange, Page, Visit
-from lycosa.refresh.asking import Honesty, Validators, proves
 from lycosa.refresh.change import Change
-from lycosa.refresh.comparing import inflated
+from lycosa.refresh.detectors import judge_change
 from lycosa.refresh.detectors.images import picture
-from lycosa.refresh.judging import judge_change
-from lycosa.refresh.snapshot import Picture, Snapshot
+from lycosa.refresh.snapshot import Picture, Snapshot, inflated
+from lycosa.refresh.validators import Honesty, Validators, proves
 from lycosa.web.tree import decode, images, tree_of
 
 MOST = 16

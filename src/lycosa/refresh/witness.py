@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from lycosa.core.types import Links, Page, Terms, Visit
-from lycosa.refresh import asking
+from collections.abc import Sequence
+
+from lycosa.core.types import Exchange, Links, Page, Terms, Visit
 from lycosa.refresh.change import PERMANENT, Change
-from lycosa.refresh.comparing import Comparison
+from lycosa.refresh.detectors import judge_change
+from lycosa.refresh.detectors.text import difference
 from lycosa.refresh.memory import Memory
 from lycosa.refresh.pictures import Gallery
+from lycosa.refresh.snapshot import Snapshot, inflated
+from lycosa.refresh.validators import CUT, remark
+from lycosa.store.versions import Versions
+from lycosa.web.html import charset_of
+from lycosa.web.reading import read_again
+from lycosa.web.tree import decode
 
 VANISHED = 0.5
 """Share of a page's words that are others at least, when it has become one that says that there is nothing. Some hosts
@@ -16,10 +24,10 @@ answer to everything with much the same page, and some pages are about pages tha
 
 
 class Witness:
-    """Holds what came against what is remembered (memory.py), and against what is archived (comparing.py)."""
+    """Holds what came against what is remembered (memory.py), and, where digests differ, against what is archived."""
 
-    def __init__(self, memory: Memory, comparison: Comparison) -> None:
-        self.memory, self.comparison = memory, comparison
+    def __init__(self, memory: Memory, versions: Versions, detectors: Sequence[str]) -> None:
+        self.memory, self.versions, self.detectors = memory, versions, tuple(detectors)
 
     def is_same(self, visit: Visit, page: Page) -> bool:
         """Whether a revisit brought what is there already."""
@@ -31,8 +39,8 @@ class Witness:
         return watched is not None and bool(visit.digest) and watched.digest == visit.digest
 
     def _is_as_before(self, visit: Visit, page: Page) -> bool:
-        before = self.comparison.versions.last(visit.node)
-        return before is not None and self.comparison.is_same(before, visit, page)
+        before = self.versions.last(visit.node)
+        return before is not None and self._is_same(before, visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
         """Say in the visit what has become of the page."""
@@ -41,7 +49,7 @@ class Witness:
         if visit.kind == "image" and self.memory.gallery is not None:
             change = self.memory.gallery.compare(visit, page)
         elif visit.kind == "revisit" and visit.outcome in ("ok", "unchanged") and known is not None and not known.fate:
-            odd = asking.remark(known.validators, visit, change is not None and change.matters)
+            odd = remark(known.validators, visit, change is not None and change.matters)
             visit.note = "; ".join(filter(None, (visit.note, odd)))
         if self.memory.gallery is not None:
             self._note_pictures(self.memory.gallery, visit, page)
@@ -53,8 +61,8 @@ class Witness:
         if visit.is_version:
             gallery.note(visit, page.exchange)
         elif visit.kind == "revisit" and visit.outcome == "unchanged" and not gallery.knows(visit.node):
-            before = self.comparison.versions.last(visit.node)
-            gallery.note(visit, self.comparison.versions.exchange(before) if before is not None else None)
+            before = self.versions.last(visit.node)
+            gallery.note(visit, self.versions.exchange(before) if before is not None else None)
 
     def _change(self, visit: Visit, page: Page) -> Change | None:
         if visit.is_page:
@@ -64,8 +72,8 @@ class Witness:
         if visit.kind != "revisit" or known is None:
             return None
         if visit.outcome == "ok" and "soft-404" in visit.flags and not known.fate:
-            before = self.comparison.versions.last(visit.node)
-            if before is not None and self.comparison.share(before, visit, page) < VANISHED:  # it was always like that
+            before = self.versions.last(visit.node)
+            if before is not None and self._share(before, visit, page) < VANISHED:  # it was always like that
                 visit.flags.remove("soft-404")
                 visit.beta = before.worth
         if visit.outcome == "ok" and "soft-404" in visit.flags:
@@ -86,8 +94,103 @@ class Witness:
         if known.fate:
             how = "as it was" if self._is_as_before(visit, page) else "with other content"
             return Change("returned", magnitude=1.0, says=[how])
-        return self._difference(visit, page)
+        before = self.versions.last(visit.node)
+        return self._difference(before, visit, page) if before is not None else None
 
-    def _difference(self, visit: Visit, page: Page) -> Change | None:
-        before = self.comparison.versions.last(visit.node)
-        return self.comparison.change(before, visit, page) if before is not None else None
+    # -- two versions ------------------------------------------------------------------------------------------
+
+    def _is_same(self, before: Visit, visit: Visit, page: Page) -> bool:
+        """Whether the content is the very same: the same bytes, however they were packed, to be read the same way."""
+        if page.exchange is None or not before.digest or _directives(before) != _directives(visit):
+            return False
+        kept = self.versions.exchange(before)
+        if visit.digest != before.digest:
+            if kept is None or not (_coding(kept) or _coding(page.exchange)):
+                return False
+            if inflated(kept) != inflated(page.exchange):
+                return False
+        return kept is None or _reads_the_same(inflated(kept), _kind(kept), _kind(page.exchange))
+
+    def _difference(self, before: Visit, visit: Visit, page: Page) -> Change | None:
+        """In what way a version differs from the one before it; None if in none that any detector could see."""
+        old, new = self._kept(before), self._come(visit, page)
+        if not before.place.file:  # nothing archived: what the log knows has to do
+            new.body = b""
+        elif old.body == new.body and old.content_type != new.content_type:
+            _tell_apart(old, new)
+        change = judge_change(old, new, self.detectors)
+        if change is None and old.body and not new.body and before.place.file:
+            change = Change("changed", "text", 1.0, ["digest"], ["an empty body"])
+        if set(before.flags) & CUT:  # who knows what the rest of it was
+            change = Change("changed", by=["digest"], says=["the version before was cut short"])
+        if said := _directives(visit) ^ _directives(before):
+            told = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
+            change = change or Change("changed")
+            change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(told)]
+        return change
+
+    def _share(self, before: Visit, visit: Visit, page: Page) -> float:
+        """The share of words that differ between the main parts of two versions."""
+        return difference(self._kept(before).main, self._come(visit, page).main).share
+
+    def _kept(self, before: Visit) -> Snapshot:
+        exchange = self.versions.exchange(before)
+        body = inflated(exchange) if exchange is not None else b""
+        kind = _kind(exchange) if exchange is not None else ""
+        document = read_again(body, before.node, kind, apart="apart" in before.data) if body else None
+        return Snapshot(
+            before.node,
+            body,
+            kind,
+            before.title if document is None else document.title,
+            "" if document is None else document.text,
+            before.links.urls if document is None else document.links.urls,
+            before.simhash,
+            before.worth,
+            self.memory.threshold,
+        )
+
+    def _come(self, visit: Visit, page: Page) -> Snapshot:
+        exchange = page.exchange
+        return Snapshot(
+            visit.node,
+            inflated(exchange) if exchange is not None else b"",
+            _kind(exchange) if exchange is not None else "",
+            visit.title,
+            page.text,
+            visit.links.urls,
+            visit.simhash,
+            visit.worth,
+            self.memory.threshold,
+        )
+
+
+def _directives(visit: Visit) -> set[str]:
+    """What a page asks of robots; a header may say so, with the body as it was."""
+    return set(visit.flags) & {"noindex", "noarchive", "nofollow"}
+
+
+def _reads_the_same(body: bytes, old: str, new: str) -> bool:
+    """Whether a body says the same under both content types: other charsets may mean other words."""
+    if old == new:
+        return True
+    types = [kind.partition(";")[0].strip() for kind in (old, new)]
+    return types[0] == types[1] and decode(body, charset_of(old)) == decode(body, charset_of(new))
+
+
+def _tell_apart(old: Snapshot, new: Snapshot) -> None:
+    """The same bytes that are to be read in another way: as each is read, so that detectors see a difference."""
+    for version in (old, new):
+        version.body = version.source.encode("utf-8", "replace")
+        version.content_type = f"{version.content_type.partition(';')[0].strip()}; charset=utf-8"
+        del version.source
+    if old.body == new.body:  # another type altogether
+        new.body += b"\n"
+
+
+def _coding(exchange: Exchange) -> str:
+    return exchange.header("content-encoding").strip().lower()
+
+
+def _kind(exchange: Exchange) -> str:
+    return exchange.header("content-type").strip().lower()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 
-from lycosa.refresh.mainpart import main_part
+from lycosa.refresh.snapshot import main_part
 from lycosa.web.html import extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve

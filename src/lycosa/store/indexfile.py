@@ -69,9 +69,9 @@ class IndexFile:
         try:
             with self._explaining():
                 harden(db)
-                found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+                ids = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
                 new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
-                if found != [_OURS, self.format] and not new:
+                if ids != [_OURS, self.format] and not new:
                     raise IndexDamaged(f"{self.path} is not an index of this version")
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=NORMAL")

@@ -140,12 +140,12 @@ class SqliteLog:
 
     def _create(self) -> None:
         """An empty log, which nobody sees before it is whole: others may look for it at any moment."""
-        made = self.path.with_name(f"{self.path.name}.new")
+        new = self.path.with_name(f"{self.path.name}.new")
         with self._explaining():
-            made.unlink(missing_ok=True)
-            with closing(sqlite3.connect(made, isolation_level=None)) as db:
+            new.unlink(missing_ok=True)
+            with closing(sqlite3.connect(new, isolation_level=None)) as db:
                 db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
-            made.rename(self.path)
+            new.rename(self.path)
 
     def _set_up(self, readonly: bool) -> None:
         with self._explaining():
@@ -231,24 +231,24 @@ class SqliteLog:
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
         """The same, each with its number in the log."""
-        for seq, kind, file, start, length, body, worth, *told in self.rows(
+        for seq, kind, file, start, length, body, worth, *columns in self.rows(
             "seq, kind, file, start, length, body, worth.worth, node, outcome, beta, same", where, order, given
         ):
-            yield seq, self._event(seq, kind, Place(file, start, length), body, worth, told)
+            yield seq, self._event(seq, kind, Place(file, start, length), body, worth, columns)
 
-    def _event(self, seq: int, kind: str, place: Place, body: bytes, worth: float | None, told: list[Any]) -> Event:
+    def _event(self, seq: int, kind: str, place: Place, body: bytes, worth: float | None, columns: list[Any]) -> Event:
         """An event from its row, if both say the same."""
         try:
             if kind in OTHERS:
                 event = codec.decode_other(kind, body)
-                said = [name_of(event), "", 0.0, ""]
+                recorded = [name_of(event), "", 0.0, ""]
             else:
                 event = visit = codec.decode_visit(body, place)
                 visit.rated = worth
-                said = [visit.node, visit.outcome, visit.beta, visit.same_as]
+                recorded = [visit.node, visit.outcome, visit.beta, visit.same_as]
                 if kind != visit.kind or not is_place(place):
                     raise ValueError("its kind, or where its bytes are kept, is another")
-            if said != told:
+            if recorded != columns:
                 raise ValueError("its columns are not what was recorded")
         except codec.ERRORS as error:
             raise self._damaged(f"event {seq}, a {str(kind)[:40]!a}, can't be read: {_brief(error)}") from error
@@ -259,14 +259,14 @@ class SqliteLog:
         asked of one that may have come from anywhere: `DamagedError` says what is wrong first.
         """
         with self._explaining():
-            made = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
-            for kind, name, of in made:
+            schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
+            for kind, name, of in schema:
                 if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
                     raise DamagedError(f"{self.path} is no log of Lycosa: it has a {kind} {str(name)[:60]!a}")
             columns = [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")]
-            if columns != _COLUMNS and made:
+            if columns != _COLUMNS and schema:
                 raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
-            if not made:
+            if not schema:
                 return
             # As bytes: SQLite would not give what is no text.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
@@ -286,18 +286,18 @@ class SqliteLog:
 
     def unreadable(self, most: int) -> list[str]:
         """What is wrong with events that can't be read, the first so many of them."""
-        found: list[str] = []
+        complaints: list[str] = []
         last = -1
-        while len(found) < most:
+        while len(complaints) < most:
             try:
                 for seq, _ in self.numbered("seq > ?", given=(last,)):
                     last = seq
                 break
             except DamagedError as error:
-                found.append(str(error))
+                complaints.append(str(error))
                 with self._explaining():
                     last = self._db.execute("SELECT MIN(seq) FROM event WHERE seq > ?", (last,)).fetchone()[0]
-        return found
+        return complaints
 
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
@@ -328,11 +328,11 @@ class SqliteLog:
 
     def archived(self) -> dict[str, int]:
         """For each file of the archive, the byte after the last one that the log knows of."""
-        found = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
-        for file, end in found.items():
+        ends = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
+        for file, end in ends.items():
             if not is_place(Place(file, 0, end)):
                 raise self._damaged(f"{str(file)[:60]!a} is no file of the archive")
-        return found
+        return ends
 
     def close(self) -> None:
         self._db.close()
@@ -377,13 +377,13 @@ def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *
     """What is wrong with an event's columns; empty if nothing is. Texts are given as bytes."""
     beta, start, length, body = rest
     try:
-        (told, _, came, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
+        (kind_text, _, outcome_text, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
     except (UnicodeDecodeError, AttributeError):
         return "a column is no text"
-    if told not in OTHERS and told not in codec.KINDS:
-        return f"there is no kind {told[:40]!a}"
-    if came not in codec.OUTCOMES and (came or told not in OTHERS):
-        return f"there is no outcome {came[:40]!a}"
+    if kind_text not in OTHERS and kind_text not in codec.KINDS:
+        return f"there is no kind {kind_text[:40]!a}"
+    if outcome_text not in codec.OUTCOMES and (outcome_text or kind_text not in OTHERS):
+        return f"there is no outcome {outcome_text[:40]!a}"
     if not isinstance(beta, float | int) or not math.isfinite(beta):
         return "its score is no number"
     if type(start) is not int or type(length) is not int or not is_place(Place(name, start, length)):

@@ -172,8 +172,8 @@ class Index(IndexFile):
 
     def _name(self, kind: str, text: str) -> int:
         self._db.execute("INSERT OR IGNORE INTO name (kind, text) VALUES (?, ?)", (kind, text))
-        found: int = self._db.execute("SELECT id FROM name WHERE kind = ? AND text = ?", (kind, text)).fetchone()[0]
-        return found
+        number: int = self._db.execute("SELECT id FROM name WHERE kind = ? AND text = ?", (kind, text)).fetchone()[0]
+        return number
 
     def _size(self) -> int:
         sizes = self._db.execute("SELECT SUM(LENGTH(pages)) FROM chunk").fetchone()
@@ -217,8 +217,8 @@ class Index(IndexFile):
     def words(self, prefix: str) -> list[str]:
         """Every word that begins so."""
         with self._explaining():
-            found = self._db.execute(f"SELECT DISTINCT word FROM tally WHERE {_BEGINS}", _bounds(prefix))
-            return [word for (word,) in found]
+            words = self._db.execute(f"SELECT DISTINCT word FROM tally WHERE {_BEGINS}", _bounds(prefix))
+            return [word for (word,) in words]
 
     def times(self, words: Iterable[str], size: int) -> NDArray[np.float32]:
         """How often the words stand on each of `size` pages, taken together."""
@@ -229,13 +229,13 @@ class Index(IndexFile):
         return self._sum([(_BEGINS, _bounds(prefix))], size)
 
     def _sum(self, selections: Iterable[tuple[str, tuple[str, ...]]], size: int) -> NDArray[np.float32]:
-        found: defaultdict[int, list[bytes]] = defaultdict(list)
+        by_chunk: defaultdict[int, list[bytes]] = defaultdict(list)
         with self._explaining():
             for where, given in selections:
                 for chunk, blob in self._db.execute(f"SELECT chunk, times FROM tally WHERE {where}", given):
-                    found[chunk].append(blob)
+                    by_chunk[chunk].append(blob)
         times = np.zeros(size, np.float32)
-        for chunk, blobs in found.items():
+        for chunk, blobs in by_chunk.items():
             part = times[chunk * CHUNK : (chunk + 1) * CHUNK]
             try:
                 tallies = np.frombuffer(b"".join(blobs), _TIMES)

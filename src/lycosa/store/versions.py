@@ -59,8 +59,8 @@ class Versions:
 
     def last(self, node: str) -> Visit | None:
         """The version that stands now."""
-        found = self.log.events(f"node = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,))
-        return next((event for event in found if isinstance(event, Visit)), None)
+        versions = self.log.events(f"node = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,))
+        return next((event for event in versions if isinstance(event, Visit)), None)
 
     def looks(self, node: str) -> list[Visit]:
         """Every visit of a node, whatever came of it, the oldest first."""
@@ -73,30 +73,30 @@ class Versions:
         """
         if not visit.place.file:
             return None
-        found, refers_to = self._record(visit)
+        exchange, refers_to = self._record(visit)
         if refers_to and visit.digest:
             for original in self.log.events("node = ? AND file != ''", given=(refers_to,)):
                 assert isinstance(original, Visit)
                 if original.digest == visit.digest:
                     body = self._record(original)[0].body
                     if body:
-                        found.body = body
+                        exchange.body = body
                         break
         elif refers_to:  # not modified
             stood = [event for event in self.of(visit.node) if event.started <= visit.started]
             before = self.exchange(stood[-1]) if stood else None
-            return before or found
-        return found
+            return before or exchange
+        return exchange
 
     def _record(self, visit: Visit) -> tuple[Exchange, str]:
         """The visit's record, and the URL whose body it shares if it is a revisit."""
         path = self.archive / visit.place.file
         try:
-            found, refers_to = read_exchange(path, visit.place)
+            exchange, refers_to = read_exchange(path, visit.place)
         except (KeyError, ValueError) as error:  # inflated well, but into something else
             raise DamagedError(
                 f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
             ) from error
-        if not refers_to and len(found.body) < visit.size:
+        if not refers_to and len(exchange.body) < visit.size:
             raise DamagedError(f"{path}: the record of {visit.node} is cut short; restore it from a backup")
-        return found, refers_to
+        return exchange, refers_to

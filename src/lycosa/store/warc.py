@@ -301,8 +301,8 @@ def _first_id(path: Path) -> str:
     """The id of a file's first record, its warcinfo."""
     with open(path, "rb") as file:
         head = zlib.decompressobj(31).decompress(file.read(4096), 4096)
-    found = re.search(rb"WARC-Record-ID: (<[^>]+>)", head)
-    return found[1].decode() if found else _record_id()
+    match = re.search(rb"WARC-Record-ID: (<[^>]+>)", head)
+    return match[1].decode() if match else _record_id()
 
 
 def _digest(digest: bytes) -> str:

@@ -114,11 +114,11 @@ def export(
     kind, folder = choose(form, out if path is not None else None)
     if path is None and (stdout is None or not kind.streams):
         raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
-    wanted = _versions(versions, kind)
+    chosen = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
     with Collection(directory, threshold, whole_text=whole_text) as collection:
-        pages = Selection(collection, everything=everything, copies=copies, versions=wanted == "all", tell=tell)
+        pages = Selection(collection, everything=everything, copies=copies, versions=chosen == "all", tell=tell)
         if kind.archive and pages.total and not pages.archived:
             raise InputError(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
@@ -129,8 +129,8 @@ def export(
             done = kind.write(pages, stdout)
             stdout.flush()
         elif folder:
-            with whole_folder(path) as made:
-                done = text.write_folder(pages, made)
+            with whole_folder(path) as folder_path:
+                done = text.write_folder(pages, folder_path)
         else:
             with whole_file(path) as file:
                 done = _write(kind, pages, path, file)

@@ -43,8 +43,8 @@ def moment(at: float) -> datetime | None:
     """
     if not at:
         return None
-    found = datetime.fromtimestamp(at, UTC)
-    return found.replace(microsecond=found.microsecond // 1000 * 1000)
+    time = datetime.fromtimestamp(at, UTC)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 
 def iso(at: datetime | None, digits: str = "milliseconds") -> str | None:

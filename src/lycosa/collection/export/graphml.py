@@ -52,8 +52,8 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         number = addresses.number(visit.node)
         for target, (alpha, anchor) in _edges(visit, number, addresses, landing).items():
             edges += 1
-            told = _data("anchor", line(anchor)) + _data("alpha", f"{alpha:.9g}")
-            out.write(f'    <edge source="n{number}" target="n{target}">{told}</edge>\n'.encode())
+            data = _data("anchor", line(anchor)) + _data("alpha", f"{alpha:.9g}")
+            out.write(f'    <edge source="n{number}" target="n{target}">{data}</edge>\n'.encode())
     out.write(b"  </graph>\n</graphml>\n")
     return Written(pages.total, [f"{count(edges, 'link')} between them"])
 
@@ -89,7 +89,7 @@ def _edges(visit: Visit, source: int, addresses: Addresses, landing: NDArray[np.
         target = landing.item(number) if number >= 0 else -1
         if target < 0 or target == source:
             continue
-        known = best.get(target)
-        if known is None or alpha > known[0] or (alpha == known[0] and not known[1]):
+        before = best.get(target)
+        if before is None or alpha > before[0] or (alpha == before[0] and not before[1]):
             best[target] = (alpha, anchor)
     return best

@@ -51,15 +51,15 @@ class Fingerprints:
     def near(self, fingerprint: int) -> list[int]:
         """The keys of pages at a small distance, nearest first."""
         prints, before = self._prints, self._before
-        found: dict[int, int] = {}
+        distances: dict[int, int] = {}
         for band, heads in enumerate(self._heads):
             row = heads[fingerprint >> band * _BITS & _MASK]
             while row >= 0:
                 apart = (prints[row] ^ fingerprint).bit_count()
                 if apart <= NEAR:
-                    found[row] = apart
+                    distances[row] = apart
                 row = before[row * _BANDS + band]
-        return [self._keys[row] for row in sorted(found, key=lambda row: (found[row], row))]
+        return [self._keys[row] for row in sorted(distances, key=lambda row: (distances[row], row))]
 
 
 class Repeats:
@@ -83,9 +83,9 @@ class Repeats:
         return True
 
 
-def resemblance(one: frozenset[int], other: frozenset[int]) -> float:
+def resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
     """What two sets have in common, as a share of all that is in them."""
-    return len(one & other) / len(one | other) if one or other else 1.0
+    return len(runs & other) / len(runs | other) if runs or other else 1.0
 
 
 def _runs(text: str) -> frozenset[int]:

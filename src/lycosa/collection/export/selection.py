@@ -75,9 +75,9 @@ class Selection:
         self.total = self._figure("COUNT(*)", self._where, self.least)
         self.archived = self._figure("SUM(file != '')", self._where, self.least)
 
-    def _figure(self, what: str, where: str = "TRUE", *given: object) -> int:
+    def _figure(self, what: str, where: str = "TRUE", *values: object) -> int:
         """A count or the like over events that are exported."""
-        return int(next(self.log.rows(what, f"{where} AND seq <= ?", given=(*given, self.last)))[0] or 0)
+        return int(next(self.log.rows(what, f"{where} AND seq <= ?", given=(*values, self.last)))[0] or 0)
 
     def pages(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
         """The pages, or all versions of them, with their numbers in the log."""
@@ -110,8 +110,8 @@ class Selection:
 
     def source(self, visit: Visit) -> tuple[str, str]:
         """The page whose link led to this one, and the words of that link; empty where the log does not tell."""
-        found = self.view.source(self._parent, visit.node)
-        return (found[0].node, found[0].links.anchors[found[1]]) if found is not None else ("", "")
+        source = self.view.source(self._parent, visit.node)
+        return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
 
     def number(self, seq: int, visit: Visit) -> int:
         """Which version of its page it is, from 1."""
@@ -138,13 +138,13 @@ class Selection:
         assert isinstance(event, Visit)
         return event
 
-    def _events(self, where: str, *given: object) -> Iterator[tuple[int, object]]:
-        after, found = 0, SLICE
-        while found == SLICE:
-            found = 0
-            limits = (*given, after, self.last)
+    def _events(self, where: str, *values: object) -> Iterator[tuple[int, object]]:
+        after, count = 0, SLICE
+        while count == SLICE:
+            count = 0
+            limits = (*values, after, self.last)
             for seq, event in self.log.numbered(f"{where} AND seq > ? AND seq <= ?", f"seq LIMIT {SLICE}", limits):
-                after, found = seq, found + 1
+                after, count = seq, count + 1
                 yield seq, event
 
     def read(self, visit: Visit) -> tuple[Document, str]:

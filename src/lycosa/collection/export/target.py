@@ -85,8 +85,8 @@ def _explaining(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kept = " What was there before is unchanged." if path.exists() else ""
+        unchanged = " What was there before is unchanged." if path.exists() else ""
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}.{kept} Make room or give access, or choose another FILE "
-            "with --out"
+            f"cannot write {path}: {error.strerror or error}.{unchanged} Make room or give access, or choose another "
+            "FILE with --out"
         ) from error

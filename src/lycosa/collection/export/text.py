@@ -58,9 +58,9 @@ def markdown(visit: Visit, document: Document, text: str) -> str:
     headings = set(clean(document.headings).split("\n"))
     blocks = [f"# {_escaped(title)}"] if title else []
     blocks.append(f"<{clean(visit.node)}>")
-    for said in text.split("\n"):
-        if said != title or blocks[2:]:
-            blocks.append(f"## {_escaped(said)}" if said in headings else _escaped(said))
+    for paragraph in text.split("\n"):
+        if paragraph != title or blocks[2:]:
+            blocks.append(f"## {_escaped(paragraph)}" if paragraph in headings else _escaped(paragraph))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -122,8 +122,8 @@ def _name(number: int, node: str) -> str:
     >>> _name(7, "http://a.test:81/Coral_Reefs.html?x=1")
     '000007-a.test-81-coral-reefs-html-x-1.txt'
     """
-    told = re.sub(r"[^a-z0-9.]+", "-", node.partition("//")[2].lower() or node.lower())
-    host, _, path = told.partition("-")
+    name = re.sub(r"[^a-z0-9.]+", "-", node.partition("//")[2].lower() or node.lower())
+    host, _, path = name.partition("-")
     slug = f"{host}-{path.replace('.', '-')}"[:80].strip("-.")
     return f"{number:06d}-{slug}.txt" if slug else f"{number:06d}.txt"
 
@@ -133,11 +133,11 @@ def write_records(pages: Selection, out: IO[bytes]) -> Written:
 
     In memory are the addresses.
     """
-    found: set[str] = set()
+    addresses: set[str] = set()
     for _, visit in pages.pages():
         for url, title in visit.data.get("records", ()):
-            if url not in found:
-                found.add(url)
+            if url not in addresses:
+                addresses.add(url)
                 out.write(f"{url}\t{line(str(title))}\n".encode("utf-8", "replace"))
-    told = [] if found else ["no page has records: they are what a crawl with --space search-form finds"]
-    return Written(len(found), told)
+    remarks = [] if addresses else ["no page has records: they are what a crawl with --space search-form finds"]
+    return Written(len(addresses), remarks)

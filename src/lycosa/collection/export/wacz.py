@@ -99,8 +99,8 @@ class _Package:
             entry = _Entry(file)
             yield entry
         name = path.rpartition("/")[2]
-        told = {"name": name, "path": path, "hash": f"sha256:{entry.hash.hexdigest()}", "bytes": entry.size}
-        self._resources.append(told)
+        resource = {"name": name, "path": path, "hash": f"sha256:{entry.hash.hexdigest()}", "bytes": entry.size}
+        self._resources.append(resource)
 
     def seal(self, title: str) -> None:
         """Write what the package says of itself."""
@@ -112,9 +112,9 @@ class _Package:
             "software": SOFTWARE,
             "resources": self._resources,
         }
-        told = json.dumps(about, indent=2).encode()
-        digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(told).hexdigest()}"}
-        self._zipped.writestr(ZipInfo("datapackage.json", time.gmtime()[:6]), told)
+        text = json.dumps(about, indent=2).encode()
+        digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(text).hexdigest()}"}
+        self._zipped.writestr(ZipInfo("datapackage.json", time.gmtime()[:6]), text)
         self._zipped.writestr(
             ZipInfo("datapackage-digest.json", time.gmtime()[:6]), json.dumps(digest, indent=2).encode()
         )
@@ -123,7 +123,7 @@ class _Package:
 def _cdx(copied: warc.Copied) -> bytes:
     """Where a page is, as a line of the index."""
     visit = copied.visit
-    found = {
+    fields = {
         "url": visit.node,
         "mime": "warc/revisit" if copied.revisit else copied.kind,
         "status": str(visit.status),
@@ -133,7 +133,7 @@ def _cdx(copied: warc.Copied) -> bytes:
         "filename": _ARCHIVE,
     }
     when = datetime.fromtimestamp(int(visit.started), UTC)
-    return f"{surt(visit.node)} {when:%Y%m%d%H%M%S} ".encode() + _line(**found)
+    return f"{surt(visit.node)} {when:%Y%m%d%H%M%S} ".encode() + _line(**fields)
 
 
 def _line(**fields: Any) -> bytes:

@@ -152,11 +152,11 @@ class _Source:
 
 def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes) -> bool:
     """Whether the record that has a revisit's body is among those that are copied."""
-    found = re.search(rb"\r\nWARC-Refers-To-Target-URI: ([^\r\n]*)", head)
-    if found is None:
+    match = re.search(rb"\r\nWARC-Refers-To-Target-URI: ([^\r\n]*)", head)
+    if match is None:
         return False
-    given = (found[1].decode("utf-8", "replace"), seq)
-    for number, other in pages.log.numbered("node = ? AND file != '' AND seq < ?", given=given):
+    original = (match[1].decode("utf-8", "replace"), seq)
+    for number, other in pages.log.numbered("node = ? AND file != '' AND seq < ?", given=original):
         if isinstance(other, Visit) and other.digest == visit.digest:  # the first one has the body
             return pages.holds(number, other)
     return False
@@ -208,5 +208,5 @@ def _media_type(value: bytes) -> str:
 def _content_type(content: bytes) -> str:
     """The content type that an archived answer names, without its parameters."""
     head = content.partition(b"\r\n\r\n")[0]
-    found = re.search(rb"\r\ncontent-type:([^\r\n]*)", head, re.IGNORECASE)
-    return _media_type(found[1]) if found else ""
+    match = re.search(rb"\r\ncontent-type:([^\r\n]*)", head, re.IGNORECASE)
+    return _media_type(match[1]) if match else ""

@@ -148,11 +148,11 @@ def pieces(passage: Snippet) -> list[tuple[str, bool]]:
     >>> pieces(Snippet("All about coral.", [(10, 15)]))
     [('All about ', False), ('coral', True), ('.', False)]
     """
-    found, at = [], 0
+    cut_pieces, at = [], 0
     for begin, end in passage.spans:
-        found += [(passage.text[at:begin], False), (passage.text[begin:end], True)]
+        cut_pieces += [(passage.text[at:begin], False), (passage.text[begin:end], True)]
         at = end
-    return [piece for piece in [*found, (passage.text[at:], False)] if piece[0]]
+    return [piece for piece in [*cut_pieces, (passage.text[at:], False)] if piece[0]]
 
 
 def topic_marks(options: Options, learned: Sequence[str]) -> list[Mark]:
@@ -181,9 +181,9 @@ def pattern_marks(regex: str, text: str) -> list[Mark]:
 def _anchor(parent: Visit, node: str) -> str:
     """The words of the most promising link from a page to a node."""
     links = parent.links
-    found = [i for i, url in enumerate(links.urls) if url == node]
-    if not found:
+    places = [i for i, url in enumerate(links.urls) if url == node]
+    if not places:
         return ""
     alphas = links.alphas if len(links.alphas) == len(links) else np.zeros(len(links), np.float32)
-    best = max(found, key=lambda i: (float(alphas[i]), bool(links.anchors[i]), -i))
+    best = max(places, key=lambda i: (float(alphas[i]), bool(links.anchors[i]), -i))
     return links.anchors[best][:CLIP]

@@ -76,20 +76,20 @@ class Branch:
     @property
     def stretches(self) -> list[list[Stop]]:
         """Its stops one by one, but those in the middle of a long way between finds together."""
-        found: list[list[Stop]] = []
+        stretches: list[list[Stop]] = []
         passed: list[Stop] = []
         for stop in [*self.stops, None]:
             if stop is not None and not stop.rank:
                 passed.append(stop)
                 continue
             if len(passed) > LONG_WAY:
-                found += [passed[:1], passed[1:-1], passed[-1:]]
+                stretches += [passed[:1], passed[1:-1], passed[-1:]]
             else:
-                found += [[one] for one in passed]
+                stretches += [[stop] for stop in passed]
             passed = []
             if stop is not None:
-                found.append([stop])
-        return found
+                stretches.append([stop])
+        return stretches
 
 
 @dataclass(slots=True)
@@ -302,7 +302,7 @@ class Report:
         """The number of a figure, counting those that there are."""
         chart = self.freshness is not None and self.freshness.chart
         there = {"curve": self.finds, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
-        return [known for known, shown in there.items() if shown].index(name) + 1
+        return [key for key, shown in there.items() if shown].index(name) + 1
 
     @property
     def harvest(self) -> float:

@@ -31,9 +31,9 @@ def freshness(collection: Collection) -> Freshness | None:
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
     fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
     fresh.latest = [
-        Changed(told.url, told.title[:CLIP], told.at, told.change.what, told.change.kind, told.change.magnitude,
-                "; ".join(told.change.says)[:CLIP])
-        for told in islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST)
+        Changed(entry.url, entry.title[:CLIP], entry.at, entry.change.what, entry.change.kind, entry.change.magnitude,
+                "; ".join(entry.change.says)[:CLIP])
+        for entry in islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST)
     ]  # fmt: skip
     lately = sorted(looks.gone.items(), key=lambda item: -item[1][1])
     fresh.gone_count = len(lately)

@@ -198,12 +198,14 @@ def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
 
 def _options(options: Options) -> list[tuple[str, str, str]]:
     """What differs from the defaults: the option, its value, what it means."""
-    found = []
+    differing = []
     for item in fields(options):
         value = getattr(options, item.name)
         if value != default_of(item):
-            found.append((flag_of(item.name) if item.name != "topic" else "TOPIC", _told(value), item.metadata["help"]))
-    return found
+            differing.append(
+                (flag_of(item.name) if item.name != "topic" else "TOPIC", _told(value), item.metadata["help"])
+            )
+    return differing
 
 
 def _told(value: Any) -> str:

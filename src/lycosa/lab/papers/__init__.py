@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.findings import Findings
-from lycosa.lab.index import Index
+
+if TYPE_CHECKING:
+    from lycosa.lab.experiments import Experiment
+    from lycosa.lab.index import Index
+    from lycosa.lab.results import Results
+    from lycosa.lab.subjects import Subject
 
 PAPERS = {
     "otie": "Guan et al. 2008: link context and importance (OTIE)",
@@ -27,6 +34,9 @@ EXPERIMENTS = PAPERS | OURS
 
 NO_CORPUS = frozenset({"freshness"})
 """Experiments with a web of their own: no corpus is opened or made for them."""
+
+TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
+"""What a run writes beside its crawls."""
 
 
 @dataclass
@@ -48,8 +58,45 @@ class Bench:
     """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
     that the schedules were developed on."""
 
+    @property
+    def corpus(self) -> dict[str, Any]:
+        """What a report says of its corpus: all facts but the list of classes, which may be long."""
+        return {key: value for key, value in self.index.facts.items() if key != "classes"}
+
+    def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
+        """An experiment on the corpus."""
+        from lycosa.lab.experiments import Experiment
+
+        given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
+        return Experiment(name=name, strategies=list(strategies), **given)
+
+    def run(
+        self,
+        plan: Experiment,
+        place: str = "",
+        *,
+        index: Index | None = None,
+        subjects: Sequence[Subject] | None = None,
+        part: str = "",
+        title: str = "",
+    ) -> Results:
+        """Run what is missing of an experiment, in a directory of its name or another.
+
+        Runs that share a directory share what was prepared: the tables of each are named by its `part`. `title` stands
+        before what is told of its progress.
+        """
+        from lycosa.lab.running import run
+
+        out = self.out / (place or plan.name)
+        tell: Tell = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
+        results = run(plan, out, index=index or self.index, subjects=subjects, workers=self.workers, tell=tell)
+        for name in TABLES if part else ():
+            if (out / name).exists():
+                (out / name).replace(out / f"{part}-{name}")
+        return results
+
 
 def findings(paper: str, bench: Bench) -> Findings:
     """Make the tables, figures and claims of a paper on a corpus."""
-    made: Findings = import_module(f"lycosa.lab.papers.{paper}").findings(bench)
-    return made
+    report: Findings = import_module(f"lycosa.lab.papers.{paper}").findings(bench)
+    return report

@@ -11,46 +11,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table
 from lycosa.lab.index import Index
-from lycosa.lab.measures import gains, harvest, recall, targets
-from lycosa.lab.papers import Bench
+from lycosa.lab.measures import Floats, harvest
+from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.weighing import (
+    HARVEST,
+    PICTURE,
+    RECALL,
+    Comparison,
     Measure,
-    Measured,
-    all_of,
-    better,
-    closing,
-    corpus_of,
     grid,
     how_weighed,
-    summary_table,
-    told,
-    weighed,
+    size,
+    worth,
 )
 from lycosa.lab.preparing import Looking, classified, prepare
-from lycosa.lab.running import Outcome, Results, run
+from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST
 from lycosa.training.pages import train
 
-PAPER = "Guan et al. 2008, 3"
-CRAWLERS = {
-    "breadth-first": "Breadth-first",
-    "link-context": "Link context",
-    "opic": "OPIC",
-    "otie": "OTIE",
-}
+CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
-PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 
 
 @dataclass
@@ -61,19 +50,10 @@ class Topic:
     said: Mapping[str, NDArray[np.bool_]]
 
     @property
-    def judged(self) -> NDArray[np.float64]:
+    def judged(self) -> Floats:
         """The share of the classifiers that take a page for relevant."""
-        found: NDArray[np.float64] = np.mean(list(self.said.values()), axis=0)
-        return found
-
-
-@dataclass
-class Judgements:
-    """The same crawls, measured three times."""
-
-    classifiers: Measured
-    labels: Measured
-    recall: Measured
+        share: Floats = np.mean(list(self.said.values()), axis=0)
+        return share
 
 
 def findings(bench: Bench) -> Findings:
@@ -81,7 +61,7 @@ def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
-    plan = _experiment(bench)
+    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench.quick))
     kinds, remarks = _kinds(bench.quick)
     topics: dict[str, Topic] = {}
     drawn = subjects_of(index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed)
@@ -93,53 +73,62 @@ def findings(bench: Bench) -> Findings:
         bench.tell("training classifiers", number, len(drawn))
     if not topics:
         raise InputError(f"no topic is left: {' '.join(remarks)}")
-    results = run(
-        plan, bench.out / "otie", index=index, subjects=[topic.subject for topic in topics.values()],
-        workers=bench.workers, tell=bench.tell,
-    )  # fmt: skip
-    made = measured(results, topics, grid(plan.budget))
-    decided = claims_of(made)
+    results = bench.run(plan, subjects=[topic.subject for topic in topics.values()])
+
+    def by_classifiers(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+        return harvest(worth(outcome, results, topics[outcome.subject].judged), budgets)
+
+    judged = Measure("by classifiers", by_classifiers)
+    crawls = Comparison.of("Guan et al. 2008, 3", CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
     return Findings(
-        "otie",
-        "Guan et al. 2008: link context and importance (OTIE)",
+        "otie", PAPERS["otie"],
         [
-            made.classifiers.figure(
-                "otie-figure-1", "Figure 1: harvest rate by classifiers", "harvest rate", CRAWLERS, AS_PUBLISHED,
+            crawls.figure(
+                "otie-figure-1", "Figure 1: harvest rate by classifiers", "harvest rate", judged, AS_PUBLISHED,
                 f"{PICTURE} Mean of what {', '.join(JUDGES[kind] for kind in kinds)} take for relevant.",
             ),
-            made.labels.figure("otie-figure-1-labels", "Figure 1 by labels: harvest rate", "harvest rate", CRAWLERS),
-            made.recall.figure(
-                "otie-figure-2", "Figure 2: target recall", "target recall", CRAWLERS,
+            crawls.figure("otie-figure-1-labels", "Figure 1 by labels: harvest rate", "harvest rate", HARVEST),
+            crawls.figure(
+                "otie-figure-2", "Figure 2: target recall", "target recall", RECALL,
                 note=f"{PICTURE} Targets are all pages of the class that are neither seeds nor were trained on.",
             ),
-            summary_table(
+            crawls.table(
                 "otie-ends", f"All crawlers after {plan.budget:,} pages",
-                {"harvest by classifiers": made.classifiers, "by labels": made.labels, "target recall": made.recall},
-                CRAWLERS, AS_PUBLISHED,
+                {"harvest by classifiers": judged, "by labels": HARVEST, "target recall": RECALL}, AS_PUBLISHED,
                 "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the "
                 "classifiers' word, of which one is the guide; the other two are by labels and independent.",
             ),
             _quality(topics),
         ],
-        decided,
+        claims_of(crawls, judged),
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
-        corpus_of(index),
+        bench.corpus,
         how_weighed(len(results.subjects)) + remarks + results.remarks,
     )  # fmt: skip
 
 
-def _experiment(bench: Bench) -> Experiment:
-    size: dict[str, Any] = (
-        {"subject_count": 3, "seed_sets": 1, "budgets": [150], "least": 30}
-        if bench.quick
-        else {"subject_count": 10, "seed_sets": 3, "budgets": [1000], "least": 40}
-    )
-    return Experiment(
-        name="otie", corpus=str(bench.index.path or ""), strategies=list(CRAWLERS), told="model", judge="model",
-        seeds="on-topic", seed_count=3, random_seed=bench.random_seed, **size,
-    )  # fmt: skip
+def claims_of(crawls: Comparison, classifiers: Measure) -> list[Claim]:
+    """What the paper says of its figures. Precision is decided by labels, with the classifiers' word beside it."""
+    return [
+        crawls.claim(
+            "OTIE's target recall is significantly higher than that of all others.", "fig. 2",
+            [("otie", name) for name in CRAWLERS if name != "otie"], [RECALL],
+        ),
+        crawls.claim(
+            "Link-context prediction has the highest precision.", "fig. 1",
+            [("link-context", name) for name in CRAWLERS if name != "link-context"], [HARVEST], [classifiers],
+        ),
+        crawls.closing(
+            "OTIE's precision approaches that of link-context prediction as the crawl goes on.", "fig. 1",
+            "link-context", "otie", HARVEST,
+        ),
+        crawls.claim(
+            "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).", "",
+            [("otie", "opic")], [HARVEST, RECALL], [classifiers],
+        ),
+    ]  # fmt: skip
 
 
 def _kinds(quick: bool) -> tuple[list[str], list[str]]:
@@ -158,8 +147,8 @@ def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, rand
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
     table = prepared.model.with_name("labels.tsv")
-    look = Looking(index, np.ones(len(index), np.bool_))
     everything = np.ones(len(index), np.bool_)
+    look = Looking(index, everything)
     said, files = {}, {"nb": prepared.model}
     for kind in kinds:
         if kind != "nb":
@@ -171,24 +160,6 @@ def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, rand
                 )  # fmt: skip
         said[kind] = classified(index, Model.load(files[kind]), subject.name, everything) >= 0.5
     return Topic(replace(prepared, model=files[kinds[0]]), said)
-
-
-def measured(results: Results, topics: Mapping[str, Topic], budgets: Sequence[int]) -> Judgements:
-    """Harvest by classifiers and by labels, and target recall, at each budget."""
-
-    def by_classifiers(outcome: Outcome, results: Results) -> NDArray[np.float64]:
-        topic = topics[outcome.subject]
-        return harvest(gains(outcome.trace, results.subjects[outcome.subject], topic.judged), budgets)
-
-    def by_labels(outcome: Outcome, results: Results) -> NDArray[np.float64]:
-        return harvest(gains(outcome.trace, results.subjects[outcome.subject]), budgets)
-
-    def recalled(outcome: Outcome, results: Results) -> NDArray[np.float64]:
-        subject = results.subjects[outcome.subject]
-        return recall(gains(outcome.trace, subject), targets(outcome.trace, subject), budgets)
-
-    ways: list[Measure] = [by_classifiers, by_labels, recalled]
-    return Judgements(*(Measured.of(results, list(CRAWLERS), budgets, way) for way in ways))
 
 
 def _quality(topics: Mapping[str, Topic]) -> Table:
@@ -207,47 +178,3 @@ def _quality(topics: Mapping[str, Topic]) -> Table:
         "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"], rows,
         note=f"Mean over {len(topics)} topics, on pages not trained on; relevant: probability .5 or more.",
     )  # fmt: skip
-
-
-def claims_of(made: Judgements) -> list[Claim]:
-    """What the paper says of its figures. Precision is decided by labels, with the classifiers' word beside it."""
-    others = [name for name in CRAWLERS if name != "otie"]
-    rivals = [name for name in CRAWLERS if name != "link-context"]
-    topics = len(set(made.labels.groups))
-    return [
-        weighed(
-            "OTIE's target recall is significantly higher than that of all others.", f"{PAPER}, fig. 2",
-            all_of([better(made.recall.difference("otie", name), made.recall.mean(name)) for name in others]), topics,
-            [f"OTIE less {CRAWLERS[name]}: {told(made.recall.difference('otie', name))}." for name in others],
-        ),
-        weighed(
-            "Link-context prediction has the highest precision.", f"{PAPER}, fig. 1",
-            all_of([better(made.labels.difference("link-context", name), made.labels.mean(name)) for name in rivals]),
-            topics,
-            [
-                f"Link context less {CRAWLERS[name]}, harvest by labels: "
-                f"{told(made.labels.difference('link-context', name))}; by classifiers: "
-                f"{told(made.classifiers.difference('link-context', name))}."
-                for name in rivals
-            ],
-        ),
-        closing(
-            "OTIE's precision approaches that of link-context prediction as the crawl goes on.", f"{PAPER}, fig. 1",
-            made.labels, "link-context", "otie", CRAWLERS,
-        ),
-        weighed(
-            "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).", PAPER,
-            all_of(
-                [
-                    better(values.difference("otie", "opic"), values.mean("opic"))
-                    for values in (made.labels, made.recall)
-                ]
-            ),
-            topics,
-            [
-                f"OTIE less OPIC, harvest by labels: {told(made.labels.difference('otie', 'opic'))}; by classifiers: "
-                f"{told(made.classifiers.difference('otie', 'opic'))}.",
-                f"OTIE less OPIC, target recall: {told(made.recall.difference('otie', 'opic'))}.",
-            ],
-        ),
-    ]  # fmt: skip

@@ -1,22 +1,22 @@
-"""From runs to curves with their bands, and from differences to verdicts: what the experiments of papers share.
+"""Crawlers compared: from runs to curves with their bands, and from differences to claims with their verdicts.
 
 When a claim holds is said here, before anything is run: see `better` and `alike`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
-from lycosa.lab.certainty import Difference, band, interval, paired
-from lycosa.lab.findings import INDEPENDENT, Cell, Claim, Curve, Figure, Mode, Table, Verdict
-from lycosa.lab.index import Index
-from lycosa.lab.running import Outcome, Results
+from lycosa.lab.certainty import Difference, curve, interval, paired
+from lycosa.lab.findings import FAILS, HOLDS, INDEPENDENT, UNTESTED, Cell, Claim, Figure, Mode, Table, Verdict
+from lycosa.lab.measures import Floats, found, gains, harvest, recall, targets
+from lycosa.lab.results import Outcome, Results
 
 NEGLIGIBLE = 0.05
 """A difference below this share of what the other one got is none worth a name."""
@@ -32,7 +32,65 @@ WEIGHED = (
 ENOUGH = 6
 """Subjects below which no p can be .05 or less."""
 
-Measure = Callable[[Outcome, Results], NDArray[np.float64]]
+PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
+
+
+def size(quick: bool) -> dict[str, Any]:
+    """How much is run where crawlers are compared on topics of a corpus."""
+    if quick:
+        return {"subject_count": 3, "seed_sets": 1, "budgets": [150], "least": 30}
+    return {"subject_count": 10, "seed_sets": 3, "budgets": [1000], "least": 40}
+
+
+def grid(budget: int, points: int = 20) -> list[int]:
+    """Budgets at which curves are drawn, evenly up to the whole.
+
+    >>> grid(300, 3)
+    [100, 200, 300]
+    """
+    return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
+
+
+def how_weighed(subjects: int) -> list[str]:
+    """What is to be said of verdicts, also where so few subjects were hunted that nothing can be told from chance.
+
+    >>> how_weighed(6) == [WEIGHED]
+    True
+    """
+    few = (
+        f"{subjects} topics are too few to tell a difference from chance: claims that compare cannot be tested "
+        f"with fewer than {ENOUGH}. Leave out --quick."
+    )
+    return [WEIGHED] if subjects >= ENOUGH else [WEIGHED, few]
+
+
+# -- what is measured ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is read off a crawl: a number for each budget."""
+
+    name: str
+    of: Callable[[Outcome, Results, Sequence[int]], Floats]
+    digits: int = 3
+    """Places, where it is printed: 1 for pages, which are counted."""
+
+
+def worth(outcome: Outcome, results: Results, truth: ArrayLike | None = None) -> Floats:
+    """What each page of a crawl was worth: by labels, or by another truth."""
+    return gains(outcome.trace, results.subjects[outcome.subject], truth)
+
+
+def _recall(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+    total = targets(outcome.trace, results.subjects[outcome.subject])
+    return recall(worth(outcome, results), total, budgets)
+
+
+HARVEST = Measure("harvest by labels", lambda one, results, budgets: harvest(worth(one, results), budgets))
+FOUND = Measure("relevant by labels", lambda one, results, budgets: found(worth(one, results), budgets), 1)
+PAGES = Measure("pages", lambda one, results, budgets: found(np.ones(len(worth(one, results))), budgets), 1)
+RECALL = Measure("recall", _recall)
 
 
 @dataclass
@@ -42,28 +100,29 @@ class Measured:
     budgets: Sequence[int]
     groups: Sequence[str]
     """The subject of each trial: trials of one subject are not independent of each other."""
-    values: Mapping[str, NDArray[np.float64]]
+    values: Mapping[str, Floats]
 
     @classmethod
     def of(cls, results: Results, strategies: Sequence[str], budgets: Sequence[int], measure: Measure) -> Measured:
-        """Measure the outcomes of some strategies; `measure` gives a number for each budget."""
+        """Measure the outcomes of some strategies."""
         outcomes = {
             name: {(one.subject, one.seed_set, one.repetition): one for one in results.select(strategy=name)}
             for name in strategies
         }
-        outcomes = {name: known for name, known in outcomes.items() if known}
+        outcomes = {name: crawls for name, crawls in outcomes.items() if crawls}
         # A trial that one of them could not run (the results' remarks say why) is none to compare the others in.
         trials = [
-            trial for trial in next(iter(outcomes.values()), {}) if all(trial in known for known in outcomes.values())
-        ]
+            trial
+            for trial in next(iter(outcomes.values()), {})
+            if all(trial in crawls for crawls in outcomes.values())
+        ]  # fmt: skip
         values = {
-            name: np.array([measure(known[trial], results) for trial in trials], np.float64).reshape(-1, len(budgets))
-            for name, known in outcomes.items()
+            name: np.array([measure.of(crawls[trial], results, budgets) for trial in trials], np.float64).reshape(
+                -1, len(budgets)
+            )
+            for name, crawls in outcomes.items()
         }
         return cls(list(budgets), [subject for subject, _, _ in trials], values)
-
-    def __contains__(self, strategy: object) -> bool:
-        return strategy in self.values
 
     def joined(self, other: Measured) -> Measured:
         """With what was measured on the same trials in other runs."""
@@ -76,15 +135,15 @@ class Measured:
         """The largest budget."""
         return self.budgets[-1]
 
-    def at(self, strategy: str, budget: int | None = None) -> NDArray[np.float64]:
+    def at(self, strategy: str, budget: int | None = None) -> Floats:
         """One number for each trial: at a budget; if none is named, the mean over all of them.
 
         Claims are weighed by that mean (the area under the curve): at the end of a long crawl of a small corpus
         everyone has found nearly everything.
         """
         values = self.values[strategy]
-        found: NDArray[np.float64] = values.mean(1) if budget is None else values[:, list(self.budgets).index(budget)]
-        return found
+        numbers: Floats = values.mean(1) if budget is None else values[:, list(self.budgets).index(budget)]
+        return numbers
 
     def mean(self, strategy: str, budget: int | None = None) -> float:
         """Over subjects, each with the mean over its trials."""
@@ -94,62 +153,8 @@ class Measured:
         """How much more the one got than the other in the same trials."""
         return paired(self.at(one, budget), self.at(other, budget), groups=self.groups)
 
-    def figure(
-        self,
-        key: str,
-        title: str,
-        y_label: str,
-        labels: Mapping[str, str],
-        mode: Mode = INDEPENDENT,
-        note: str = "",
-    ) -> Figure:
-        """A curve for each strategy with the band of 95 %, by bootstrap over subjects and their seed sets."""
-        curves = []
-        for name, label in labels.items():
-            if name not in self:
-                continue
-            mean, low, high = band(self.values[name], groups=self.groups)
-            sure = bool(np.isfinite(low).all())  # a single trial has no band
-            curves.append(
-                Curve(
-                    label,
-                    list(self.budgets),
-                    mean.tolist(),
-                    low.tolist() if sure else (),
-                    high.tolist() if sure else (),
-                )
-            )
-        bands = "Bands: 95 %, bootstrap over topics and seed sets."
-        return Figure(key, title, "pages fetched", y_label, curves, mode=mode, note=f"{note} {bands}".strip())
 
-
-def how_weighed(subjects: int) -> list[str]:
-    """What is to be said of verdicts, also where so few subjects were hunted that nothing can be told from chance.
-
-    >>> how_weighed(6) == [WEIGHED]
-    True
-    """
-    if subjects >= ENOUGH:
-        return [WEIGHED]
-    return [
-        WEIGHED,
-        f"{subjects} topics are too few to tell a difference from chance: claims that compare cannot be tested "
-        f"with fewer than {ENOUGH}. Leave out --quick.",
-    ]
-
-
-def corpus_of(index: Index) -> dict[str, Any]:
-    """What a report says of its corpus: all facts but the list of classes, which may be long."""
-    return {key: value for key, value in index.facts.items() if key != "classes"}
-
-
-def grid(budget: int, points: int = 20) -> list[int]:
-    """Budgets at which curves are drawn, evenly up to the whole.
-
-    >>> grid(300, 3)
-    [100, 200, 300]
-    """
-    return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
+# -- what is claimed -------------------------------------------------------------------------------------------------
 
 
 def better(difference: Difference, base: float) -> Verdict:
@@ -159,10 +164,16 @@ def better(difference: Difference, base: float) -> Verdict:
     is below what is worth a name. Otherwise, and with fewer than six subjects, the trials can't tell.
     """
     if difference.n < ENOUGH:
-        return "cannot be tested here"
+        return UNTESTED
     if difference.low > 0 and difference.p <= CHANCE:
-        return "holds"
-    return "does not hold" if difference.high < NEGLIGIBLE * abs(base) else "cannot be tested here"
+        return HOLDS
+    return FAILS if difference.high < NEGLIGIBLE * abs(base) else UNTESTED
+
+
+def not_better(difference: Difference, base: float) -> Verdict:
+    """Whether the one is surely not better: what `better` says, turned round."""
+    opposite: dict[Verdict, Verdict] = {HOLDS: FAILS, FAILS: HOLDS, UNTESTED: UNTESTED}
+    return opposite[better(difference, base)]
 
 
 def alike(difference: Difference, base: float) -> Verdict:
@@ -171,11 +182,11 @@ def alike(difference: Difference, base: float) -> Verdict:
     They are not when it lies above or below 0 altogether and p is at most .05. Otherwise the trials can't tell.
     """
     if difference.n < ENOUGH:
-        return "cannot be tested here"
+        return UNTESTED
     if max(abs(difference.low), abs(difference.high)) <= 2 * NEGLIGIBLE * abs(base):
-        return "holds"
+        return HOLDS
     apart = difference.low > 0 or difference.high < 0
-    return "does not hold" if apart and difference.p <= CHANCE else "cannot be tested here"
+    return FAILS if apart and difference.p <= CHANCE else UNTESTED
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
@@ -184,71 +195,162 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     >>> all_of(["holds", "cannot be tested here"]), all_of(["cannot be tested here", "does not hold"])
     ('cannot be tested here', 'does not hold')
     """
-    for verdict in ("does not hold", "cannot be tested here"):
-        if verdict in verdicts:
-            return verdict
-    return "holds" if verdicts else "cannot be tested here"
+    return next((verdict for verdict in (FAILS, UNTESTED) if verdict in verdicts), HOLDS if verdicts else UNTESTED)
 
 
 def told(difference: Difference, digits: int = 3) -> str:
     """The difference as text, for evidence."""
-    sure = f"95 %: {difference.low:+.{digits}f} to {difference.high:+.{digits}f}"
     if difference.mean == difference.low == difference.high == 0:
         return "none in any trial"
+    sure = f"95 %: {difference.low:+.{digits}f} to {difference.high:+.{digits}f}"
     return f"{difference.mean:+.{digits}f} ({sure}; p = {difference.p:.3f})"
 
 
-def weighed(text: str, source: str, verdict: Verdict, topics: int, evidence: Sequence[str]) -> Claim:
-    """A claim with its evidence, a line for each comparison; before it, if there is no verdict, why there is none."""
-    lines = list(evidence)
-    if verdict == "cannot be tested here":
-        few = f"{topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
-        lines.insert(0, few if topics < ENOUGH else "These trials can't tell: the intervals leave both open.")
-    return Claim(text, source, verdict, "\n".join(lines))
+Pairs = Sequence[tuple[str, str]]
 
 
-def summary_table(
-    key: str,
-    title: str,
-    measured: Mapping[str, Measured],
-    labels: Mapping[str, str],
-    mode: Mode = INDEPENDENT,
-    note: str = "",
-    counts: Collection[str] = (),
-) -> Table:
-    """What each strategy had at the end, with its interval; a column for each measure. `counts` are pages."""
-    first = next(iter(measured.values()))
-    rows: list[list[Cell]] = []
-    for name, label in labels.items():
-        if name not in first:
-            continue
-        row: list[Cell] = [label]
-        for measure, values in measured.items():
-            digits = 1 if measure in counts else 3
-            known = interval(values.at(name, values.end), groups=values.groups)
-            sure = f" ({known.low:.{digits}f} to {known.high:.{digits}f})" if np.isfinite(known.low) else ""
-            row.append(f"{known.mean:.{digits}f}{sure}")
-        rows.append(row)
-    return Table(key, title, ["crawler", *measured], rows, mode, note=note)
+@dataclass
+class Comparison:
+    """Crawlers on the same trials, by several measures: draws them, and weighs what a paper claims of them."""
 
+    source: str
+    """Of what is claimed: Guan et al. 2008, 3."""
+    labels: Mapping[str, str]
+    """The crawlers, in order, and how they are called."""
+    by: Mapping[Measure, Measured] = field(default_factory=dict)
 
-def closing(
-    text: str, source: str, measured: Measured, ahead: str, behind: str, labels: Mapping[str, str] | None = None
-) -> Claim:
-    """Whether the one behind catches up: the gap is smaller at the end than after a quarter of the crawl.
+    @classmethod
+    def of(
+        cls,
+        source: str,
+        labels: Mapping[str, str],
+        runs: Sequence[Results],
+        budgets: Sequence[int],
+        measures: Sequence[Measure],
+    ) -> Comparison:
+        """Measure the outcomes of some runs, which have the same trials and different crawlers."""
+        by = {}
+        for measure in measures:
+            first, *others = (
+                Measured.of(
+                    results, [name for name in labels if name in results.experiment.strategies], budgets, measure
+                )
+                for results in runs
+            )
+            for other in others:
+                first = first.joined(other)
+            by[measure] = first
+        return cls(source, labels, by)
 
-    The gaps of each trial are compared, by the criterion of `better`. Where there was no gap after a quarter, there was
-    nothing to catch up with.
-    """
-    early = measured.budgets[max(0, len(measured.budgets) // 4 - 1)]
-    gap_early, gap_late = (measured.at(ahead, budget) - measured.at(behind, budget) for budget in (early, measured.end))
-    shrunk = paired(gap_early, gap_late, groups=measured.groups)
-    first, last = (float(interval(gap, draws=1, groups=measured.groups).mean) for gap in (gap_early, gap_late))
-    names = labels or {}
-    evidence = (
-        f"{names.get(ahead, ahead)} less {names.get(behind, behind)}: {first:+.3f} after {early:,} pages, {last:+.3f} "
-        f"after {measured.budgets[-1]:,}; the gap shrank by {told(shrunk)}."
-    )
-    if first <= 0:
-        return Claim(text, source, "cannot be tested here", f"There was no gap to close.\n{evidence}")
-    return weighed(text, source, better(shrunk, first), shrunk.n, [evidence])
+    @property
+    def topics(self) -> int:
+        """How many subjects were hunted."""
+        return len(set(next(iter(self.by.values())).groups))
+
+    def figure(
+        self, key: str, title: str, y_label: str, measure: Measure, mode: Mode = INDEPENDENT, note: str = ""
+    ) -> Figure:
+        """A curve for each crawler with the band of 95 %, by bootstrap over subjects and their seed sets."""
+        numbers = self.by[measure]
+        curves = [
+            curve(label, numbers.budgets, numbers.values[name], numbers.groups)
+            for name, label in self.labels.items()
+            if name in numbers.values
+        ]
+        note = f"{note} Bands: 95 %, bootstrap over topics and seed sets.".strip()
+        return Figure(key, title, "pages fetched", y_label, curves, mode, note=note)
+
+    def ends(self, measures: Mapping[str, Measure]) -> list[list[Cell]]:
+        """Rows of a table: what each crawler had at the end, with its interval, by some measures."""
+        rows: list[list[Cell]] = []
+        for name, label in self.labels.items():
+            if name in next(iter(self.by.values())).values:
+                rows.append([label, *(self._end(name, measure) for measure in measures.values())])
+        return rows
+
+    def _end(self, name: str, measure: Measure) -> str:
+        numbers, digits = self.by[measure], measure.digits
+        mean, low, high, _ = interval(numbers.at(name, numbers.end), groups=numbers.groups)
+        return f"{mean:.{digits}f}" + (f" ({low:.{digits}f} to {high:.{digits}f})" if np.isfinite(low) else "")
+
+    def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> Table:
+        """The same with titles."""
+        return Table(key, title, ["crawler", *measures], self.ends(measures), mode, note=note)
+
+    def claim(
+        self,
+        text: str,
+        where: str,
+        pairs: Pairs,
+        by: Sequence[Measure],
+        beside: Sequence[Measure] = (),
+        criterion: Callable[[Difference, float], Verdict] = better,
+        more: Sequence[str] = (),
+    ) -> Claim:
+        """Of each pair the first is better than the second (or what the criterion says) by each of some measures.
+
+        What other measures say stands `beside` in the evidence, and further lines of it after that (`more`).
+        """
+        first = self.by[by[0]].values
+        if missing := sorted({name for pair in pairs for name in pair if name not in first}):
+            return self.untested(text, where, f"Without results of {', '.join(missing)}: see the remarks")
+        verdicts = [
+            criterion(self.by[measure].difference(*pair), self.by[measure].mean(pair[1]))
+            for pair in pairs
+            for measure in by
+        ]
+        lines = [self.difference(pair, [*by, *beside]) for pair in pairs]
+        return self.weighed(text, where, all_of(verdicts), [*lines, *more])
+
+    def difference(self, pair: tuple[str, str], measures: Sequence[Measure]) -> str:
+        """A line of evidence."""
+        one, other = (self.labels.get(name, name) for name in pair)
+        said = [f"{measure.name}: {told(self.by[measure].difference(*pair), measure.digits)}" for measure in measures]
+        return f"{one} less {other}, {'; '.join(said)}."
+
+    def weighed(self, text: str, where: str, verdict: Verdict, evidence: Sequence[str]) -> Claim:
+        """A claim with its evidence, a line for each comparison; before it, where there is no verdict, why not."""
+        lines = list(evidence)
+        if verdict == UNTESTED:
+            few = f"{self.topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
+            lines.insert(0, few if self.topics < ENOUGH else "These trials can't tell: the intervals leave both open.")
+        return Claim(text, self._place(where), verdict, "\n".join(lines))
+
+    def untested(self, text: str, where: str, why: str) -> Claim:
+        """A claim that nothing is there to decide by."""
+        return Claim(text, self._place(where), UNTESTED, why)
+
+    def _place(self, where: str) -> str:
+        return f"{self.source}, {where}" if where else self.source
+
+    def closing(self, text: str, where: str, ahead: str, behind: str, by: Measure) -> Claim:
+        """Whether the one behind catches up: the gap is smaller at the end than after a quarter of the crawl.
+
+        The gaps of each trial are compared, by the criterion of `better`. Where there was no gap after a quarter, there
+        was nothing to catch up with.
+        """
+        numbers = self.by[by]
+        quarter = numbers.budgets[max(0, len(numbers.budgets) // 4 - 1)]
+        early, late = (numbers.at(ahead, budget) - numbers.at(behind, budget) for budget in (quarter, numbers.end))
+        shrunk = paired(early, late, groups=numbers.groups)
+        first, last = (interval(gap, draws=1, groups=numbers.groups).mean for gap in (early, late))
+        evidence = (
+            f"{self.labels.get(ahead, ahead)} less {self.labels.get(behind, behind)}: {first:+.3f} after "
+            f"{quarter:,} pages, {last:+.3f} after {numbers.end:,}; the gap shrank by {told(shrunk)}."
+        )
+        if first <= 0:
+            return self.untested(text, where, f"There was no gap to close.\n{evidence}")
+        return self.weighed(text, where, better(shrunk, first), [evidence])
+
+    def same_order(self, text: str, where: str, one: Measure, other: Measure) -> Claim:
+        """Whether the means of two measures put all crawlers in the same order."""
+        means = [{name: self.by[by].mean(name) for name in self.by[by].values} for by in (one, other)]
+        if not means[0]:
+            return self.untested(text, where, "No crawl of them has a result")
+        first, second = (sorted(by, key=lambda name: -by[name]) for by in means)
+        names = ["; ".join(self.labels.get(name, name) for name in order) for order in (first, second)]
+        evidence = f"By {one.name}: {names[0]}. By {other.name}: {names[1]}."
+        if not any(means[0].values()):
+            return self.untested(text, where, f"By {one.name} there is nothing to put in order. {evidence}")
+        verdict: Verdict = UNTESTED if self.topics < ENOUGH else HOLDS if first == second else FAILS
+        return self.weighed(text, where, verdict, [evidence])

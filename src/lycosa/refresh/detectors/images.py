@@ -84,12 +84,12 @@ def alike(one: Picture, other: Picture) -> bool:
     return min(one.print, other.print) >= 0 and distance(one.print, other.print) <= NEAR
 
 
-def compare(old: Snapshot, new: Snapshot) -> Verdict | None:
+def images(old: Snapshot, new: Snapshot) -> Verdict | None:
     """Which pictures are others.
 
     >>> old = Snapshot("a", pictures={"p": Picture(b"1", 0b0011), "q": Picture(b"2", 0)})
     >>> new = Snapshot("a", pictures={"p": Picture(b"3", 0b0111), "q": Picture(b"4", 2**64 - 1)})
-    >>> compare(old, new)
+    >>> images(old, new)
     Verdict(changed=True, kind='structure', magnitude=0.5, says='1 picture replaced, 1 re-encoded')
     """
     if not old.pictures and not new.pictures:

@@ -2,10 +2,10 @@
 
 A level has changed in structure if its sequence of tags is another, in text if the texts of its elements are. The
 magnitude is the share of elements of the main part that differ, summed over the levels; if none does, that of its words
-(`mainpart.difference`): a menu that was built anew makes nothing of one other word.
+(`text.difference`): a menu that was built anew makes nothing of one other word.
 
 Paper: Trivedi et al. 2014, II, Change Detection, 2. Ours is in what the change amounts to: where the levels of the main
-part (mainpart.py) have the same elements and its words are the same, only furniture, dates or counters differ, and the
+part (snapshot.py) have the same elements and its words are the same, only furniture, dates or counters differ, and the
 kind is cosmetic; and where nothing but links came or went, it is a change of links.
 """
 
@@ -14,16 +14,16 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from lycosa.refresh.change import Kind, Verdict
-from lycosa.refresh.mainpart import difference, share_of_others
+from lycosa.refresh.detectors.text import difference, share_of_others
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.web.tree import Level
 
 
-def compare(old: Snapshot, new: Snapshot) -> Verdict | None:
+def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
     """Which levels differ, and how much.
 
     >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
-    >>> compare(page("<p>Coral<p>Reefs"), page("<p>Coral<ul><li>Reefs</ul>"))
+    >>> tree(page("<p>Coral<p>Reefs"), page("<p>Coral<ul><li>Reefs</ul>"))
     Verdict(changed=True, kind='structure', magnitude=0.4, says='levels 3-4: structure and text')
     """
     if not old.is_html or not new.is_html:
@@ -31,7 +31,7 @@ def compare(old: Snapshot, new: Snapshot) -> Verdict | None:
     structure, text, ways = levels_apart(old.tree.by_level(), new.tree.by_level())
     if not ways:
         return Verdict(False)
-    says = _told(ways)
+    says = _named(ways)
     main = [side.tree.by_level(inside=side.main.inside) for side in (old, new)]
     of_main = levels_apart(*main)[0]
     found = difference(old.main, new.main)
@@ -70,10 +70,10 @@ def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict
 _EMPTY = Level()
 
 
-def _told(ways: dict[int, str], most: int = 6) -> str:
+def _named(ways: dict[int, str], most: int = 6) -> str:
     """Levels in a row that changed in the same way are named together.
 
-    >>> _told({4: "structure", 5: "text", 6: "text"})
+    >>> _named({4: "structure", 5: "text", 6: "text"})
     'level 4: structure; levels 5-6: text'
     """
     runs: list[tuple[int, int, str]] = []

@@ -20,11 +20,12 @@ ENTRIES = {
         "automatic", "Automatic", "learns how often each page changes, and looks where a look keeps most fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "adaptive": Entry("adaptive", "Adaptive", "sooner by a factor after a change, later after none, as Nutch does"),
-    "fixed": Entry("fixed", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
-    "proportional": Entry("proportional", "Proportional", "in proportion to how often a page changes: the naive way"),
+    "adaptive": Entry("baselines", "Adaptive", "sooner by a factor after a change, later after none, as Nutch does"),
+    "fixed": Entry("baselines", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
+    "proportional": Entry("baselines", "Proportional", "in proportion to how often a page changes: the naive way"),
     "known": Entry(
-        "known", "Known", "told how often each page changes: the optimum, for experiments", "Cho, Garcia-Molina 2003"
+        "automatic", "Known", "told how often each page changes: the optimum, for experiments",
+        "Cho, Garcia-Molina 2003",
     ),
 }  # fmt: skip
 SCHEDULES = Registry("schedule", __name__, ENTRIES)

@@ -1,16 +1,17 @@
-"""Look where a look keeps most fresh."""
+"""Look where a look keeps most fresh: with rates that are learned, or, for experiments, with the true ones."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.errors import InputError
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
-from lycosa.refresh.claims import claim, waiting
+from lycosa.refresh.allocation import allocate, claim, gain, waiting
 from lycosa.refresh.histories import Histories
-from lycosa.refresh.rates import Floats, Posterior
-from lycosa.refresh.schedules.learning import Learning
+from lycosa.refresh.rates import Floats, Posterior, Rates
 from lycosa.refresh.schedules.schedule import LEAST, MOST, Schedule
 
 _SAMPLE = 8_192
@@ -20,8 +21,8 @@ _SAMPLE = 8_192
 class Automatic(Schedule):
     """A look at a page when its claim has reached the price at which the budget is spent.
 
-    The rate of each page is estimated from its history (rates.py) with a prior by host and relevance (priors.py). The
-    claim is the mean over what the rate may be (claims.py), so that doubt makes us look; drawing rates at random
+    The rate of each page is estimated from its history (rates.py) with a prior by host and relevance. The claim
+    is the mean over what the rate may be (allocation.py), so that doubt makes us look; drawing rates at random
     (Thompson) was much worse in benchmarks/refresh_schedules.py, and going by the estimate alone a little worse where
     looks are few.
 
@@ -45,20 +46,20 @@ class Automatic(Schedule):
             raise ValueError(f"rest is {rest}: it has to be from 0 to 1, a share of the budget")
         self.rest = rest
         self.price = 0.0
-        self._learning = Learning()
+        self._rates = Rates()
         self._longest = self.most
         self._wait: Floats = np.zeros(0)
 
     def posterior(self, histories: Histories, which: Rows | int | None = None) -> Posterior:
         """What is known of the rates of pages, as of the last `due`."""
-        return self._learning.posterior(histories, histories.rows(which))
+        return self._rates.posterior(histories, histories.rows(which))
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
         """Until the claim reaches the price."""
         self._wait = fit(self._wait, len(histories))
         if everything:
-            self._learning.review(histories)
-        known = self._learning.posterior(histories, rows)
+            self._rates.review(histories)
+        known = self._rates.posterior(histories, rows)
         weight = histories.weight[rows]
         if everything:
             self._longest = max(self.most, self.share(histories) / self.rest if self.rest > 0 else np.inf)
@@ -73,7 +74,7 @@ class Automatic(Schedule):
         """What a look brings; for a page that has waited for as long as any should, no less than the price."""
         rows = histories.rows(which)
         waited = now - histories.last[rows]
-        worth = claim(waited, histories.weight[rows], *self._learning.posterior(histories, rows))
+        worth = claim(waited, histories.weight[rows], *self._rates.posterior(histories, rows))
         bar = self.price if self.price < np.inf else 1.0
         return np.maximum(worth, bar * np.clip(waited / self._longest, 0.0, 2.0))
 
@@ -111,3 +112,45 @@ class Automatic(Schedule):
             if not low < at < high:
                 at = (low + high) / 2
         self.price = float(np.exp(at))
+
+
+class Known(Schedule):
+    """Visits as allocation.py gives them out, with the true rates, one for each page of the histories.
+
+    No schedule that learns can be better for long, if pages change at constant rates. Where they change by the clock
+    or in bursts, it is the best that can be done by someone who does not know when.
+    """
+
+    def __init__(
+        self,
+        rates: NDArray[np.float64] | None = None,
+        per_second: float = 0.0,
+        least: float | str = LEAST,
+        most: float | str = MOST,
+    ) -> None:
+        super().__init__(per_second, least, most)
+        if rates is None:
+            raise InputError(
+                "the schedule 'known' has to be told the true rates: it is for experiments, take automatic"
+            )
+        self.rates = rates
+        self._visits: Floats = np.zeros(0)
+        self._price = 0.0
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """One over the visits."""
+        if everything or len(self._visits) < len(histories):
+            weight = np.where(histories.dropped[: len(histories)], 0.0, histories.weight[: len(histories)])
+            found = allocate(weight, self.rates[: len(histories)], self.per_second, 0.0, 1 / self.least, self._price)
+            self._visits, self._price = found
+        visits = self._visits[rows]
+        wait = np.full(len(rows), np.inf)
+        np.divide(1.0, visits, out=wait, where=visits > 0)
+        return wait
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """w/lambda (1 - (1 + r) exp(-r)) with r = lambda times the time since the last look."""
+        rows = histories.rows(which)
+        rate = np.maximum(self.rates[rows], 1e-300)
+        worth: Floats = histories.weight[rows] / rate * gain(rate * np.maximum(now - histories.last[rows], 0.0))
+        return worth

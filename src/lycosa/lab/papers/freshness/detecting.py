@@ -12,8 +12,7 @@ from time import perf_counter
 from lycosa.lab.papers.freshness.pairs import EDITS, SORTS, Pair, drawn, single
 from lycosa.lab.papers.freshness.watching import World
 from lycosa.refresh.change import KINDS
-from lycosa.refresh.detectors import DETECTORS, detector
-from lycosa.refresh.judging import judge_change
+from lycosa.refresh.detectors import DETECTORS, detector, judge_change
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.version import SOFTWARE
 

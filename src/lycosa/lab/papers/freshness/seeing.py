@@ -9,7 +9,7 @@ from lycosa.lab.papers.freshness.comparing import SOURCE, _lines, _verdict
 from lycosa.lab.papers.freshness.detecting import DEFAULT, Detection, by_kind
 from lycosa.lab.papers.freshness.pairs import EDITS, NOTHING, SORTS
 from lycosa.refresh.change import KINDS as ORDER
-from lycosa.refresh.judging import DEFAULT as TOGETHER
+from lycosa.refresh.detectors import DEFAULT as TOGETHER
 from lycosa.testing.change_process import KINDS
 
 REAL = tuple(kind for kind in ORDER if kind != "cosmetic")

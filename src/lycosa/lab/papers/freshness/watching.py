@@ -25,10 +25,9 @@ from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, measure
 from lycosa.lab.papers.freshness.truth import timeline
 from lycosa.refresh.change import change_of
 from lycosa.refresh.histories import Histories
-from lycosa.refresh.keeper import Keeper
-from lycosa.refresh.keeping import Keeping
+from lycosa.refresh.keeper import Keeper, Keeping
 from lycosa.refresh.rates import Floats
-from lycosa.refresh.schedules.known import Known
+from lycosa.refresh.schedules.automatic import Known
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
 from lycosa.store.versions import Versions

@@ -7,39 +7,52 @@ corpus has labels, table 7 and figure 3 are there a second time, with what the l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from lycosa.lab.findings import INDEPENDENT, Figure, Findings, Table
+from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.gouriten.claims import all_claims
-from lycosa.lab.papers.gouriten.crawls import crawl
-from lycosa.lab.papers.gouriten.datasets import CORPUS, GENERATED, Dataset, all_datasets, table_1
+from lycosa.lab.papers.gouriten import claims
+from lycosa.lab.papers.gouriten.claims import LONG_RUN, on
 from lycosa.lab.papers.gouriten.features import Fits
-from lycosa.lab.papers.gouriten.leading import BEYOND, LEADERS, PLAYERS, figures_3, table_6, table_7, table_beyond
+from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, all_graphs, crawl, table_1
+from lycosa.lab.papers.gouriten.leading import (
+    BATCHES,
+    BEYOND,
+    LEADERS,
+    PLAYERS,
+    Altered,
+    degradation,
+    figures_3,
+    global_scores,
+    table_2,
+    table_6,
+    table_7,
+    table_beyond,
+)
 from lycosa.lab.papers.gouriten.sequence import Forced
-from lycosa.lab.papers.gouriten.steering import BATCHES, Altered, table_2
-from lycosa.lab.papers.gouriten.verdicts import LONG_RUN
 
 __all__ = ["findings"]
 
-SETS, ALTERED_SETS, LARGE_SETS = 5, 1, 1
-"""Seed sets: of the corpus' graphs, for altered greedy with its many parameters, of graphs with millions of nodes. The
-paper has ten of each."""
+SETS, QUICK_SETS = 5, 2
+"""Seed sets of the corpus' graphs. For altered greedy with its many parameters, and on graphs of millions of nodes,
+where one crawl by regression takes minutes, it is one. The paper has ten of each."""
+
+ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
 
 
 def findings(bench: Bench) -> Findings:
     """All tables, figures and claims."""
-    bench = replace(bench, out=bench.out / "gouriten")
+    bench = replace(bench, out=bench.out / "gouriten", workers=1 if bench.quick else bench.workers)
     bench.out.mkdir(parents=True, exist_ok=True)
     remarks: list[str] = []
-    graphs = all_datasets(bench, remarks)
-    sets = 2 if bench.quick else SETS
-    altered = Altered(bench, graphs, 1 if bench.quick else ALTERED_SETS)
+    graphs = all_graphs(bench, remarks)
+    sets = QUICK_SETS if bench.quick else SETS
+    of_corpus, generated = ([graph for graph in graphs if graph.group == group] for group in ON)
+    altered = Altered(bench, graphs, 1)
     strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values()]
-    crawls = crawl(bench, _of(graphs, CORPUS), [*strategies, *BEYOND.values()], sets=sets)
-    large = crawl(bench, _of(graphs, GENERATED), strategies, sets=sets_of_large(bench))
-    crawls.results |= large.results
+    crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
+    crawls.results |= crawl(bench, generated, strategies, sets=1).results
     labelled = crawl(bench, [g for g in graphs if g.labels], list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
     fits = Fits(bench.random_seed)
     for graph in graphs:
@@ -51,42 +64,78 @@ def findings(bench: Bench) -> Findings:
     ]  # fmt: skip
     if labelled.results:
         parts += [*figures_3(labelled), table_7(labelled)]
-    claims = all_claims(altered, crawls, fits, forced)
     return Findings(
-        "gouriten", PAPERS["gouriten"], parts, claims,
-        summary=_summary(graphs),
-        configuration=_configuration(bench, graphs, sets),
-        corpus={key: value for key, value in bench.index.facts.items() if key != "classes"},
-        remarks=[*remarks, *crawls.remarks(), *labelled.remarks()],
-    )  # fmt: skip
-
-
-def sets_of_large(bench: Bench) -> int:
-    """Seed sets on graphs of millions of nodes, where one crawl by regression takes minutes. The paper has ten."""
-    return 1 if bench.quick else LARGE_SETS
-
-
-def _of(graphs: list[Dataset], group: str) -> list[Dataset]:
-    return [graph for graph in graphs if graph.group == group]
-
-
-def _summary(graphs: list[Dataset]) -> str:
-    names = ", ".join(graph.name for graph in graphs)
-    return (
-        f"Estimators of what a node not yet fetched is worth, on {len(graphs)} graphs: {names}. The paper's own graphs "
+        "gouriten", PAPERS["gouriten"], parts,
+        list(all_claims(altered, crawls, fits, forced)),
+        f"Estimators of what a node not yet fetched is worth, on {len(graphs)} graphs: "
+        f"{', '.join(graph.name for graph in graphs)}. The paper's own graphs "
         "are not to be had any more. Those in capitals are keywords on this corpus, the others were generated. What "
         "counts, and decides about claims, is the guide's own score, as published; where the corpus has labels, table "
         "7 and figure 3 stand a second time, by these. What the "
         f"paper says of the long run is tested where a crawl has {LONG_RUN:,} steps or more; here the longest has "
-        f"{max(step for graph in graphs for step in graph.steps):,}."
-    )
+        f"{max(step for graph in graphs for step in graph.steps):,}.",
+        {
+            "quick": bench.quick, "random_seed": bench.random_seed, "seed_sets": {CORPUS: sets, GENERATED: 1},
+            "graphs": {graph.name: {"steps": list(graph.steps), "seeds": graph.seeds} for graph in graphs},
+            "strategies": {**LEADERS, **PLAYERS, **BEYOND},
+        },
+        bench.corpus, [*remarks, *crawls.remarks(), *labelled.remarks()],
+    )  # fmt: skip
 
 
-def _configuration(bench: Bench, graphs: list[Dataset], sets: int) -> dict[str, Any]:
-    return {
-        "quick": bench.quick,
-        "random_seed": bench.random_seed,
-        "seed_sets": {CORPUS: sets, GENERATED: sets_of_large(bench)},
-        "graphs": {graph.name: {"steps": list(graph.steps), "seeds": graph.seeds} for graph in graphs},
-        "strategies": {**LEADERS, **PLAYERS, **BEYOND},
-    }
+def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> Iterator[Claim]:
+    """In the order of the paper, section by section."""
+    groups = [group for group in ON if crawls.graphs(group)]
+    beaten = [*crawls.beaten(), *(line for one in altered.by_group.values() for line in one.beaten())]
+    yield claims.greedy_not_optimal(beaten)
+    for group in groups:
+        yield from on(ON[group], _of_steering(altered, crawls, group))
+    pearson, log_pearson = fits.correlations("original"), fits.correlations("log")
+    fitted, log_fitted = fits.fits("original"), fits.fits("log")
+    yield claims.all_positive(fits.by_graph())
+    yield claims.log_helps(pearson, log_pearson)
+    yield claims.no_clear_feature(log_pearson)
+    yield claims.log_fits(fitted, log_fitted)
+    yield claims.second_level_fits(log_fitted, fits.fits_outside())
+    yield claims.low_fit(log_fitted)
+    for group, graph in forced.timed.items():
+        times = forced.times(graph)
+        timed = claims.nr_slow(times), claims.first_level_quick(times), claims.second_level_costs(times)
+        yield from on(ON[group], timed)
+    for graph in forced.drawn.values():
+        early, *_, late = forced.quarters(graph)
+        steps = len(forced.watched[graph].best)
+        rules = claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up
+        yield from on(graph, [rule(early, late, steps) for rule in rules])
+    yield claims.no_winner(forced.best_by_quarter())
+    for group in groups:
+        yield from on(ON[group], _of_leading(crawls, group))
+
+
+def _of_steering(altered: Altered, crawls: Crawls, group: str) -> Iterator[Claim]:
+    """Section 6."""
+    last = altered.steps[group][-1]
+    scores, costs = altered.scores(group, last), degradation(crawls, group)
+    yield claims.greedy_wins(scores, last)
+    yield claims.near_greedy_best(scores, last)
+    yield claims.altered_early({step: altered.gains(group, step) for step in altered.steps[group] if step < 1_000})
+    yield claims.batch_of_two(costs)
+    yield claims.larger_is_worse(costs)
+    yield claims.delay_grows(costs)
+
+
+def _of_leading(crawls: Crawls, group: str) -> Iterator[Claim]:
+    """Section 8.2."""
+    scores, bandits = (global_scores(crawls, group, named) for named in (LEADERS, PLAYERS))
+    yield claims.bandits_alike(bandits)
+    yield claims.steadier({**scores, **bandits}, tuple(bandits))
+    yield claims.bfs_and_opic_worst(scores)
+    yield claims.n_comes_late(scores)
+    yield claims.e_and_ne_alike(scores)
+    yield claims.e_and_ne_early(scores)
+    yield claims.regression_late(scores)
+    yield claims.bandit_steady(scores)
+    if group == CORPUS:
+        beside = {**scores, **global_scores(crawls, group, BEYOND)}
+        yield claims.unweighted_no_better(beside, {"opic, unweighted": "opic"})
+        yield claims.second_level_no_better(beside, {"sl_n": "n", "sl_e": "e", "sl_ne": "ne", "lr_sl": "lr_fl"})

@@ -8,11 +8,9 @@ import numpy as np
 
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten.crawls import ORACLE, Crawls
-from lycosa.lab.papers.gouriten.datasets import CORPUS, GENERATED
-from lycosa.lab.papers.gouriten.leading import VAR
+from lycosa.lab.papers.gouriten.graphs import CORPUS, GROUPS, ORACLE, Crawls
+from lycosa.lab.papers.gouriten.leading import VAR, grid
 from lycosa.lab.papers.gouriten.published import TIMES, at
-from lycosa.lab.papers.gouriten.steering import grid
 from lycosa.lab.watching import Watched, watch
 
 TIMED = {
@@ -44,9 +42,11 @@ class Forced:
         self.steps: dict[str, list[int]] = {}
         self.timed: dict[str, str] = {}
         """Of each group the graph of table 5: the last one, which is like FRANCE."""
-        for group in (CORPUS, GENERATED):
-            for graph in crawls.graphs(group)[-1:]:
-                self.timed[group] = graph
+        self.drawn: dict[str, str] = {}
+        """Of each group the graph of figure 2: the first one."""
+        for group in GROUPS:
+            if graphs := crawls.graphs(group):
+                self.drawn[group], self.timed[group] = graphs[0], graphs[-1]
         for graph, (dataset, results) in crawls.results.items():
             trace = results.select(ORACLE)[0].trace
             named = {**PRECISE, **(TIMED if graph in self.timed.values() else {})}
@@ -76,16 +76,13 @@ class Forced:
                 for step in self.steps[graph]
             ]
         return Table(
-            "gouriten-table-5",
-            "Table 5: time for one estimation (ms)",
-            ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in TIMES)),
-            rows,
-            AS_PUBLISHED,
+            "gouriten-table-5", "Table 5: time for one estimation (ms)",
+            ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in TIMES)), rows, AS_PUBLISHED,
             note="To learn from the page before, to rank what that changed, to pick; the mean of the last 100 steps. "
             "Forced sequence: all watch the oracle's crawl. nr is watched for the first "
             f"{NR_ENDS:,} steps at most. The paper's times are of C++ on a processor of 2012.",
             timed=True,
-        )
+        )  # fmt: skip
 
     def quarters(self, graph: str) -> list[dict[str, float]]:
         """Mean distance of each estimator in each quarter of the crawl."""
@@ -105,27 +102,20 @@ class Forced:
 
     def figures_2(self) -> list[Figure]:
         """Distance to the oracle's choice, on the first graph of each kind."""
-        found = []
-        for key, graph in self.drawn().items():
+        figures = []
+        for group, graph in self.drawn.items():
             seen = self.watched[graph]
             window = min(WINDOW, max(1, len(seen.best) // 10))
             steps = [step for step in grid(len(seen.best), 100) if step >= window]
             curves = [Curve(name, steps, seen.distance(name, window)[np.array(steps) - 1].tolist()) for name in PRECISE]
-            found.append(
+            figures.append(
                 Figure(
-                    key, f"Figure 2: distance to the oracle's choice, {graph}", "steps", "distance in score",
-                    curves, AS_PUBLISHED,
+                    "gouriten-figure-2" + ("" if group == CORPUS else f"-{group}"),
+                    f"Figure 2: distance to the oracle's choice, {graph}", "steps", "distance in score", curves,
+                    AS_PUBLISHED,
                     note="Distance: score of the node that the oracle picks, less that of the one that the estimator "
                     f"would have picked; mean over the last {window:,} steps. All watch the oracle's crawl. The "
                     "paper's figure is of BRETAGNE, over 1,000 steps, and gives no numbers.",
                 )
             )  # fmt: skip
-        return found
-
-    def drawn(self) -> dict[str, str]:
-        """The graphs of figure 2, by the keys of their figures."""
-        names = list(self.watched)
-        made_up = [name for name in names if name.startswith("like ")]
-        rest = [name for name in names if name not in made_up]
-        first = {"gouriten-figure-2": rest[0]} if rest else {}
-        return {**first, **({"gouriten-figure-2-generated": made_up[0]} if made_up else {})}
+        return figures

@@ -47,17 +47,15 @@ def written(page: Page) -> str:
 
     def linked(text: str) -> str:
         opened = False
-        told: list[str] = []
+        html = ""
         for piece in re.split(f"([{OPEN}{CLOSE}])", text):
-            if piece == OPEN:
-                told.append(("</a>" if opened else "") + f'<a href="{escape(next(urls, "#"))}">')
-                opened = True
-            elif piece == CLOSE:
-                told.append("</a>" if opened else "")
-                opened = False
-            else:
-                told.append(escape(piece, quote=False))
-        return "".join(told) + ("</a>" if opened else "")
+            if piece not in (OPEN, CLOSE):
+                html += escape(piece, quote=False)
+                continue
+            html += "</a>" if opened else ""
+            opened = piece == OPEN
+            html += f'<a href="{escape(next(urls, "#"))}">' if opened else ""
+        return html + ("</a>" if opened else "")
 
     lines = [linked(line.strip()) for line in page.marked.split("\n\n") if line.strip()]
     body = "\n".join(f"<p>{line}</p>" for line in lines)
@@ -122,40 +120,40 @@ def _swapped(source: str, chance: Random) -> str | None:
     return source[: first.start()] + second[0] + first[0] + source[second.end() :]
 
 
-def _added(source: str, chance: Random) -> str | None:
-    found = list(_PARAGRAPH.finditer(source))
-    if not found:
+def _one(
+    pattern: re.Pattern[str], source: str, chance: Random, change: Callable[[re.Match[str]], str], fewest: int = 1
+) -> str | None:
+    """Change one place of some, by chance; None where there are too few."""
+    matches = list(pattern.finditer(source))
+    if len(matches) < fewest:
         return None
-    at = chance.choice(found).end()
-    return source[:at] + f"<p>News of today, number {chance.randrange(10**6)}.</p>\n" + source[at:]
+    match = chance.choice(matches)
+    return source[: match.start()] + change(match) + source[match.end() :]
+
+
+def _added(source: str, chance: Random) -> str | None:
+    def more(match: re.Match[str]) -> str:
+        return f"{match[0]}<p>News of today, number {chance.randrange(10**6)}.</p>\n"
+
+    return _one(_PARAGRAPH, source, chance, more)
 
 
 def _removed(source: str, chance: Random) -> str | None:
-    found = list(_PARAGRAPH.finditer(source))
-    if len(found) < 2:
-        return None
-    gone = chance.choice(found)
-    return source[: gone.start()] + source[gone.end() :]
+    return _one(_PARAGRAPH, source, chance, lambda match: "", fewest=2)
 
 
 def _retargeted(source: str, chance: Random) -> str | None:
     """A link leads elsewhere."""
-    found = list(_LINK.finditer(source))
-    if not found:
-        return None
-    link = chance.choice(found)
-    return source[: link.end(2)] + "-2" + source[link.end(2) :]
+    return _one(_LINK, source, chance, lambda match: f"{match[1]}{match[2]}-2{match[3]}")
 
 
 def _renamed(source: str, chance: Random) -> str | None:
     """A paragraph becomes a quotation."""
-    found = list(_PARAGRAPH.finditer(source))
-    if not found:
-        return None
-    one = chance.choice(found)
-    inner = one[0].replace("<p", "<blockquote", 1)
-    inner = "</blockquote>".join(inner.rsplit("</p>", 1))
-    return source[: one.start()] + inner + source[one.end() :]
+
+    def quoted(match: re.Match[str]) -> str:
+        return "</blockquote>".join(match[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
+
+    return _one(_PARAGRAPH, source, chance, quoted)
 
 
 CHANGES = (

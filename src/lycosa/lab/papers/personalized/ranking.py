@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Links
-from lycosa.lab.certainty import Difference, interval, paired
+from lycosa.lab.certainty import interval
 from lycosa.lab.findings import Cell, Claim, Table
 from lycosa.lab.index import Index
-from lycosa.lab.papers.weighing import better, told, weighed
+from lycosa.lab.papers.weighing import Comparison, Measure, Measured
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
 from lycosa.topics.weighted_content import WeightedContent
 from lycosa.topics.word_frequency import WordFrequency
 
-SOURCE = "Trivedi et al. 2014"
 CHANCE = "by chance"
 BEST = 10
 
@@ -51,16 +50,16 @@ def measures_of(subject: Subject) -> dict[str, Any]:
     }
 
 
+AVERAGE = Measure("average precision", lambda *_: np.zeros(0))
+"""What pages are ranked by has no crawl to be read off."""
+
+
 @dataclass
 class Ranked:
     """Average precision, and the precision of the first ten, of each measure on each subject."""
 
     average: dict[str, list[float]]
     first: dict[str, list[float]]
-
-    def difference(self, one: str, other: str) -> Difference:
-        """By how much the average precision of the one is higher, subject by subject."""
-        return paired(self.average[one], self.average[other], groups=range(len(self.average[one])))
 
 
 def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> float:
@@ -122,38 +121,29 @@ def table_of(found: Ranked, strings: Sequence[str]) -> Table:
         sure = f" ({low:.3f} to {high:.3f})" if np.isfinite(low) else ""
         rows.append([measure, f"{mean:.3f}{sure}", float(np.mean(found.first[measure]))])
     return Table(
-        "personalized-ranking",
-        "Ranking by the paper's measures of relevance",
-        ["measure", "average precision", f"of the first {BEST} relevant"],
-        rows,
+        "personalized-ranking", "Ranking by the paper's measures of relevance",
+        ["measure", "average precision", f"of the first {BEST} relevant"], rows,
         note=f"By labels, over {len(strings)} topics (95 % interval over topics), pages that words were taken from "
         f"left out, equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
-    )
+    )  # fmt: skip
 
 
 def claims_of(found: Ranked) -> list[Claim]:
     """What the paper says of relevance."""
-    counted, weighted = found.difference("word frequency", CHANCE), found.difference(*TITLES)
+    values = {measure: np.array(numbers)[:, None] for measure, numbers in found.average.items()}
+    topics = [str(number) for number in range(len(found.average[CHANCE]))]
+    ranks = Comparison("Trivedi et al. 2014", {CHANCE: "a random order"}, {AVERAGE: Measured([0], topics, values)})
     return [
-        weighed(
+        ranks.claim(
             "The number of times a search string is on a page says how relevant the page is.",
-            f"{SOURCE}, III, Relevance Calculation",
-            better(counted, float(np.mean(found.average[CHANCE]))),
-            counted.n,
-            [
-                f"Average precision of word frequency less that of a random order: {told(counted)}.",
-                "Average precision of weighted content less that of word frequency: "
-                f"{told(found.difference(TITLES[0], 'word frequency'))}.",
-            ],
+            "III, Relevance Calculation", [("word frequency", CHANCE)], [AVERAGE],
+            more=[ranks.difference((TITLES[0], "word frequency"), [AVERAGE])],
         ),
-        weighed(
-            "Words of the title should weigh more than those of the text.",
-            f"{SOURCE}, II, Relevance Calculation, 1)",
-            better(weighted, float(np.mean(found.average[TITLES[1]]))),
-            weighted.n,
-            [f"Average precision with title words counted twice, less that with all words alike: {told(weighted)}."],
+        ranks.claim(
+            "Words of the title should weigh more than those of the text.", "II, Relevance Calculation, 1)",
+            [TITLES], [AVERAGE],
         ),
-    ]
+    ]  # fmt: skip
 
 
 TITLES = ("weighted content, title 2", "weighted content, title 1")

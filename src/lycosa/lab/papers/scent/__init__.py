@@ -13,7 +13,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.papers import OURS, Bench
-from lycosa.lab.papers.gouriten.crawls import ABOVE
+from lycosa.lab.papers.gouriten.graphs import ABOVE
 from lycosa.lab.papers.scent.ablation import figure_ablation, table_ablation, without
 from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, Hunted, choose
 from lycosa.lab.papers.scent.comparing import claims_of, compare, table_all, table_cells
@@ -32,7 +32,6 @@ from lycosa.lab.papers.scent.crawls import (
 from lycosa.lab.papers.scent.curves import figure_harvest, figure_share
 from lycosa.lab.papers.scent.failures import table_lost, table_topics, table_worst
 from lycosa.lab.papers.scent.floors import corpus_name
-from lycosa.lab.papers.weighing import corpus_of
 
 __all__ = ["findings"]
 
@@ -65,7 +64,7 @@ def findings(bench: Bench) -> Findings:
         remarks += [f"{one.cell.title}: {line}" for line in _own(one, texts)]
     return Findings(
         "scent", OURS["scent"], parts, claims_of(compared, bench.quick), _summary(crawls, hunted, size),
-        configuration(bench, hunted, size, crawls), corpus_of(index), remarks,
+        configuration(bench, hunted, size, crawls), bench.corpus, remarks,
     )  # fmt: skip
 
 

@@ -23,6 +23,9 @@ PROOF = 8
 DOUBT = 3
 """The same for pages of a host whose validators have not yet been seen to change with a page."""
 
+CUT = frozenset({"truncated:disconnect", "truncated:time"})
+"""What is said of an answer that broke off: who has half of it must not be told that it still stands."""
+
 SLACK = 60.0
 """Seconds that a host's clock may be ahead of ours."""
 

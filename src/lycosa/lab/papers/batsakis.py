@@ -1,0 +1,264 @@
+"""Batsakis 2007: breadth-first and best-first, crawlers that know WordNet, crawlers that learn from browsing.
+
+Figures 12 and 13 compare the classic crawlers, 14 and 15 the semantic ones with best-first, 16 and 17 those that learn:
+each by the number of relevant pages and by average similarity. A page is relevant to the thesis if its cosine with one
+of up to fifty relevant pages is above .75. That is not the guide, but it is of the guide's kind, and it is no label;
+so figures by it are marked as published, and beside each stands one by labels, which decide about claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.lab.evaluator import THRESHOLD
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Figure, Findings, Table
+from lycosa.lab.index import Index
+from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
+from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.papers.weighing import (
+    FOUND,
+    PICTURE,
+    Comparison,
+    Measure,
+    alike,
+    grid,
+    how_weighed,
+    not_better,
+    size,
+    worth,
+)
+from lycosa.lab.resemblance import nearest_in
+from lycosa.lab.results import Outcome, Results
+from lycosa.lab.subjects import Subject, chance
+from lycosa.text.wordnet import find_wordnet
+
+SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,idf=background"
+WORDNET = ("ehrig", SSRM, SYNSETS)
+
+CLASSIC = {
+    "breadth-first": "Breadth First",
+    "best-first-page": "Best First, page content",
+    "best-first-anchor": "Best First, anchor text",
+    "best-first": "Best First, page content and anchor text",
+}
+SEMANTIC = {
+    "best-first-anchor": "Best First, anchor text",
+    "best-first": "Best First, page content and anchor text",
+    "ehrig": "Semantic, Ehrig",
+    SSRM: "Semantic, SSRM",
+    SYNSETS: "Semantic, synset expansion",
+}
+LEARNING = {
+    "hmm": "HMM, K-Means",
+    "hmm-xmeans": "HMM, X-Means",
+    "hybrid": "Hybrid HMM, page content",
+    "hybrid-anchor": "Hybrid HMM, page content and anchor text",
+}
+"""As the thesis names them."""
+
+GROUPS = {"classic crawlers": CLASSIC, "semantic crawlers": SEMANTIC, "HMM and hybrid crawlers": LEARNING}
+"""What two figures each show, from 12 on."""
+
+THRESHOLDS = (0.75, 0.5, 0.4, 0.3, 0.2)
+MOST = 50
+"""Relevant pages that a page is compared with."""
+
+
+def findings(bench: Bench) -> Findings:
+    """Figures 12 to 17, a table of their ends, how good the evaluator is, and what is to be said of the thesis."""
+    if not bench.index.has_text:
+        raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
+    plan = bench.plan(
+        "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,idf=background", seeds="off-topic", seed_count=1,
+        **size(bench.quick),
+    )  # fmt: skip
+    browsing = replace(plan, name="batsakis-browsing", strategies=list(LEARNING))
+    remarks = []
+    if not _has_wordnet():
+        plan.strategies = [name for name in plan.strategies if name not in WORDNET]
+        remarks.append(
+            "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa wordnet --fetch' gets it)."
+        )
+    words, learned = bench.run(plan), bench.run(browsing)
+    remarks += [f"{one.experiment.name}: {remark}" for one in (words, learned) for remark in one.remarks]
+    evaluator = Evaluator(bench.index, bench.random_seed)
+    measures = (FOUND, evaluator.above, evaluator.similarity)
+    classic, semantic, learning = groups = [
+        Comparison.of("Batsakis 2007", labels, [results], grid(plan.budget), measures)
+        for labels, results in zip(GROUPS.values(), (words, words, learned), strict=True)
+    ]
+    parts: list[Table | Figure] = []
+    for number, title, group in zip((12, 14, 16), GROUPS, groups, strict=True):
+        parts += _figures(number, title, group, evaluator)
+    return Findings(
+        "batsakis", PAPERS["batsakis"], [*parts, _ends(groups, evaluator), evaluator.table()],
+        claims_of(classic, semantic, learning, evaluator),
+        f"Crawls of {plan.budget:,} pages each from one page that is two links or more from every relevant one, for "
+        f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        "decide about claims.",
+        {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
+        bench.corpus, how_weighed(classic.topics) + remarks,
+    )  # fmt: skip
+
+
+def _has_wordnet() -> bool:
+    try:
+        find_wordnet()
+    except InputError:
+        return False
+    return True
+
+
+def _figures(number: int, title: str, group: Comparison, evaluator: Evaluator) -> list[Figure]:
+    picture = PICTURE.replace("paper", "thesis")
+    return [
+        group.figure(
+            f"batsakis-figure-{number}", f"Figure {number}: harvest ratio, {title}",
+            f"pages with a similarity above {THRESHOLD}", evaluator.above, AS_PUBLISHED, picture,
+        ),
+        group.figure(
+            f"batsakis-figure-{number}-labels", f"Figure {number} by labels: {title}", "relevant pages", FOUND
+        ),
+        group.figure(
+            f"batsakis-figure-{number + 1}", f"Figure {number + 1}: average similarity, {title}", "average similarity",
+            evaluator.similarity, AS_PUBLISHED,
+            f"{picture} By labels the mean of a page is its harvest: figure {number} by labels.",
+        ),
+    ]  # fmt: skip
+
+
+def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
+    """All crawlers at the end of their crawls."""
+    columns = {measure.name: measure for measure in (evaluator.above, evaluator.similarity, FOUND)}
+    rows: list[list[Cell]] = [
+        [title, *row] for title, group in zip(GROUPS, groups, strict=True) for row in group.ends(columns)
+    ]
+    return Table(
+        "batsakis-ends", "All crawlers at the end", ["figure of", "crawler", *columns], rows, AS_PUBLISHED,
+        note="Pages and their mean, with 95 % intervals (bootstrap over topics and seed sets). The first two numbers "
+        "are the thesis's evaluator's, the last is independent. Classic and semantic crawlers are told words, HMM and "
+        "hybrids were trained on browsing: the thesis compares these groups not, and neither does this table.",
+    )  # fmt: skip
+
+
+def claims_of(classic: Comparison, semantic: Comparison, learning: Comparison, evaluator: Evaluator) -> list[Claim]:
+    """What the thesis says. Labels decide, with the evaluator's word beside them."""
+    by, beside = [FOUND], [evaluator.above, evaluator.similarity]
+    return [
+        classic.claim(
+            "Breadth-first, which is not focused, finds less than any best-first crawler.", "4.4, fig. 12",
+            [(name, "breadth-first") for name in CLASSIC if name != "breadth-first"], by, beside,
+        ),
+        classic.claim(
+            "Anchor text alone guides better than page content alone.", "4.4, fig. 12",
+            [("best-first-anchor", "best-first-page")], by, beside,
+        ),
+        classic.claim(
+            "Page content and anchor text together guide better than either alone.", "4.4, 4.7, fig. 12, 13",
+            [("best-first", "best-first-page"), ("best-first", "best-first-anchor")], by, beside,
+        ),
+        classic.same_order(
+            "Average similarity ranks the classic crawlers as harvest ratio does.", "4.4, fig. 13",
+            evaluator.above, evaluator.similarity,
+        ),
+        semantic.claim(
+            "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.", "4.7, 5",
+            [("ehrig", "best-first"), (SSRM, "best-first")], by, beside, not_better,
+        ),
+        semantic.claim(
+            "Synonyms alone improve on best-first a little.", "4.5, 4.7, fig. 14, 15",
+            [(SYNSETS, "best-first")], by, beside,
+        ),
+        learning.claim(
+            "HMM crawlers with K-Means and with X-Means perform alike.", "4.6", [("hmm-xmeans", "hmm")], by, beside,
+            alike,
+        ),
+        learning.claim(
+            "Both hybrids find more than the HMM crawler.", "4.6, fig. 16, 17",
+            [("hybrid", "hmm"), ("hybrid-anchor", "hmm")], by, beside,
+        ),
+        learning.claim(
+            "With anchor text the hybrid is more focused than without.", "3.4.2, fig. 16",
+            [("hybrid-anchor", "hybrid")], by, beside,
+        ),
+    ]  # fmt: skip
+
+
+class Evaluator:
+    """The thesis's judge for all subjects of an experiment: pages as like as the threshold, and how like they are.
+
+    The relevant pages that it compares with are drawn by chance, up to fifty, and never more than half of those that
+    nothing was learned from. As in the thesis a crawl may find them, and then they are as like as can be.
+    """
+
+    def __init__(self, index: Index, random_seed: int = 0) -> None:
+        self.index, self.random_seed = index, random_seed
+        self.known: dict[str, Floats] = {}
+        self.rows: dict[str, list[tuple[float, float, float]]] = {}
+        self.above = Measure(f"similarity above {THRESHOLD}", self._above, 1)
+        self.similarity = Measure("average similarity", self._similarity)
+
+    def of(self, subject: Subject) -> Floats:
+        """How like the subject's relevant pages each page of the corpus is."""
+        key = f"{subject.name} {int(subject.seen.sum())}"
+        if key not in self.known:
+            relevant = self.chosen(subject)
+            self.known[key] = nearest_in(self.index, relevant)
+            self.rows.setdefault(subject.name, self._agreement(subject, relevant, self.known[key]))
+        return self.known[key]
+
+    def chosen(self, subject: Subject) -> list[int]:
+        """The relevant pages that are compared with."""
+        nodes = np.flatnonzero((subject.truth > 0) & self._free(subject))
+        nodes = chance(self.random_seed, "evaluator", subject.name).permutation(nodes)
+        some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
+        return some
+
+    def _free(self, subject: Subject) -> NDArray[np.bool_]:
+        """Which pages nothing was learned from."""
+        return ~subject.seen if len(subject.seen) else np.ones(len(self.index), np.bool_)
+
+    def _above(self, outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+        like = self.of(results.subjects[outcome.subject])
+        return harvest_ratio(worth(outcome, results, like), budgets, THRESHOLD)[0]
+
+    def _similarity(self, outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+        like = self.of(results.subjects[outcome.subject])
+        return average_similarity(worth(outcome, results, like), budgets)
+
+    def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> list[tuple[float, float, float]]:
+        """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
+        rest = self._free(subject)
+        rest[list(relevant)] = False
+        true, above = subject.truth[rest] > 0, like[rest, None] > np.array(THRESHOLDS)
+        hits = (above & true[:, None]).sum(axis=0)
+        return [
+            (float(many), float(hit / many) if many else float("nan"), float(hit / max(1, true.sum())))
+            for many, hit in zip(above.sum(axis=0).tolist(), hits.tolist(), strict=True)
+        ]
+
+    def table(self) -> Table:
+        """How far the evaluator agrees with labels, over all pages of the corpus that it was not given."""
+        topics = np.array(list(self.rows.values())).reshape(-1, len(THRESHOLDS), 3)
+        rows: list[list[Cell]] = []
+        for place, threshold in enumerate(THRESHOLDS):
+            many, right, recalled = topics[:, place].T
+            right = right[~np.isnan(right)]
+            rows.append(
+                [
+                    threshold, round(many.mean()) if len(many) else None,
+                    *(float(share.mean()) if len(share) else None for share in (right, recalled)),
+                ]
+            )  # fmt: skip
+        return Table(
+            "batsakis-evaluator", "The thesis's evaluator against labels",
+            ["similarity above", "pages above it", "of which relevant", "of the relevant pages"], rows,
+            note=f"Mean over {len(topics)} topics, over all pages but the relevant ones that it was given. The "
+            f"thesis takes {THRESHOLD}. Where hardly any page is above it, figures by it count little else than "
+            "the given pages themselves: read those by labels.",
+        )  # fmt: skip

@@ -1,0 +1,268 @@
+"""The graphs and their crawls. Keywords on the corpus, as the paper's on Wikipedia; and graphs made up like its own.
+
+Table 1 has their sizes; a score is the sum of what the nodes of a crawl are worth, global scores are relative to greedy
+with the oracle (section 5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.lab.corpora.generated import generate
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Mode, Table
+from lycosa.lab.guides import Guide
+from lycosa.lab.guiding import guide_for
+from lycosa.lab.index import Index
+from lycosa.lab.measures import Floats, cumulative, extended, found, global_score
+from lycosa.lab.papers import Bench
+from lycosa.lab.papers.gouriten.published import SIZES, STEPS
+from lycosa.lab.results import Results
+from lycosa.lab.subjects import Subject, subjects_of
+
+CORPUS, GENERATED = "corpus", "generated"
+GROUPS = (CORPUS, GENERATED)
+
+ORACLE = "oracle"
+ABOVE = "Above the oracle"
+"""How a runner's remark begins that says so."""
+
+QUICK_STEPS = (30, 100, 300)
+QUICK_NODES, NODES = 20_000, 200_000
+"""Of graphs made up: where it has to be quick, and else. The paper's have 2.2 million."""
+SEEDS = 50
+EMPTY = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
+"""Words of a class's name that say nothing."""
+
+
+@dataclass
+class Dataset:
+    """A graph with scores of nodes and links, and what a crawl of it is hunting: the scores themselves."""
+
+    name: str
+    group: str
+    index: Index
+    guide: Guide
+    subject: Subject
+    """Its truth is beta of the guide."""
+    labels: Subject | None = None
+    """The same with the labels of the corpus as truth, where it has them."""
+    told: str = "score"
+    judge: str = ""
+    steps: tuple[int, ...] = field(default=())
+
+    @property
+    def seeds(self) -> int:
+        """Seeds of a crawl that hunts the scores."""
+        return seeds_for(self.subject)
+
+    @property
+    def place(self) -> str:
+        """Where its crawls are kept."""
+        return place_of(self.name)
+
+
+def place_of(name: str) -> str:
+    """The directory of a graph.
+
+    >>> place_of("like FRANCE")
+    'graphs/like-france'
+    """
+    return "graphs/" + "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+
+
+def all_graphs(bench: Bench, remarks: list[str]) -> list[Dataset]:
+    """All graphs of an experiment: those of the corpus first."""
+    return [*_of_corpus(bench, remarks), *_generated(bench)]
+
+
+def seeds_for(subject: Subject) -> int:
+    """The paper's fifty; fewer where that would be more than a tenth of all that is worth something.
+
+    >>> seeds_for(Subject("few", np.ones(80, np.float32))), seeds_for(Subject("many", np.ones(900, np.float32)))
+    (8, 50)
+    """
+    return max(1, min(SEEDS, int(np.count_nonzero(subject.truth)) // 10))
+
+
+def steps_for(index: Index, quick: bool) -> tuple[int, ...]:
+    """The paper's steps, as far as a third of the nodes; beyond it any crawl comes to have them all."""
+    fitting = [step for step in (QUICK_STEPS if quick else STEPS) if step <= len(index) // 3]
+    return tuple(fitting) or (max(1, len(index) // 3),)
+
+
+def keyword(name: str) -> str:
+    """What someone would look for who wants a class: the words of its name.
+
+    >>> keyword("Science/Physics/General_Physics"), keyword("medieval history/guilds and trade")
+    ('physics', 'guilds trade')
+    """
+    for part in reversed(name.split("/")):
+        words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
+        if told := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
+            return told
+    return name
+
+
+def _of_corpus(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
+    index = bench.index
+    steps = steps_for(index, bench.quick)
+    if not index.has_text:
+        subject = subjects_of(index)[0]
+        yield Dataset("CORPUS", CORPUS, index, Guide.given(index), subject, steps=steps)
+        return
+    wanted = 2 if bench.quick else 5
+    made: list[str] = []
+    for hunted in subjects_of(index, count=4 * wanted, least=20, most=0, random_seed=bench.random_seed):
+        if len(made) == wanted:
+            break
+        words = keyword(hunted.name)
+        if words in made:
+            continue
+        labels = Subject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
+        guide = guide_for(index, labels, "words", "keyword", (), bench.out / place_of(words), bench.tell)
+        share = float(np.count_nonzero(guide.beta)) / len(index)
+        if not max(0.005, 40 / len(index)) <= share <= 0.6:
+            remarks.append(f"Left out: the keyword {words!r}, which {100 * share:.1f} % of the pages have.")
+            continue
+        made.append(words)
+        subject = replace(labels, truth=np.asarray(guide.beta, np.float32), truth_by="keyword")
+        yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
+    if not made:
+        raise InputError(
+            "no keyword made of the names of classes is on .5 % to 60 % of the pages: the experiments of Gouriten et "
+            "al. need classes whose names are words of their pages, or a graph with scores"
+        )
+
+
+def _generated(bench: Bench) -> Iterable[Dataset]:
+    for like in ("bretagne", "france"):
+        nodes = QUICK_NODES if bench.quick else None if bench.large else NODES
+        path = bench.out / f"{like}-{nodes or 'large'}-{bench.random_seed}.index"
+        index = (
+            Index.open(path) if path.exists()
+            else generate(path, like, nodes=nodes, random_seed=bench.random_seed, tell=bench.tell)
+        )  # fmt: skip
+        name = f"like {like.upper()}"
+        subject = replace(subjects_of(index)[0], name=name)
+        yield Dataset(name, GENERATED, index, Guide.given(index), subject, steps=steps_for(index, bench.quick))
+
+
+def table_1(graphs: list[Dataset]) -> Table:
+    """Sizes of what was crawled here, and of what the paper crawled."""
+    rows: list[list[Cell]] = []
+    for graph in graphs:
+        n, e = len(graph.index), len(graph.index.child)
+        rows.append(
+            [
+                graph.name, "here", n, 100 * np.count_nonzero(graph.guide.beta) / n, e,
+                100 * np.count_nonzero(graph.guide.alpha) / max(1, e),
+            ]
+        )  # fmt: skip
+    rows += [
+        [name, "paper", round(1e6 * nodes), shared, round(1e6 * edges), promising]
+        for name, (nodes, shared, edges, promising) in SIZES.items()
+    ]
+    return Table(
+        "gouriten-table-1", "Table 1: sizes of the graphs",
+        ("graph", "here or paper", "nodes", "non-zero nodes (%)", "edges", "non-zero edges (%)"), rows, AS_PUBLISHED,
+        digits=1,
+        note="Graphs in capitals: scores are log(1 + occurrences) of these words, in the page and in 100 characters "
+        "around a link. Graphs like the paper's are made up: their sizes and shares are as there, nothing else is.",
+    )  # fmt: skip
+
+
+# -- crawls ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Crawls:
+    """Crawls of some graphs by some strategies, judged by one truth."""
+
+    mode: Mode = AS_PUBLISHED
+    results: dict[str, tuple[Dataset, Results]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    """Graphs that could not be crawled, and why."""
+
+    def curve(self, graph: str, strategy: str, length: int) -> Floats:
+        """Cumulative scores, one line for each seed set."""
+        return np.array([extended(cumulative(one), length) for one in self._gains(graph, strategy)])
+
+    def scores(self, graph: str, strategy: str, step: int) -> Floats:
+        """The score at a step, one for each seed set."""
+        return np.array([float(found(one, step)) for one in self._gains(graph, strategy)])
+
+    def _gains(self, graph: str, strategy: str) -> list[Floats]:
+        results = self.results[graph][1]
+        return [results.gains(outcome) for outcome in results.select(strategy)]
+
+    def graphs(self, group: str, step: int = 0) -> list[str]:
+        """The graphs of a group that are large enough for a step."""
+        return [
+            name
+            for name, (dataset, results) in self.results.items()
+            if dataset.group == group and step <= results.experiment.budget
+        ]
+
+    def steps(self, group: str) -> list[int]:
+        """The steps that all graphs of a group have."""
+        every = [
+            set(results.experiment.budgets) for dataset, results in self.results.values() if dataset.group == group
+        ]
+        return sorted(set.intersection(*every)) if every else []
+
+    def global_score(self, group: str, strategy: str, step: int, baseline: str = ORACLE) -> float:
+        """Mean over seed sets, over that of the baseline, geometric mean over the graphs of a group."""
+        named = self.graphs(group, step)
+        return global_score(
+            [self.scores(name, strategy, step) for name in named], [self.scores(name, baseline, step) for name in named]
+        )
+
+    def beaten(self) -> list[str]:
+        """Where a crawl has more than greedy with the oracle, and what no crawl can exceed."""
+        return [line for _, results in self.results.values() for line in results.remarks if line.startswith(ABOVE)]
+
+    def remarks(self) -> list[str]:
+        """What the runs had to say, graph by graph."""
+        return self.left_out + [
+            f"{graph}: {line}" for graph, (_, results) in self.results.items() for line in results.remarks
+        ]
+
+
+def crawl(
+    bench: Bench,
+    graphs: Iterable[Dataset],
+    strategies: Sequence[str],
+    *,
+    sets: int,
+    mode: Mode = AS_PUBLISHED,
+    steps: Sequence[int] = (),
+    part: str = "",
+) -> Crawls:
+    """Crawl each graph with each strategy (and the oracle) from each of its seed sets; what is done is kept.
+
+    `part` names the tables that are left beside the runs: those of one graph share a directory, and what is judged.
+    """
+    crawls = Crawls(mode)
+    for graph in graphs:
+        subject = graph.subject if mode == AS_PUBLISHED else graph.labels
+        if subject is None:
+            continue
+        plan = bench.plan(
+            f"gouriten, {graph.name}", dict.fromkeys([ORACLE, *strategies]), corpus=str(graph.index.path or ""),
+            told=graph.told, judge=graph.judge, mode=mode, seeds="random", seed_count=seeds_for(subject),
+            seed_sets=sets, budgets=list(steps or graph.steps),
+        )  # fmt: skip
+        try:
+            results = bench.run(plan, graph.place, index=graph.index, subjects=[subject], part=part or mode)
+        except InputError as error:
+            if mode == AS_PUBLISHED:
+                raise
+            crawls.left_out.append(f"{graph.name}: not judged by labels: {error}")
+            continue
+        crawls.results[graph.name] = (graph, results)
+    return crawls

@@ -1,0 +1,404 @@
+"""Altingovde, Ulusoy 2004: rules between classes against soft focus. Table 3 and figure 6.
+
+Both crawlers are guided by the same Naive Bayes classifier, trained on pages of the corpus that cost and count nothing.
+As published the classifier also says what their finds are worth; beside that stands what the labels say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.lab.certainty import curve, interval, paired
+from lycosa.lab.findings import (
+    AS_PUBLISHED,
+    INDEPENDENT,
+    Cell,
+    Claim,
+    Curve,
+    Figure,
+    Findings,
+    Mode,
+    Ruling,
+    Table,
+    ruled,
+)
+from lycosa.lab.measures import exclusive, harvest, harvest_curve, overlap
+from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.results import Results
+from lycosa.lab.subjects import subjects_of
+
+BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
+CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard focus"}
+JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
+
+SEEDS, MANY_SEEDS = 10, 50
+FEW_HUNDRED = 300
+FEWEST = 3
+"""Topics of the paper; fewer say nothing."""
+
+PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "Quantum mechanics": ((0.28, 0.30, 10.0, 0.27, 0.29), (0.25, 0.29, 16.0, 0.23, 0.28)),
+    "Computer history": ((0.29, 0.40, 27.0, 0.26, 0.39), (0.36, 0.37, 22.0, 0.35, 0.37)),
+    "Open source": ((0.52, 0.56, 10.0, 0.51, 0.54), (0.48, 0.61, 8.0, 0.47, 0.61)),
+}
+"""Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both."""
+
+
+# -- what is run -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Crawled:
+    """The crawls of table 3, of figure 6, and those from seeds off the topic."""
+
+    table: Results
+    figure: Results
+    tunnel: Results | None
+    small: int
+    """A budget of a twentieth of the corpus."""
+
+    @property
+    def budget(self) -> int:
+        """Pages of a crawl."""
+        return self.table.experiment.budget
+
+    @property
+    def every(self) -> list[Results]:
+        """All that was run."""
+        return [self.table, self.figure, *([self.tunnel] if self.tunnel else [])]
+
+
+def findings(bench: Bench) -> Findings:
+    """All tables, figures and claims."""
+    if not bench.index.classes or not bench.index.has_text:
+        raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
+    crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
+    table = crawled.table
+    notes = [note for results in crawled.every for subject in results.subjects.values() for note in subject.notes]
+    remarks = [
+        line if line in notes else f"{results.experiment.name}: {line}"
+        for results in crawled.every
+        for line in results.remarks
+    ]
+    if crawled.tunnel is None:
+        remarks.append("Left out: crawls from seeds off the topic; none is far enough from it.")
+    return Findings(
+        "rules", PAPERS["rules"],
+        [*(table_3(crawled, mode) for mode in JUDGES), *(figure_6(crawled, mode) for mode in JUDGES), _family(crawled)],
+        list(claims_of(crawled, len(bench.index))),
+        f"Rules between classes against soft focus on {len(table.subjects)} topics, two seed sets each, "
+        f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier.",
+        {
+            "topics": list(table.subjects), "table": table.experiment.as_dict(),
+            "figure": crawled.figure.experiment.as_dict(),
+        },
+        bench.corpus, list(dict.fromkeys(remarks + notes)),
+    )  # fmt: skip
+
+
+def crawl(bench: Bench) -> Crawled:
+    """Run all; what was run before is kept."""
+    index = bench.index
+    last = min(150 if bench.quick else 1_000, len(index) // 4)
+    small = min(max(1, len(index) // 20), last)
+    chosen = subjects_of(
+        index, count=2 if bench.quick else 6, least=max(40, len(index) // 60), random_seed=bench.random_seed
+    )
+    relevant = min(int(np.count_nonzero(subject.truth)) for subject in chosen)
+    plan = bench.plan(
+        "rules", CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=min(SEEDS, max(1, relevant // 8)), seed_sets=2,
+        budgets=[small, last],
+    )  # fmt: skip
+    table = bench.run(plan, "rules", subjects=chosen, part=plan.name)
+    hunted = [subject for subject in chosen if subject.name in table.subjects]
+    many = replace(plan, name="rules-many-seeds", seed_count=min(MANY_SEEDS, max(1, relevant // 4)), seed_sets=1)
+    figure = bench.run(many, "rules", subjects=hunted, part=many.name)
+    off = replace(plan, name="rules-off-topic", seeds="off-topic", hops=2)
+    try:
+        tunnel = bench.run(off, "rules", subjects=hunted, part=off.name)
+    except InputError:
+        tunnel = None
+    return Crawled(table, figure, tunnel, small)
+
+
+# -- tables and figures ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both crawlers from the same seeds: what a line of table 3 has."""
+
+    topic: str
+    seed_set: int
+    baseline: float
+    rules: float
+    overlap: float
+    """In %."""
+    baseline_exclusive: float
+    rules_exclusive: float
+
+    @property
+    def improvement(self) -> float:
+        """Of the harvest ratio, in %."""
+        return _percent(self.baseline, self.rules)
+
+    @property
+    def exclusive_improvement(self) -> float:
+        """Of the exclusive harvest ratio, in %."""
+        return _percent(self.baseline_exclusive, self.rules_exclusive)
+
+    def rows(self, whose: str) -> list[list[Cell]]:
+        """Its lines of the table; per cent as the paper has them, without places."""
+        rows = [
+            ("harvest ratio", self.baseline, self.rules, _whole(self.improvement)),
+            ("URL overlap (%)", _whole(self.overlap), _whole(self.overlap), None),
+            (
+                "exclusive harvest ratio", self.baseline_exclusive, self.rules_exclusive,
+                _whole(self.exclusive_improvement),
+            ),
+        ]  # fmt: skip
+        return [[self.topic, self.seed_set, whose, *map(_known, row)] for row in rows]
+
+
+def _percent(before: float, after: float) -> float:
+    return 100 * (after / before - 1) if before > 0 else math.nan
+
+
+def _whole(per_cent: float) -> Cell:
+    return round(per_cent) if math.isfinite(per_cent) else None
+
+
+def _known(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
+
+
+def pairs(results: Results, mode: Mode, budget: int) -> list[Pair]:
+    """Table 3 of some crawls, up to a budget."""
+    by_rules = {(one.subject, one.seed_set): one for one in results.select(RULES)}
+    rows = []
+    for one in results.select(BASELINE):
+        other = by_rules.get((one.subject, one.seed_set))
+        if other is None:
+            continue
+        subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
+        a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
+        base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
+        rows.append(Pair(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *exclusive(a, b, truth)))
+    return rows
+
+
+def published() -> list[Pair]:
+    """Table 3 of the paper."""
+    return [Pair(topic, place, *row) for topic, rows in PUBLISHED.items() for place, row in enumerate(rows, 1)]
+
+
+def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
+    """The key and title of what is there twice, as published and by labels."""
+    return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
+
+
+def table_3(crawled: Crawled, mode: Mode) -> Table:
+    """Harvest ratio, overlap, exclusive harvest ratio, for each topic and seed set."""
+    rows = [row for pair in pairs(crawled.table, mode, crawled.budget) for row in pair.rows("here")]
+    if mode == AS_PUBLISHED:
+        rows += [row for pair in published() for row in pair.rows("paper")]
+    judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
+    key, title = _labelled(mode, "rules-table-3", "Table 3")
+    return Table(
+        key, f"{title}: baseline and rules after {crawled.budget:,} pages",
+        ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
+        note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
+        f"fetched. Here seed sets are {crawled.table.experiment.seed_count} pages on the topic, drawn by chance, and "
+        "may have some in common; the paper's are 10 disjoint ones of two directories.",
+    )  # fmt: skip
+
+
+def _curves(results: Results, mode: Mode) -> dict[str, Curve]:
+    """By crawler."""
+    budget = results.experiment.budget
+    steps = np.unique(np.linspace(1, budget, min(60, budget)).astype(np.int64))
+    drawn = {}
+    for name, label in CRAWLERS.items():
+        if runs := results.select(name):
+            lines = [harvest_curve(results.gains(one, mode), budget)[steps - 1] for one in runs]
+            drawn[name] = curve(label, steps.tolist(), lines, [one.subject for one in runs])
+    return drawn
+
+
+def figure_6(crawled: Crawled, mode: Mode) -> Figure:
+    """Harvest ratio over pages fetched, with many seeds; mean over topics."""
+    key, title = _labelled(mode, "rules-figure-6", "Figure 6")
+    return Figure(
+        key, f"{title}: harvest rate, {crawled.figure.experiment.seed_count} seeds", "pages fetched", "harvest ratio",
+        list(_curves(crawled.figure, mode).values()), mode,
+        note=f"Mean over {len(crawled.figure.subjects)} topics with 95 % intervals; pages that a dry crawl did not "
+        "fetch count as no find. The paper's is of open source, 50 seeds, without numbers; hard focus is not in it.",
+    )  # fmt: skip
+
+
+def _family(crawled: Crawled) -> Table:
+    """All three crawlers, from seeds on and off the topic, by both judges."""
+    rows: list[list[Cell]] = []
+    for where, results in (("on the topic", crawled.table), ("off the topic", crawled.tunnel)):
+        if results is None:
+            continue
+        for name, label in CRAWLERS.items():
+            row: list[Cell] = [label, where]
+            runs = results.select(name)
+            for mode in JUDGES:
+                ends = [float(harvest_curve(results.gains(one, mode), crawled.budget)[-1]) for one in runs]
+                row += map(_known, interval(ends, groups=[one.subject for one in runs])[:3])
+            rows.append([*row, _dry(results, name), len(runs)])
+    return Table(
+        "rules-family", f"Soft focus, rules and hard focus after {crawled.budget:,} pages",
+        (
+            "crawler", "seeds", "found over budget, classifier", "low", "high", "found over budget, labels", "low",
+            "high", "ran dry", "crawls",
+        ),
+        rows, AS_PUBLISHED,
+        note="Pages that a dry crawl did not fetch count as no find. Seeds off the topic are two links or more from "
+        "all pages on it.",
+    )  # fmt: skip
+
+
+def _dry(results: Results, name: str) -> int:
+    return sum(len(results.gains(one)) < results.experiment.budget for one in results.select(name))
+
+
+# -- claims: when each holds was settled after a first look at the embedded web, before any run on a real corpus ------
+
+
+def claims_of(crawled: Crawled, pages: int) -> Iterator[Claim]:
+    """What the paper says, by both judges where they differ."""
+    paper = "Altingovde, Ulusoy 2004"
+    where = f"{paper}, Performance of our rule-based crawler"
+    small, budget = crawled.small, crawled.budget
+    seeds = crawled.table.experiment.seed_count, crawled.figure.experiment.seed_count
+    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
+    for mode, judge in JUDGES.items():
+        rows = pairs(crawled.table, mode, budget)
+        verdict, evidence = better(rows)
+        evidence = f"after {budget:,} pages: {evidence}"
+        if small != budget:
+            evidence += f"\nafter {small:,} pages: {better(pairs(crawled.table, mode, small)).evidence}"
+        yield Claim(
+            f"Rules have a higher harvest ratio than soft focus ({judge})", f"{where}, table 3", verdict, evidence
+        )
+        yield Claim(
+            f"The pages that only the rules fetched are better than those that only soft focus did ({judge})",
+            f"{where}, table 3", *better(rows, "exclusive"),
+        )  # fmt: skip
+        curves = _curves(crawled.figure, mode)
+        yield Claim(
+            f"Both keep finding relevant pages ({judge})", f"{where}, figure 6", *keep_finding(curves, relevant)
+        )
+        yield Claim(
+            f"Rules are ahead after the first few hundred pages ({judge})", f"{where}, figure 6", *ahead_later(curves)
+        )
+        few, many = (
+            {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)]))
+             for name in (BASELINE, RULES)}
+            for results in (crawled.table, crawled.figure)
+        )  # fmt: skip
+        yield Claim(
+            f"With 50 seeds in place of 10 harvest ratios are similar ({judge})", f"{where}, second experiment",
+            *seeds_matter_little(few, many, seeds),
+        )  # fmt: skip
+    yield Claim(
+        "The two fetch different pages: they overlap by 8 to 27 %", f"{where}, table 3",
+        *differ(pairs(crawled.table, AS_PUBLISHED, small), small, pages),
+    )  # fmt: skip
+    if crawled.tunnel is not None:
+        yield Claim(
+            "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
+            f"{paper}, Rule-based focused crawler", *better(pairs(crawled.tunnel, INDEPENDENT, budget)),
+        )  # fmt: skip
+    yield Claim(
+        "Hard focus is restrictive", f"{paper}, Baseline focused crawler",
+        *restrictive(_dry(crawled.table, HARD), len(crawled.table.select(HARD))),
+    )  # fmt: skip
+
+
+def better(rows: Sequence[Pair], which: str = "") -> Ruling:
+    """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds)."""
+    ours = [pair.rules_exclusive if which else pair.rules for pair in rows]
+    base = [pair.baseline_exclusive if which else pair.baseline for pair in rows]
+    apart = paired(ours, base, groups=[pair.topic for pair in rows])
+    changes = [pair.exclusive_improvement if which else pair.improvement for pair in rows]
+    changes = [change for change in changes if not math.isnan(change)]
+    topics = len({pair.topic for pair in rows})
+    return ruled(
+        apart.low > 0,
+        f"rules {np.nanmean(ours):.3f}, baseline {np.nanmean(base):.3f}; difference {apart.mean:+.3f} (95 %: "
+        f"{apart.low:+.3f} to {apart.high:+.3f}, p = {apart.p:.2f}); higher in {sum(change > 0 for change in changes)} "
+        f"of {len(rows)}, by {min(changes, default=math.nan):+.0f} to {max(changes, default=math.nan):+.0f} %",
+        f"{topics} topics only, and it takes {FEWEST}" if topics < FEWEST else "",
+    )
+
+
+def differ(rows: Sequence[Pair], budget: int, pages: int) -> Ruling:
+    """The mean overlap is 30 % at most; tested at a budget of a twentieth of the corpus, or less."""
+    overlaps = [pair.overlap for pair in rows]
+    return ruled(
+        float(np.mean(overlaps)) <= 30.0,
+        f"after {budget:,} of {pages:,} pages {np.mean(overlaps):.0f} % on average, {min(overlaps):.0f} to "
+        f"{max(overlaps):.0f} %; by chance it would be {100 * budget / pages:.0f} %",
+        "the corpus is too small to differ in" if budget < 50 or budget > pages / 20 + 1 else "",
+    )
+
+
+def ahead_later(curves: Mapping[str, Curve]) -> Ruling:
+    """After 300 pages the mean harvest of rules is never below that of the baseline."""
+    steps = [int(step) for step in curves[RULES].x]
+    apart = {
+        step: ours - base
+        for step, ours, base in zip(steps, curves[RULES].y, curves[BASELINE].y, strict=True)
+        if step >= FEW_HUNDRED
+    }
+    if not apart or steps[-1] < 2 * FEW_HUNDRED:
+        return ruled(False, f"crawls here have {steps[-1]:,}", f"a few hundred pages are {FEW_HUNDRED}")
+    worst = min(apart, key=lambda step: apart[step])
+    return ruled(
+        apart[worst] >= 0,
+        f"rules ahead at {sum(value >= 0 for value in apart.values())} of {len(apart)} points; least "
+        f"{apart[worst]:+.3f} at {worst:,}, at the end {apart[steps[-1]]:+.3f}",
+    )
+
+
+def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
+    """In the last half of the crawl both find half as many as in the first, or more; if there are enough to find."""
+    shares = {}
+    for name in (BASELINE, RULES):
+        steps, rates = curves[name].x, curves[name].y
+        middle = len(steps) // 2 - 1
+        first = rates[middle] * steps[middle]
+        rest = (rates[-1] * steps[-1] - first) / max(1, steps[-1] - steps[middle])
+        shares[name] = rest / max(rates[middle], 1e-9)
+    last = curves[RULES].x[-1]
+    return ruled(
+        min(shares.values()) >= 0.5,
+        "harvest of the last half over that of the first: "
+        + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()),
+        f"{relevant:,.0f} relevant pages for {last:,} fetched" if relevant < last else "",
+    )
+
+
+def seeds_matter_little(few: Mapping[str, float], many: Mapping[str, float], counts: tuple[int, int]) -> Ruling:
+    """With five times as many seeds the harvest ratio of both crawlers changes by a tenth at most."""
+    changes = {name: many[name] / few[name] - 1 if few[name] > 0 else math.inf for name in (BASELINE, RULES)}
+    return ruled(
+        max(abs(change) for change in changes.values()) <= 0.1,
+        f"{counts[1]} seeds in place of {counts[0]}: "
+        + ", ".join(f"{name} {few[name]:.3f} to {many[name]:.3f}" for name in changes),
+        "the topics are too small for more seeds" if counts[1] < 2 * counts[0] else "",
+    )
+
+
+def restrictive(dry: int, trials: int) -> Ruling:
+    """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
+    return ruled(2 * dry >= trials, f"hard focus ran dry in {dry} of {trials} crawls from seeds on the topic")
