@@ -51,7 +51,7 @@ def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path)
         crawl.changed(A, html("A", "In"), 1, "topic", beta=0.9)
         crawl.changed(B, html("B", "Out"), 1, "topic", beta=0.1)
     with Collection(tmp_path / "crawl") as collection:
-        assert [A] == [visit.node for visit in collection.finds()]
+        assert [A] == [visit.node for visit in collection.relevant()]
 
 
 def test_the_last_word_on_sameness_counts(tmp_path: Path) -> None:

@@ -10,17 +10,17 @@ import pytest
 
 from lycosa.collection.filters import Filters
 from lycosa.core.errors import InputError
-from lycosa.store.search import COPY, NAME, Entry, Index
+from lycosa.store.search import COPY, NAME, Index, IndexedPage
 
 MARCH = 1_772_323_200.0  # 2026-03-01, midnight
 
 PAGES = [
-    Entry(1, "1", "", "", "example.org", "en", MARCH - 1, 0.1),
-    Entry(2, "2", "", "", "www.example.org", "en-gb", MARCH, 0.2),
-    Entry(3, "3", "", "", "example.org:8080", "de", MARCH + 86_399, 0.3),
-    Entry(4, "4", "", "", "badexample.org", "", MARCH + 86_400, 0.4),
-    Entry(5, "5", "", "", "[::1]:8080", "fr, en", MARCH + 1, 0.5, COPY),
-    Entry(6, "6", "", "", "", "EN_us", MARCH + 1, 0.7),
+    IndexedPage(1, "1", "", "", "example.org", "en", MARCH - 1, 0.1),
+    IndexedPage(2, "2", "", "", "www.example.org", "en-gb", MARCH, 0.2),
+    IndexedPage(3, "3", "", "", "example.org:8080", "de", MARCH + 86_399, 0.3),
+    IndexedPage(4, "4", "", "", "badexample.org", "", MARCH + 86_400, 0.4),
+    IndexedPage(5, "5", "", "", "[::1]:8080", "fr, en", MARCH + 1, 0.5, COPY),
+    IndexedPage(6, "6", "", "", "", "EN_us", MARCH + 1, 0.7),
 ]
 
 

@@ -69,13 +69,13 @@ def counts(path: Path) -> dict[str, int]:
     with Collection(path) as collection:
         told = {
             "summary": summarise(path).relevant,
-            "report": gather(collection).finds,
-            "collection": len(list(collection.finds())),
+            "report": gather(collection).relevant,
+            "collection": len(list(collection.relevant())),
             "export": len(exported.getvalue().splitlines()),
             "export's own": sum(json.loads(line)["relevant"] for line in exported.getvalue().splitlines()),
             "view": sum(page.worth >= view.threshold for page in view.pages()),
             "view's curve": view.harvest().found[-1],
-            "hosts": sum(host.finds for host in view.hosts()),
+            "hosts": sum(host.relevant for host in view.hosts()),
             "judge": judge(path, threshold=collection.threshold).after.relevant,
         }
         with Search(collection) as search:
@@ -147,7 +147,7 @@ def test_labels_without_learning(plain: Path) -> None:
     told = judge(plain, keep=True)
     assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.coming, told.going)
     with Collection(plain) as collection:
-        nodes = {visit.node for visit in collection.finds()}
+        nodes = {visit.node for visit in collection.relevant()}
     assert f"{FRONT}train0" in nodes
     assert f"{FRONT}ring0" not in nodes
 
@@ -199,8 +199,8 @@ def test_a_line_for_once(directory: Path) -> None:
     assert 4 == len(out.getvalue().splitlines())
     with Collection(directory, 0.9) as collection:
         report = gather(collection)
-        assert (4, 4) == (report.finds, report.estimate.relevant)
-        assert 4 == len(list(collection.finds()))
+        assert (4, 4) == (report.relevant, report.estimate.relevant)
+        assert 4 == len(list(collection.relevant()))
 
 
 def test_whom_to_ask(directory: Path) -> None:

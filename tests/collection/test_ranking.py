@@ -12,7 +12,7 @@ from lycosa.collection import ranking
 from lycosa.collection.filters import Filters
 from lycosa.collection.querying import parse
 from lycosa.collection.ranking import K1, OTHER_FORMS, Answer, B, Ranking
-from lycosa.store.search import NAME, TITLE, UNREAD, Entry, Index
+from lycosa.store.search import NAME, TITLE, UNREAD, Index, IndexedPage
 
 PHRASES = ['"coral reef"', '"coral reef" fish', 'fish -"coral reef"', '"reef coral" -"sea water"', '"coral coral"']
 WORDS = "coral reef reefs fish sea water warm white".split()
@@ -21,7 +21,7 @@ WORDS = "coral reef reefs fish sea water warm white".split()
 def library(path: Path, pages: list[tuple[str, str]]) -> Index:
     """An index of these titles and texts."""
     index = Index(path / NAME)
-    index.add([Entry(n, str(n), title, text) for n, (title, text) in enumerate(pages, 1)], "")
+    index.add([IndexedPage(n, str(n), title, text) for n, (title, text) in enumerate(pages, 1)], "")
     return index
 
 
@@ -146,7 +146,7 @@ def test_a_title_outweighs_a_text(tmp_path: Path) -> None:
 def test_equals_are_told_apart_by_the_topic(tmp_path: Path) -> None:
     """Of pages with equal weight the one that the topic likes comes first, then the one that came first."""
     index = Index(tmp_path / NAME)
-    index.add([Entry(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
+    index.add([IndexedPage(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
     assert [1, 3, 0] == [page for page, *_ in ask(index, "coral", 3).best]
     assert [1, 3, 0, 2] == [page for page, *_ in ask(index, "coral", 9).best]
     index.close()
@@ -162,6 +162,6 @@ def test_an_empty_index_has_no_answer(tmp_path: Path) -> None:
 def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
     """The answer says how many of the pages searched are known by their titles only."""
     index = Index(tmp_path / NAME)
-    index.add([Entry(1, "1", "coral", "", flags=UNREAD), Entry(2, "2", "coral", "reef")], "")
+    index.add([IndexedPage(1, "1", "coral", "", flags=UNREAD), IndexedPage(2, "2", "coral", "reef")], "")
     assert (2, 1) == ((answer := ask(index, "coral")).searched, answer.unread)
     index.close()

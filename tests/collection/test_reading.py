@@ -47,7 +47,7 @@ def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
         assert [seq for seq, _ in numbered[2:]] == [seq for seq, _ in behind]
         assert {COPY} == {v.node for _, v in numbered} - {v.node for _, v in collection.pages()}
         assert all(visit.worth >= 0.1 for _, visit in collection.pages(at_least=0.1))
-        assert {ONE, FRONT + "br"} == {visit.node for visit in collection.finds()}
+        assert {ONE, FRONT + "br"} == {visit.node for visit in collection.relevant()}
 
 
 def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:

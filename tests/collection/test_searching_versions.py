@@ -11,7 +11,7 @@ from lycosa.collection import searching
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.store.directory import Directory
-from lycosa.store.search import NAME, Entry, Index
+from lycosa.store.search import NAME, Index, IndexedPage
 from revisited_crawl import DAY, EPOCH, Revisited, html, revisited
 
 A, B, C = (f"http://a.test/{name}" for name in "abc")
@@ -108,7 +108,7 @@ def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: 
         (crawl.path / NAME).unlink()
         left = stop
 
-        def stopping(index: Index, entries: list[Entry], mark: str) -> None:
+        def stopping(index: Index, entries: list[IndexedPage], mark: str) -> None:
             nonlocal left
             if not left:
                 raise KeyboardInterrupt

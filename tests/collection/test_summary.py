@@ -45,7 +45,7 @@ def test_pages_and_harvest(directory: Path) -> None:
     """Pages are counted by beta against the threshold of the log; 2 of 4 is a harvest of .5."""
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
-    assert [False, True, True, False] == summary.finds
+    assert [False, True, True, False] == summary.is_relevant
 
 
 def test_what_pages_are_worth_now(directory: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_pages_are_worth_now(directory: Path) -> None:
     log.append(Setting("probability", True))
     log.close()
     summary = summarise(directory)
-    assert [True, False, True, False] == summary.finds
+    assert [True, False, True, False] == summary.is_relevant
     assert ("about 2 of 4 pages relevant (0-4)", 9) == (summary.estimate.told, summary.requests)
     assert 1 == summarise(directory, threshold=0.5).relevant
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
@@ -109,7 +109,7 @@ def test_a_copy_without_its_lock_can_be_read(directory: Path) -> None:
 def test_the_curve_is_short(directory: Path) -> None:
     """The curve has the relevant pages among the first n, in at most about 200 points, the last included."""
     assert [0, 1, 2, 2] == [point["relevant"] for point in summarise(directory).as_dict()["curve"]]
-    curve = Summary(threshold=0.5, finds=[True] * 1999).as_dict()["curve"]
+    curve = Summary(threshold=0.5, is_relevant=[True] * 1999).as_dict()["curve"]
     assert len(curve) <= 201
     assert {"pages": 1999, "relevant": 1999} == curve[-1]
 

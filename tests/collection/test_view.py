@@ -146,8 +146,8 @@ def test_the_curve_is_the_reports(tmp_path: Path) -> None:
     assert curve is not None
     drawn = view.harvest()
     assert [0, 1, 2, 3, 4] == drawn.pages
-    assert [0, 1, 1, 2, 2] == drawn.found == list(curve.found)
-    assert [0, 1, 1, 1, 2] == drawn.breadth == list(curve.breadth)
+    assert [0, 1, 1, 2, 2] == drawn.found == curve.figure.curves[0].y
+    assert [0, 1, 1, 1, 2] == drawn.breadth == curve.figure.curves[1].y
 
 
 def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.beta, page.worth) for page in view.pages()]
     view._redraw = 0.0
     assert [0, 1, 1, 2] == view.harvest().found
-    assert ([2], 2) == ([host.finds for host in view.hosts()], view.relevant_by_language()["en"])
+    assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])
     with crawl.log.together():
         crawl.log.append(Label(B, True))
         crawl.log.rate(np.array([0.75, 0.9, 0.3]))

@@ -67,7 +67,7 @@ def counts(out: Path, crawl: Crawl) -> set[int]:
     """Relevant pages, as everyone tells them."""
     assert crawl.engine is not None
     with Collection(out) as collection:
-        pages = len(list(collection.finds()))
+        pages = len(list(collection.relevant()))
     return {crawl.engine.tally.relevant, summarise(out).relevant, pages}
 
 

@@ -129,7 +129,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
     def shown(threshold: float | None = None) -> tuple[int, str]:
         made = summarise(path, threshold=threshold)
         with Collection(path, threshold) as collection:
-            assert made.estimate.relevant == sum(made.finds) == len(list(collection.finds()))
+            assert made.estimate.relevant == sum(made.is_relevant) == len(list(collection.relevant()))
         return made.estimate.relevant, made.estimate.told
 
     assert told() == shown()
@@ -148,7 +148,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
     assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
     pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
     with Collection(path) as collection:
-        worths = {visit.node: visit.worth for visit in collection.finds()}
+        worths = {visit.node: visit.worth for visit in collection.relevant()}
     assert pytest.approx(worths, abs=1e-6) == {page["url"]: page["score"] for page in pages}
 
 

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.store import search
 from lycosa.store.indexfile import building
-from lycosa.store.search import COPY, DEAD, NAME, TITLE, Entry, Index
+from lycosa.store.search import COPY, DEAD, NAME, TITLE, Index, IndexedPage
 
 WORDS = st.sampled_from("coral reef fish sea 珊 瑚 récif x9".split())
 TEXTS = st.lists(WORDS, max_size=12)
 
 
-def entries(*texts: str, start: int = 1) -> list[Entry]:
+def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
     """Pages with these texts, no two of one address."""
-    return [Entry(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
+    return [IndexedPage(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
 
 
 def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
@@ -39,7 +39,7 @@ def test_tallies_and_places_equal_brute_force(pages: list[tuple[list[str], list[
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.setattr(search, "CHUNK", 4)
         index = Index(Path(folder) / NAME)
-        batch = [Entry(i, str(i), " ".join(a), " ".join(b)) for i, (a, b) in enumerate(pages, 1)]
+        batch = [IndexedPage(i, str(i), " ".join(a), " ".join(b)) for i, (a, b) in enumerate(pages, 1)]
         half = len(batch) // 2
         for part in (batch[:half], batch[half:]):
             if part:
@@ -68,7 +68,9 @@ def test_words_by_their_beginning(tmp_path: Path) -> None:
 def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
     """Records keep number, time, score and flags exactly; hosts and languages have names."""
     index = Index(tmp_path / NAME)
-    index.add([Entry(7, "u", "a b", "c", host="a.test:81", language="en", fetched=1.7e9, score=0.7, flags=COPY)], "")
+    index.add(
+        [IndexedPage(7, "u", "a b", "c", host="a.test:81", language="en", fetched=1.7e9, score=0.7, flags=COPY)], ""
+    )
     (page,) = index.pages()
     assert (7, 1_700_000_000, 3, 0.7, COPY) == tuple(page[n] for n in ("seq", "fetched", "length", "score", "flags"))
     assert [(page["host"], "a.test:81")] == index.names("host")
@@ -82,7 +84,7 @@ def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
     first, second, third = entries("old", "other", "new")
     third.url = first.url
     index.add([first, second, third], "")
-    again = Entry(4, first.url, "", "newest")
+    again = IndexedPage(4, first.url, "", "newest")
     index.add([again], "")
     assert [DEAD, 0, DEAD, 0] == index.pages()["flags"].tolist()
     assert not index.mostly_dead()
@@ -93,10 +95,10 @@ def test_an_index_of_the_dead_is_noticed(tmp_path: Path) -> None:
     """When most records are of visits long past, beginning anew is worth it."""
     index = Index(tmp_path / NAME)
     for start in (1, 602):
-        index.add([Entry(start + n, str(n), "", "") for n in range(601)], "")
+        index.add([IndexedPage(start + n, str(n), "", "") for n in range(601)], "")
     assert not index.mostly_dead()
-    index.add([Entry(9999, "0", "", "")], "")
-    index.add([Entry(10_000, "0", "", "")], "")
+    index.add([IndexedPage(9999, "0", "", "")], "")
+    index.add([IndexedPage(10_000, "0", "", "")], "")
     assert index.mostly_dead()
     index.close()
 

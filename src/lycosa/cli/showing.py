@@ -63,7 +63,7 @@ def show(directory: Path, *, json: bool, threshold: float | None = None) -> None
     console.print(told, highlight=False)
     if summary.warning:
         console.print(f"[yellow]the topic's words are weak[/]: {escape(summary.warning)}", highlight=False)
-    if summary.finds:
+    if summary.is_relevant:
         _curve(console, summary)
     if summary.best:
         _finds(console, summary)
@@ -203,9 +203,9 @@ def _again(console: Console, again: Again) -> None:
 
 def _curve(console: Console, summary: Summary) -> None:
     """Harvest rate over the crawl, a column for each slice of pages."""
-    width = max(10, min(60, console.width - 12, len(summary.finds)))
+    width = max(10, min(60, console.width - 12, len(summary.is_relevant)))
     height = 6
-    hits = summary.finds
+    hits = summary.is_relevant
     rates = []
     for column in range(width):
         part = hits[column * len(hits) // width : (column + 1) * len(hits) // width] or [False]

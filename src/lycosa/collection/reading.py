@@ -86,7 +86,7 @@ class Collection:
             assert isinstance(visit, Visit)
             yield seq, visit
 
-    def finds(self) -> Iterator[Visit]:
+    def relevant(self) -> Iterator[Visit]:
         """The relevant pages, each content once: what the harvest counts."""
         return (visit for _, visit in self.pages(at_least=self.threshold))
 

@@ -24,7 +24,7 @@ from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.store.indexfile import IndexDamaged, building
-from lycosa.store.search import COPY, NAME, UNREAD, Entry, Index
+from lycosa.store.search import COPY, NAME, UNREAD, Index, IndexedPage
 from lycosa.store.versions import current
 from lycosa.web.html import Document
 from lycosa.web.urls import lane
@@ -268,7 +268,7 @@ class Search:
         start, _ = index.last()
         # Up to here and no further: a crawl that runs beside us may be the faster one.
         end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
-        batch: list[Entry] = []
+        batch: list[IndexedPage] = []
         letters = 0
         for done, entry in enumerate(self._entries(start, end), 1):
             batch.append(entry)
@@ -281,7 +281,7 @@ class Search:
             index.add(batch, self._mark(batch[-1].seq))
         return index.last()[0] > start
 
-    def _entries(self, after: int, end: int) -> Iterator[Entry]:
+    def _entries(self, after: int, end: int) -> Iterator[IndexedPage]:
         """Pages behind an event, up to another, in the log's order; of each the version that stood by then."""
         where = f"{current(end, copies=True)} AND seq > ? AND seq <= ?"
         before = -1
@@ -292,9 +292,9 @@ class Search:
                 if visit.status != 304:  # visited again, and nothing new
                     yield self._entry(after, visit)
 
-    def _entry(self, seq: int, visit: Visit) -> Entry:
+    def _entry(self, seq: int, visit: Visit) -> IndexedPage:
         document, readable = self._read(visit)
-        return Entry(
+        return IndexedPage(
             seq,
             visit.node,
             spaced(fold(clean(document.title or visit.title))),

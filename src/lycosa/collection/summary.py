@@ -55,7 +55,7 @@ class Summary:
     """What requests were spent on to get the pages; without looks at known pages."""
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
     threshold: float = 0.0
-    finds: list[bool] = field(default_factory=list)
+    is_relevant: list[bool] = field(default_factory=list)
     """For each page, in the order in which they were recorded, whether it is relevant."""
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -120,11 +120,11 @@ class Summary:
 
     def _curve(self) -> list[dict[str, int]]:
         """Relevant pages among the first n, at most 100 points."""
-        step = max(1, len(self.finds) // 100)
+        step = max(1, len(self.is_relevant) // 100)
         points, relevant = [], 0
-        for number, is_relevant in enumerate(self.finds, 1):
-            relevant += is_relevant
-            if number % step == 0 or number == len(self.finds):
+        for number, counts in enumerate(self.is_relevant, 1):
+            relevant += counts
+            if number % step == 0 or number == len(self.is_relevant):
                 points.append({"pages": number, "relevant": relevant})
         return points
 
@@ -152,8 +152,8 @@ def _count(collection: Collection, summary: Summary) -> None:
         summary.ending = str(last.value.get("reason", ""))
         summary.held = int(last.value.get("held", 0))
         summary.groups = [Held(**group) for group in last.value.get("groups", ())]
-    summary.finds = view.relevant(summary.threshold)[crawled].tolist()
-    summary.pages = len(summary.finds)
+    summary.is_relevant = view.relevant(summary.threshold)[crawled].tolist()
+    summary.pages = len(summary.is_relevant)
     worths = view.column("first_worth")[crawled & ~view.column("first_copy")]
     summary.estimate = estimate(worths, summary.threshold, summary.pages, collection.probability)
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})

@@ -32,7 +32,7 @@ class Host:
     name: str
     number: int = 0
     pages: int = 0
-    finds: int = 0
+    relevant: int = 0
     """Relevant pages: filled in by `CrawlView.hosts`, as they depend on the threshold."""
     failures: int = 0
     requests: int = 0

@@ -341,7 +341,7 @@ class CrawlView(Follower):
             hosts = list(self.tally.hosts.values())
             counts = np.bincount(self.column("host_number")[self.relevant(threshold)], minlength=len(hosts)).tolist()
             for host, count in zip(hosts, counts, strict=True):
-                host.finds = count
+                host.relevant = count
             return hosts
 
     def relevant_by_language(self, threshold: float | None = None) -> Counter[str]:

@@ -60,7 +60,7 @@ class Dot:
 
     name: str
     pages: int
-    finds: int
+    relevant: int
     seed: bool = False
     x: float = 0.0
     y: float = 0.0
@@ -75,7 +75,7 @@ class Dot:
     @property
     def shade(self) -> int:
         """Which colour: 0 for no finds, then by their share."""
-        return math.ceil(SHADES * self.finds / self.pages) if self.pages else 0
+        return math.ceil(SHADES * self.relevant / self.pages) if self.pages else 0
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ def draw(
     canvas = replace(canvas, height=round(canvas.height * min(1.0, 0.4 + len(dots) / 25)))
     keep = _choose(dots, trails, canvas.hosts)
     place = {number: position for position, number in enumerate(keep)}
-    shown = [Dot(dots[i].name, dots[i].pages, dots[i].finds, dots[i].seed) for i in keep]
+    shown = [Dot(dots[i].name, dots[i].pages, dots[i].relevant, dots[i].seed) for i in keep]
     inside = {
         (place[a], place[b]): (count, (a, b) in trails) for (a, b), count in ways.items() if a in place and b in place
     }

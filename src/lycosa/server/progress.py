@@ -137,7 +137,7 @@ def _failures(shelf: CrawlView) -> list[Failure]:
 
 def _hosts(shelf: CrawlView, live: Live, now: float) -> list[HostNow]:
     """Hosts that are asked now come first, then those that wait, then the most fruitful."""
-    ranked = [((-host.finds, -host.pages), host.name) for host in shelf.hosts() if host.pages]
+    ranked = [((-host.relevant, -host.pages), host.name) for host in shelf.hosts() if host.pages]
     ranked = heapq.nsmallest(HOSTS, ranked)  # there may be thousands
     names = dict.fromkeys([*live.hosts, *(name for _, name in ranked)])
     found = [_host(shelf, name, live.hosts.get(name, {}), now) for name in names]
@@ -155,7 +155,7 @@ def _host(shelf: CrawlView, name: str, told: dict[str, Any], now: float) -> Host
     return HostNow(
         host=name,
         pages=known.pages if known else 0,
-        found=known.finds if known else 0,
+        found=known.relevant if known else 0,
         state="asked" if flights else "rests" if ready else "waits" if waiting else "quiet",
         ready_in=round(ready, 2) if ready is not None and ready < math.inf else None,
         why=str(told.get("why") or ""),

@@ -83,7 +83,7 @@ def _quoted(phrase: Sequence[str]) -> str:
 
 
 @dataclass(slots=True)
-class Entry:
+class IndexedPage:
     """A page on its way into the index; title and text are words with blanks between them."""
 
     seq: int
@@ -107,7 +107,7 @@ class Index(IndexFile):
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def add(self, entries: Sequence[Entry], mark: str) -> None:
+    def add(self, entries: Sequence[IndexedPage], mark: str) -> None:
         """Take in pages, all of them or none; `mark` tells the last one's event from others of its number."""
         with self._explaining():
             self._db.execute("BEGIN IMMEDIATE")
@@ -122,7 +122,7 @@ class Index(IndexFile):
                     self._db.execute("ROLLBACK")
                 raise
 
-    def _add(self, chunk: int, numbered: list[tuple[int, Entry]]) -> None:
+    def _add(self, chunk: int, numbered: list[tuple[int, IndexedPage]]) -> None:
         """Take in pages of one chunk."""
         tallies: defaultdict[str, list[bytes]] = defaultdict(list)
         records = np.zeros(len(numbered), PAGE)

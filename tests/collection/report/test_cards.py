@@ -97,7 +97,7 @@ def test_ways_are_merged(tmp_path: Path) -> None:
         tree = cards.tree([number[name] for name in ("e", "c", "f", "z")])
         assert [["a", "b", [["d", "e"], ["c", "f"]]], ["z"]] == [names(branch) for branch in tree]
         assert [1, 2, 3] == [stop.rank for fork in tree[0].branches for stop in fork.stops if stop.rank]
-        assert [3, 1] == [branch.finds for branch in tree]
+        assert [3, 1] == [branch.relevant for branch in tree]
 
 
 def test_long_ways_are_shortened(tmp_path: Path) -> None:

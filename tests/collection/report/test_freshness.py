@@ -58,7 +58,7 @@ def test_changes_are_told(told: Report) -> None:
 
 def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:
     """Pages, finds, hosts, requests for pages and causes are of the crawl; a page that vanished is no failure of it."""
-    assert (4, 4, 1) == (told.pages, told.finds, told.host_count)
+    assert (4, 4, 1) == (told.pages, told.relevant, told.host_count)
     assert 4 == told.hosts[0].pages
     assert 0 == told.hosts[0].failures
     assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in told.kinds}
@@ -124,9 +124,9 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
 def test_stacks_add_up() -> None:
     """Bars cover the time from end to end, their parts lie on top of each other, and the highest fills the chart."""
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
-    chart = charts.stacked(times, np.array([0, 2, 2, 1]), 3, 0.0, 40 * DAY)
+    chart = charts.stacked(times, np.array([0, 2, 2, 1]), ["a", "b", "c"], 0.0, 40 * DAY)
     assert chart is not None
     assert (3, [3, 1]) == (chart.top, [bar.count for bar in chart.bars if bar.count])
-    assert [(0, 0.0, 1 / 3), (2, 1 / 3, 2 / 3)] == chart.bars[0].parts
-    assert (0.0, 40 * DAY, DAY) == (chart.bars[0].start, chart.bars[-1].end, chart.bars[0].end)
-    assert charts.stacked(times[:3], np.array([0, 2, 2]), 3, 0.0, 60.0) is None  # all within a minute
+    assert [("a", 0.0, 1 / 3), ("c", 1 / 3, 2 / 3)] == chart.bars[0].parts
+    assert (0.0, 40 * DAY, DAY) == (chart.bars[0].low, chart.bars[-1].high, chart.bars[0].high)
+    assert charts.stacked(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute

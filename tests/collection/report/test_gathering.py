@@ -36,7 +36,7 @@ def test_the_headline(tmp_path: Path) -> None:
         Setting("end", {"reason": "page budget spent", "pages": 3}, 110.0),
         budget=3,
     )
-    assert (3, 1, 1 / 3, 2) == (report.pages, report.finds, report.harvest, report.host_count)
+    assert (3, 1, 1 / 3, 2) == (report.pages, report.relevant, report.harvest, report.host_count)
     assert (4, 2020, 10.0, 1) == (report.requests, report.size, report.seconds, report.runs)
     assert "3 pages, 1 robots.txt" == report.spent
     assert ("page budget spent", False, 1) == (report.ending, report.running, report.copied)
@@ -58,8 +58,8 @@ def test_breadth_first_order_of_the_same_pages(tmp_path: Path) -> None:
         page("v"),
     )
     assert report.curve is not None
-    assert [0, 0, 1, 2, 2, 2] == report.curve.found
-    assert [0, 0, 0, 0, 1, 2] == report.curve.breadth
+    curves = report.curve.figure.curves
+    assert [[0, 0, 1, 2, 2, 2], [0, 0, 0, 0, 1, 2]] == [curve.y for curve in curves[:2]]
     assert (2, 4) == (report.curve.half, report.curve.half_breadth)
 
 
@@ -92,7 +92,7 @@ def test_best_finds_and_why(tmp_path: Path) -> None:
 def test_nothing_found(tmp_path: Path) -> None:
     """Where nothing reaches the threshold, the closest pages are shown, and are no finds."""
     report = report_of(tmp_path, Setting("threshold", 0.5, 1.0), Seed("a"), page("a", 0.1, ["b"]), page("b", 0.2))
-    assert (0, ["b", "a"]) == (report.finds, [card.node for card in report.best])
+    assert (0, ["b", "a"]) == (report.relevant, [card.node for card in report.best])
     assert "What came closest" in render(report)
 
 
@@ -211,7 +211,7 @@ def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
     assert report.hosts_left == report.host_count - HOSTS
     text = render(report)
     assert len(text.encode()) < 600_000
-    assert f"And {report.finds - BEST:,} more relevant pages" in text
+    assert f"And {report.relevant - BEST:,} more relevant pages" in text
     assert f"And {report.pages - CARDS:,} more pages" in text
 
 

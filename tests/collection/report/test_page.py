@@ -168,7 +168,7 @@ def test_words_of_the_page() -> None:
 
 def test_singular_and_plural(report: Report) -> None:
     """One page is a page."""
-    single = " ".join(render(replace(report, pages=1, finds=1, requests=1)).split())
+    single = " ".join(render(replace(report, pages=1, relevant=1, requests=1)).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 

@@ -6,47 +6,42 @@ redirect leads to where that leads. Links of a page to itself are left out, as t
 
 from __future__ import annotations
 
-from typing import IO
+from datetime import datetime
+from typing import IO, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.export.cleaning import clean, count, iso, line, moment
+from lycosa.collection.export.cleaning import count, iso, line
 from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.tables import COLUMNS, ExportedPage
 from lycosa.collection.graph import Addresses
 from lycosa.core.types import Visit
 
-_KEYS = {
-    "url": ("node", "string"),
-    "title": ("node", "string"),
-    "score": ("node", "double"),
-    "relevant": ("node", "boolean"),
-    "language": ("node", "string"),
-    "fetched": ("node", "string"),
-    "versions": ("node", "int"),
-    "changed": ("node", "string"),
-    "standing": ("node", "string"),
-    "anchor": ("edge", "string"),
-    "alpha": ("edge", "double"),
-}
+_NODE = ("url", "title", "score", "relevant", "language", "fetched", "versions", "changed", "standing")
+"""Columns of the table of pages that nodes have."""
+
+_TYPES = {str: "string", float: "double", bool: "boolean", datetime: "string", int: "int"}
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write first all nodes, then all edges."""
     addresses = pages.view.graph.addresses
     landing = pages.view.graph.landing(pages.names())
+    described = [(name, "node", _TYPES[COLUMNS[name][0]]) for name in _NODE]
+    described += [("anchor", "edge", "string"), ("alpha", "edge", "double")]
     keys = "".join(
-        f'  <key id="{name}" for="{where}" attr.name="{name}" attr.type="{kind}"/>\n'
-        for name, (where, kind) in _KEYS.items()
+        f'  <key id="{name}" for="{where}" attr.name="{name}" attr.type="{kind}"/>\n' for name, where, kind in described
     )
     out.write(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
         f'{keys}  <graph id="crawl" edgedefault="directed">\n'.encode()
     )
-    for _, visit in pages.pages("writing pages"):
-        out.write(f'    <node id="n{addresses.number(visit.node)}">{_about(visit, pages)}</node>\n'.encode())
+    for seq, visit in pages.pages("writing pages"):
+        about = _about(ExportedPage(pages, seq, visit))
+        out.write(f'    <node id="n{addresses.number(visit.node)}">{about}</node>\n'.encode())
     edges = 0
     for _, visit in pages.pages("writing links"):
         number = addresses.number(visit.node)
@@ -58,21 +53,20 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
     return Written(pages.total, [f"{count(edges, 'link')} between them"])
 
 
-def _about(visit: Visit, pages: Selection) -> str:
-    """What is known of a page."""
-    fate = pages.fate(visit)
-    values = {
-        "url": clean(visit.node),
-        "title": line(visit.title),
-        "score": repr(visit.worth),
-        "relevant": "true" if visit.worth >= pages.collection.threshold else "false",
-        "language": line(visit.language),
-        "fetched": iso(moment(visit.started)) or "",
-        "versions": str(fate.versions) if pages.looked_again else "",
-        "changed": iso(moment(fate.changed)) or "",
-        "standing": fate.state if pages.looked_again else "",
-    }
-    return "".join(_data(name, value) for name, value in values.items())
+def _about(page: ExportedPage) -> str:
+    """What is known of a page; of how it fared, only if anybody has looked again."""
+    again = page.pages.looked_again
+    shown = [name for name in _NODE if again or name not in ("versions", "standing")]
+    return "".join(_data(name, _text(COLUMNS[name][1](page))) for name in shown)
+
+
+def _text(value: Any) -> str:
+    """A value as XML Schema writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return iso(value) or ""
+    return "" if value is None else str(value)
 
 
 def _data(name: str, value: str) -> str:

@@ -11,42 +11,69 @@ from __future__ import annotations
 import csv
 import json
 from codecs import getwriter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import IO, Any
 
 from lycosa.collection.export.cleaning import clean, count, iso, line, moment, unmarked
 from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.fate import Fate
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
+from lycosa.web.html import Document
 
-COLUMNS: dict[str, type] = {
-    "url": str,
-    "title": str,
-    "text": str,
-    "score": float,
-    "relevant": bool,
-    "language": str,
-    "fetched": datetime,
-    "status": int,
-    "content_type": str,
-    "size": int,
-    "digest": str,
-    "simhash": str,
-    "canonical": str,
-    "same_as": str,
-    "depth": int,
-    "parent": str,
-    "anchor": str,
-    "outlinks": int,
-    "warc_file": str,
-    "warc_offset": int,
-    "warc_length": int,
-    "version": int,
-    "versions": int,
-    "changed": datetime,
-    "standing": str,
+
+class ExportedPage:
+    """A page, or a version of one, that is written: what its columns are made of, each read when it is asked for."""
+
+    def __init__(self, pages: Selection, seq: int, visit: Visit) -> None:
+        self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place
+
+    @cached_property
+    def document(self) -> tuple[Document, str]:
+        """What it says, and the content type."""
+        return self.pages.read(self.visit)
+
+    @cached_property
+    def source(self) -> tuple[str, str]:
+        """The page that led to it, and with which words."""
+        return self.pages.source(self.visit)
+
+    @cached_property
+    def fate(self) -> Fate:
+        """What has become of it."""
+        return self.pages.fate(self.visit)
+
+
+COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
+    "url": (str, lambda page: clean(page.visit.node)),
+    "title": (str, lambda page: line(page.visit.title)),
+    "text": (str, lambda page: unmarked(page.document[0].said)),
+    "score": (float, lambda page: page.visit.worth),
+    "relevant": (bool, lambda page: page.visit.worth >= page.pages.collection.threshold),
+    "language": (str, lambda page: line(page.visit.language)),
+    "fetched": (datetime, lambda page: moment(page.visit.started)),
+    "status": (int, lambda page: page.visit.status),
+    "content_type": (str, lambda page: line(page.document[1])),
+    "size": (int, lambda page: page.visit.size),
+    "digest": (str, lambda page: page.visit.digest.hex()),
+    "simhash": (str, lambda page: f"{page.visit.simhash:016x}"),
+    "canonical": (str, lambda page: clean(str(page.visit.data.get("canonical", "")))),
+    "same_as": (str, lambda page: clean(page.visit.same_as)),
+    "depth": (int, lambda page: page.pages.view.graph.depth(page.visit.node)),
+    "parent": (str, lambda page: clean(page.source[0])),
+    "anchor": (str, lambda page: line(page.source[1])),
+    "outlinks": (int, lambda page: len(page.visit.links)),
+    "warc_file": (str, lambda page: page.place.file),
+    "warc_offset": (int, lambda page: page.place.offset if page.place.file else None),
+    "warc_length": (int, lambda page: page.place.length if page.place.file else None),
+    "version": (int, lambda page: page.pages.number(page.seq, page.visit)),
+    "versions": (int, lambda page: page.fate.versions),
+    "changed": (datetime, lambda page: moment(page.fate.changed)),
+    "standing": (str, lambda page: page.fate.state),
 }
+"""What is told of a page, in every format that has columns. Unknown text is empty, an unknown number or time None."""
 
 CELL = 32_767
 """Characters that a spreadsheet's cell holds."""
@@ -60,10 +87,11 @@ _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
 def rows(pages: Selection) -> Iterator[dict[str, Any]]:
-    """A row for each page, or for each version. Unknown text is empty, an unknown number or time None."""
+    """A row for each page, or for each version."""
     _ = pages.view  # read before the first page is written
     for seq, visit in pages.pages():
-        yield _row(pages, seq, visit)
+        page = ExportedPage(pages, seq, visit)
+        yield {name: of(page) for name, (_, of) in COLUMNS.items()}
 
 
 def written(pages: Selection) -> Written:
@@ -72,39 +100,6 @@ def written(pages: Selection) -> Written:
     if missing := pages.total - pages.archived:
         done.remarks.append(f"no text for {count(missing, 'page')}: the crawl kept no archive (--no-archive)")
     return done
-
-
-def _row(pages: Selection, seq: int, visit: Visit) -> dict[str, Any]:
-    document, kind = pages.read(visit)
-    parent, anchor = pages.source(visit)
-    place, fate = visit.place, pages.fate(visit)
-    return {
-        "url": clean(visit.node),
-        "title": line(visit.title),
-        "text": unmarked(document.said),
-        "score": visit.worth,
-        "relevant": visit.worth >= pages.collection.threshold,
-        "language": line(visit.language),
-        "fetched": moment(visit.started),
-        "status": visit.status,
-        "content_type": line(kind),
-        "size": visit.size,
-        "digest": visit.digest.hex(),
-        "simhash": f"{visit.simhash:016x}",
-        "canonical": clean(str(visit.data.get("canonical", ""))),
-        "same_as": clean(visit.same_as),
-        "depth": pages.view.graph.depth(visit.node),
-        "parent": clean(parent),
-        "anchor": line(anchor),
-        "outlinks": len(visit.links),
-        "warc_file": place.file,
-        "warc_offset": place.offset if place.file else None,
-        "warc_length": place.length if place.file else None,
-        "version": pages.number(seq, visit),
-        "versions": fate.versions,
-        "changed": moment(fate.changed),
-        "standing": fate.state,
-    }
 
 
 def write_jsonl(pages: Selection, out: IO[bytes]) -> Written:
@@ -159,8 +154,8 @@ def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
         bool: pa.bool_(),
         datetime: pa.timestamp("ms", tz="UTC"),
     }
-    schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
-    plain = [name for name, kind in COLUMNS.items() if kind is not str]
+    schema = pa.schema([(name, kinds[kind]) for name, (kind, _) in COLUMNS.items()])
+    plain = [name for name, (kind, _) in COLUMNS.items() if kind is not str]
     with pq.ParquetWriter(
         out, schema, compression="zstd", use_dictionary=_REPEATING, write_statistics=plain
     ) as parquet:

@@ -69,9 +69,9 @@ class Branch:
     branches: list[Branch] = field(default_factory=list)
 
     @property
-    def finds(self) -> int:
+    def relevant(self) -> int:
         """The best finds that lie on it."""
-        return sum(stop.rank > 0 for stop in self.stops) + sum(branch.finds for branch in self.branches)
+        return sum(stop.rank > 0 for stop in self.stops) + sum(branch.relevant for branch in self.branches)
 
     @property
     def stretches(self) -> list[list[Stop]]:
@@ -216,7 +216,7 @@ class Report:
     worded: bool = False
     """Whether the subject is words, not a pattern or a name."""
     pages: int = 0
-    finds: int = 0
+    relevant: int = 0
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
     """How many pages are relevant, and how sure that is."""
     unsure: list[Question] = field(default_factory=list)
@@ -291,7 +291,7 @@ class Report:
     @property
     def path_count(self) -> int:
         """Finds to which ways are drawn."""
-        return sum(branch.finds for branch in self.branches)
+        return sum(branch.relevant for branch in self.branches)
 
     @property
     def hosts_left(self) -> int:
@@ -301,10 +301,10 @@ class Report:
     def figure(self, name: str) -> int:
         """The number of a figure, counting those that there are."""
         chart = self.freshness is not None and self.freshness.chart
-        there = {"curve": self.finds, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
+        there = {"curve": self.relevant, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
         return [key for key, shown in there.items() if shown].index(name) + 1
 
     @property
     def harvest(self) -> float:
         """Share of the pages that are finds."""
-        return self.finds / self.pages if self.pages else 0.0
+        return self.relevant / self.pages if self.pages else 0.0

@@ -77,7 +77,7 @@ def gather(collection: Collection) -> Report:
     order = order[view.column("crawled")[order]]
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
-    report.pages, report.finds = len(pages), int(relevant.sum())
+    report.pages, report.relevant = len(pages), int(relevant.sum())
     report.estimate = estimate(worths[~copies], collection.threshold, len(pages), collection.probability)
     if not report.estimate.sure:
         report.unsure = questions(collection)
@@ -91,7 +91,7 @@ def gather(collection: Collection) -> Report:
     report.pace = charts.pace(
         view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
     )
-    best = _best(collection, view, bool(report.finds))
+    best = _best(collection, view, bool(report.relevant))
     report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
     report.freshness = freshness(collection)
     if report.freshness is not None:
@@ -146,9 +146,8 @@ def _tell_hosts(report: Report, view: CrawlView, threshold: float, best: Sequenc
     needed = [*[number for way in sorted(trails) for number in way], *first]
     shown = sorted([number for number in dict.fromkeys([*needed, *largest]) if hosts[number].pages][:MAPPED])
     place = {number: position for position, number in enumerate(shown)}
-    dots = [
-        hostmap.Dot(hosts[number].name, hosts[number].pages, hosts[number].finds, number in seeds) for number in shown
-    ]
+    mapped = [hosts[number] for number in shown]
+    dots = [hostmap.Dot(host.name, host.pages, host.relevant, host.number in seeds) for host in mapped]
     ways = _ways(view, place, len(hosts))
     trails = {(place[a], place[b]) for a, b in trails if (place.get(a, -1), place.get(b, -1)) in ways}
     maps = (hostmap.draw(dots, ways, trails, canvas) for canvas in (hostmap.WIDE, hostmap.NARROW))
@@ -168,7 +167,7 @@ def _ways(view: CrawlView, place: dict[int, int], count: int) -> dict[tuple[int,
 
 
 def _importance(host: Host) -> tuple[int, int, int, str]:
-    return -host.pages, -host.finds, -host.requests, host.name
+    return -host.pages, -host.relevant, -host.requests, host.name
 
 
 def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
@@ -232,7 +231,7 @@ def _steps(report: Report) -> list[tuple[str, str]]:
         steps.append((f"lycosa resume {name}{report.more}", "Go on where it stopped."))
     if report.archived and report.pages:
         steps.append((f"lycosa search {name} WORDS", "Search the text of the pages."))
-    if report.finds:
+    if report.relevant:
         steps.append(
             (
                 f"lycosa export {name} --out finds.csv",
