@@ -27,8 +27,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for
+from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.pool import spread

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from lycosa.cli.manners import Commands
@@ -15,3 +17,5 @@ lab = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+Workers = Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")]

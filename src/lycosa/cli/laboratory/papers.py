@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
+from lycosa.cli.laboratory.app import Workers, lab
 from lycosa.cli.parameters import Json, Quiet
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def repeat_papers(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
     ] = Path("papers"),
     random_seed: Annotated[int, typer.Option(help="Which topics and seeds are drawn: another number, others.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")] = 0,
+    workers: Workers = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
+from lycosa.cli.laboratory.app import Workers, lab
 from lycosa.cli.parameters import Json, Quiet
 
 if TYPE_CHECKING:
     from rich.table import Table as Drawn
 
     from lycosa.lab.findings import Table
-
-Workers = Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")]
 
 
 @lab.command("leaderboard")

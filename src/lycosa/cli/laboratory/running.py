@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
+from lycosa.cli.laboratory.app import Workers, lab
 from lycosa.cli.parameters import Json, Quiet
+from lycosa.lab.experiments import Experiment
 
 if TYPE_CHECKING:
-    from lycosa.lab.experiments import Experiment
     from lycosa.lab.running import Results
 
 
@@ -22,92 +24,14 @@ def _strategies(typed: str) -> list[str]:
     return [name for name in STRATEGIES if name.startswith(typed)]
 
 
-@lab.command("run")
-def run(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says."),
-    ] = None,
-    corpus: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The corpus: an index that 'lycosa lab index' made.")
-    ] = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A strategy to compare, of 'lycosa strategies' or your own as module:Class; repeat it for more. "
-            "With 'oracle' all are held against one that knows everything.",
-            autocompletion=_strategies,
-        ),
-    ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CLASS",
-            help="A class or branch of the corpus to hunt; repeat it for more. Default: some by chance. In a corpus "
-            "without classes a query, with --mode as-published.",
-        ),
-    ] = None,
-    topics: Annotated[
-        int | None, typer.Option(metavar="N", help="Classes to choose by chance if none is named. [default: 5]")
-    ] = None,
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N", help="Pages at which to measure; repeat it for more. [default: 100, 300, 1000]"),
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="Where crawls start: on-topic, off-topic, directory (pages with many links), random or given (by the "
-            "corpus). [default: on-topic]",
-        ),
-    ] = None,
-    seed_count: Annotated[
-        int | None, typer.Option(metavar="N", help="Pages that a crawl starts from. [default: 5]")
-    ] = None,
-    seed_sets: Annotated[
-        int | None, typer.Option(metavar="N", help="Sets of seeds for each topic. [default: 3]")
-    ] = None,
-    hops: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Links from off-topic seeds to the nearest relevant page, at least. [default: 2]"
-        ),
-    ] = None,
-    repetitions: Annotated[
-        int | None, typer.Option(metavar="N", help="Crawls from the same seeds, with other chances. [default: 1]")
-    ] = None,
-    random_seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Another number: other topics, seeds, chances. [default: 0]")
-    ] = None,
-    told: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="What guides are told: words, examples, model (a classifier trained on other pages), or score (of a "
-            "graph). Default: words; score for a graph.",
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="How guides judge pages, of 'lycosa topics'. Default: what suits."),
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE",
-            help="independent (labels judge what was fetched) or as-published (the guide itself does). "
-            "[default: independent]",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name."),
-    ] = None,
-    workers: Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")] = 0,
-    quiet: Quiet = False,
-    json: Json = False,
+def _run(
+    file: Path | None = None,
+    *,
+    out: Path | None = None,
+    workers: int = 0,
+    quiet: bool = False,
+    json: bool = False,
+    **flags: Any,
 ) -> None:
     """Compare strategies on a corpus, topic by topic.
 
@@ -125,11 +49,6 @@ def run(
     from lycosa.core.errors import InputError
     from lycosa.lab.running import run as run_all
 
-    flags = {
-        "corpus": corpus, "strategies": strategy, "subjects": topic, "subject_count": topics, "budgets": budget,
-        "seeds": seeds, "seed_count": seed_count, "seed_sets": seed_sets, "hops": hops, "repetitions": repetitions,
-        "random_seed": random_seed, "told": told, "judge": judge, "mode": mode,
-    }  # fmt: skip
     plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])})
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
@@ -156,12 +75,39 @@ def run(
         raise typer.Exit(1)
 
 
+def _signature() -> inspect.Signature:
+    """The command's parameters: most of them are settings of an experiment."""
+    kinds = get_type_hints(Experiment)
+    flags: dict[str, tuple[Any, Any]] = {}
+    for item in fields(Experiment):
+        told = item.metadata
+        if told["flag"]:
+            default = Experiment("", "", []).as_dict()[item.name]
+            more = f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
+            text = told["help"] + (" Repeat it for more." if isinstance(default, list) else "")
+            text += more if default not in ("", []) else ""
+            shell = _strategies if item.name == "strategies" else None
+            option = typer.Option(told["flag"], metavar=told["metavar"], help=text, autocompletion=shell)
+            flags[item.name] = Annotated[kinds[item.name] | None, option], None
+    file = typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says.")
+    out = typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name.")
+    given = {"file": (Annotated[Path | None, file], None), **flags, "out": (Annotated[Path | None, out], None)}
+    given |= {"workers": (Workers, 0), "quiet": (Quiet, False), "json": (Json, False)}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature(
+        [inspect.Parameter(name, keyword, default=value, annotation=kind) for name, (kind, value) in given.items()]
+    )
+
+
+_run.__signature__ = _signature()  # type: ignore[attr-defined]  # functions take one
+lab.command("run")(_run)
+
+
 def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]:
     """The experiment and its corpus; flags replace what a file says."""
     from dataclasses import replace
 
     from lycosa.core.errors import InputError
-    from lycosa.lab.experiments import Experiment
 
     if file is None:
         if "corpus" not in flags:
