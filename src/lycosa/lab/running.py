@@ -13,18 +13,13 @@ The same experiment gives the same results, whatever the number of processes and
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +33,7 @@ from lycosa.lab.guides import Guide
 from lycosa.lab.guiding import guide_for
 from lycosa.lab.hunters import hunter, needs, told_for, wants
 from lycosa.lab.index import Index
+from lycosa.lab.pool import spread
 from lycosa.lab.preparing import prepare
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import corpus_mark, key_of, read_run, strategy_mark, subject_mark, write_run
@@ -289,24 +285,12 @@ def _trials(experiment: Experiment, index: Index, ready: Sequence[Prepared]) -> 
 _shop: Workshop
 """What a worker has at hand, once it has started."""
 
-Given = TypeVar("Given")
-
 
 def _start(experiment: Experiment, corpus: Path | Index, out: Path, subjects: dict[str, Subject]) -> None:
-    """The beginning of a worker's life."""
+    """Open a worker's own workshop."""
     global _shop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
     _shop = Workshop(experiment, corpus if isinstance(corpus, Index) else Index.open(corpus), out)
     _shop.subjects = subjects
-
-
-def _leave_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work_prepare(subject: Subject) -> Prepared:
@@ -317,53 +301,16 @@ def _work_run(trial: Trial) -> Trouble | None:
     return _shop.run(trial)
 
 
-@contextmanager
-def _workers(shop: Workshop, many: int) -> Iterator[ProcessPoolExecutor]:
-    before = {child.pid for child in multiprocessing.active_children()}
-    pool = ProcessPoolExecutor(
-        many, multiprocessing.get_context("spawn"), _start,
-        (shop.experiment, shop.index.path or shop.index, shop.out, shop.subjects),
-    )  # fmt: skip
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ours = [child for child in multiprocessing.active_children() if child.pid not in before]
-        for child in ours:
-            child.terminate()
-        for child in ours:
-            child.join(10)
-        if isinstance(error, BrokenProcessPool):
-            raise LycosaError(
-                "a worker process has died, perhaps for want of memory: what is done is kept; go on with fewer "
-                "workers (--workers 1). In a script of your own, call run() behind 'if __name__ == \"__main__\":'"
-            ) from error
-        raise
-
-
-def _spread(
-    shop: Workshop, work: Callable[[Given], Any], items: Sequence[Given], many: int, what: str, tell: Tell
-) -> Iterator[tuple[Given, Any]]:
-    with _workers(shop, min(many, len(items))) as pool:
-        futures: dict[Future[Any], Given] = {pool.submit(work, item): item for item in items}
-        for number, future in enumerate(as_completed(futures), 1):
-            yield futures[future], future.result()
-            tell(what, number, len(items))
+def _at_hand(shop: Workshop) -> Callable[[], None]:
+    """What a worker does first: it has the same at hand as this process."""
+    return partial(_start, shop.experiment, shop.index.path or shop.index, shop.out, shop.subjects)
 
 
 def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int, tell: Tell) -> list[Prepared]:
     """All subjects, prepared, in their order."""
-    what = "preparing topics"
-    tell(what, 0, len(subjects))
-    if workers > 1 and len(subjects) > 1 and shop.index.has_text:
-        by_name = {one.name: made for one, made in _spread(shop, _work_prepare, subjects, workers, what, tell)}
-        return [by_name[one.name] for one in subjects]
-    ready = []
-    for number, one in enumerate(subjects, 1):
-        ready.append(shop.prepare(one, tell))
-        tell(what, number, len(subjects))
-    return ready
+    many = min(workers, len(subjects)) if shop.index.has_text else 1
+    work = _work_prepare if many > 1 else partial(shop.prepare, tell=tell)
+    return spread(work, subjects, many, "preparing topics", tell, _at_hand(shop))
 
 
 def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int, tell: Tell) -> dict[Trial, Trouble]:
@@ -373,20 +320,10 @@ def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int, tell: Tell) 
     # Subject by subject, so that a process has to keep few guides.
     names = list(shop.subjects)
     missing = sorted((trial for trial in trials if trial not in kept), key=lambda trial: names.index(trial.subject))
-    what = "running trials"
-    tell(what, 0, len(missing))
-    troubles: dict[Trial, Trouble] = {}
-    if min(workers, len(missing)) > 1:
-        for trial, trouble in _spread(shop, _work_run, missing, workers, what, tell):
-            if trouble is not None:
-                troubles[trial] = trouble
-    else:
-        for number, trial in enumerate(missing, 1):
-            trouble = shop.run(trial)
-            if trouble is not None:
-                troubles[trial] = trouble
-            tell(what, number, len(missing))
-    return {trial: troubles[trial] for trial in trials if trial in troubles}
+    many = min(workers, len(missing))
+    made = spread(_work_run if many > 1 else shop.run, missing, many, "running trials", tell, _at_hand(shop))
+    troubles = dict(zip(missing, made, strict=True))
+    return {trial: trouble for trial in trials if (trouble := troubles.get(trial)) is not None}
 
 
 def _told(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:
