@@ -167,10 +167,8 @@ class Telling:
         told += f", {self.aside:,} new off the topic" if self.aside else ""
         if engine.in_flight:
             return f"{told}; {len(engine.in_flight)} under way"
-        keeper, now = engine.keeper, engine.clock()
-        until = keeper.next_due(now) if keeper is not None else NEVER
-        if engine.pace is not None:
-            until = max(until, engine.pace.next(now))
+        now = engine.clock()
+        until = max(engine.keeper.next_due(now), engine.picker.pace.next(now))
         return f"{told}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else told
 
     def notes(self) -> None:
