@@ -30,9 +30,9 @@ from lycosa.text.bags import Bags
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST, classes_of
 from lycosa.training.browse import train_browse
+from lycosa.training.corpus import Account
 from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
-from lycosa.training.sources import Account
 from lycosa.training.wandering import sessions
 
 VERSION = 1
