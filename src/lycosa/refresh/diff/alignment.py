@@ -26,7 +26,7 @@ from rapidfuzz.distance import LCSseq
 EXACT = 10_000_000
 """Bits of the table for the exact way: two sequences of 3,200 elements, 4 ms."""
 
-STRETCHES = (16, 1)
+STRETCHES: tuple[int, ...] = (16, 1)
 """Lengths of anchors."""
 
 _FACTORS = np.array([pow(0x9E3779B97F4A7C15, power, 2**64) for power in range(1, max(STRETCHES) + 1)], np.uint64)
@@ -76,9 +76,9 @@ def _aligned(old: list[int], new: list[int]) -> Places:
 def _exact(a: list[int], b: list[int]) -> Places:
     """The places of a longest common subsequence."""
     places: Places = []
-    for tag, start, end, other_start, other_end in LCSseq.opcodes(a, b):
-        if tag == "equal":
-            places += zip(range(start, end), range(other_start, other_end), strict=True)
+    for step in LCSseq.opcodes(a, b):
+        if step.tag == "equal":
+            places += zip(range(step.src_start, step.src_end), range(step.dest_start, step.dest_end), strict=True)
     return places
 
 
