@@ -22,11 +22,9 @@ from lycosa.core.protocols import Clock
 from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told, Wanted
-from lycosa.refresh.telling.atom import atom
 from lycosa.refresh.telling.excerpts import Excerpts
-from lycosa.refresh.telling.feeds import newest, save
-from lycosa.refresh.telling.json_feed import facts, json_feed
-from lycosa.refresh.telling.words import counts, day_and_time, name, plain, reasons, share
+from lycosa.refresh.telling.feeds import atom, json_feed, newest, save
+from lycosa.refresh.telling.words import counts, day_and_time, facts, name, plain, reasons, share
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
