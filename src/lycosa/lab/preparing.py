@@ -33,6 +33,7 @@ from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
+from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
 
 VERSION = 1
@@ -325,7 +326,7 @@ def _merge(chosen: dict[int, str], subject: str) -> list[str]:
 
 def _rules(work: _Work, folder: Path) -> _Made:
     model = work.subject.model or Path()
-    labels = {node_of(url): label for url, label in _rows(model.with_name("labels.tsv"))}
+    labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
     look = Looking(work.index, work.open())
     table = table_of(labels, folder / "labels.tsv")
     learned = train_rules(str(table), Model.load(model), look, seed=work.random_seed, tell=work.tell)
@@ -335,13 +336,6 @@ def _rules(work: _Work, folder: Path) -> _Made:
         f"{learned.linked:,} that they link to"
     )
     return _Made(look.looked | set(labels), [note])
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str]]:
-    for line in path.read_bytes().decode().split("\n"):
-        url, tab, label = line.partition("\t")
-        if tab:
-            yield url, label
 
 
 # -- browsing --------------------------------------------------------------------------------------------------

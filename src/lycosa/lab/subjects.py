@@ -307,7 +307,7 @@ def _name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
 
 
-def standing_out(index: Index, nodes: Sequence[int], name: str = "", count: int = STANDING_OUT) -> list[str]:
+def standing_out(index: Index, nodes: Sequence[int], name: str = "") -> list[str]:
     """Words that some pages have in common and others have not, as they are most often written there.
 
     The mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1, the heaviest first, without
@@ -333,7 +333,7 @@ def standing_out(index: Index, nodes: Sequence[int], name: str = "", count: int 
     found: list[str] = []
     for term in np.argsort(-weight * idf, kind="stable").tolist():
         stem = index.stems[term]
-        if len(found) == count or not weight[term]:
+        if len(found) == STANDING_OUT or not weight[term]:
             break
         if stem in written and stem not in named:
             found.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])

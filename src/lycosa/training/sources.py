@@ -159,7 +159,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
     """All rows of a table that have an address and a class, as `read_table` describes it."""
     names: dict[str, str] = {}  # as they are written: few, and often repeated
     at = good = bad = long = 0
-    for row in _rows(path):
+    for row in table_rows(path):
         web = is_http(row[0].strip())
         if not at:  # the first row
             at = _column(path, column, [] if web else row)
@@ -187,7 +187,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
         raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def table_rows(path: Path) -> Iterator[list[str]]:
     """The columns of each line that has any, line by line: a table may be larger than the memory it is worth."""
     size = 0
     try:
