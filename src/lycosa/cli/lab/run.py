@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Column
 
-from lycosa.cli.laboratory.app import lab
-from lycosa.cli.parameters import Json, Quiet
-
-if TYPE_CHECKING:
-    from lycosa.lab.experiments import Experiment
-    from lycosa.lab.running import Results
-
-
-def _strategies(typed: str) -> list[str]:
-    """What the shell offers after --strategy."""
-    from lycosa.estimators import STRATEGIES
-
-    return [name for name in STRATEGIES if name.startswith(typed)]
+from lycosa.cli.parameters import Json, Quiet, strategy_names
+from lycosa.cli.printing import listing, output, print_json, right
+from lycosa.cli.progress import progress
+from lycosa.core.errors import InputError
+from lycosa.drawing.formats import many
+from lycosa.lab import running
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.report import write_report
+from lycosa.lab.results import plain
+from lycosa.lab.running import Results
 
 
-@lab.command("run")
 def run(
     file: Annotated[
         Path | None,
@@ -37,7 +37,7 @@ def run(
             metavar="NAME",
             help="A strategy to compare, of 'lycosa strategies' or your own as module:Class; repeat it for more. "
             "With 'oracle' all are held against one that knows everything.",
-            autocompletion=_strategies,
+            autocompletion=strategy_names,
         ),
     ] = None,
     topic: Annotated[
@@ -118,13 +118,6 @@ def run(
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
-    import shlex
-    import sys
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.core.errors import InputError
-    from lycosa.lab.running import run as run_all
-
     flags = {
         "corpus": corpus, "strategies": strategy, "subjects": topic, "subject_count": topics, "budgets": budget,
         "seeds": seeds, "seed_count": seed_count, "seed_sets": seed_sets, "hops": hops, "repetitions": repetitions,
@@ -138,7 +131,7 @@ def run(
         raise InputError(f"--workers is {workers}: it is a number of processes; 0: as many as there are cores")
     try:
         with progress(quiet) as tell:
-            results = run_all(plan, out, index=index, workers=workers, tell=tell)
+            results = running.run(plan, out, index=index, workers=workers, tell=tell)
     except KeyboardInterrupt:
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
         print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command goes on.", file=sys.stderr)
@@ -158,11 +151,6 @@ def run(
 
 def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]:
     """The experiment and its corpus; flags replace what a file says."""
-    from dataclasses import replace
-
-    from lycosa.core.errors import InputError
-    from lycosa.lab.experiments import Experiment
-
     if file is None:
         if "corpus" not in flags:
             raise InputError(
@@ -182,9 +170,6 @@ def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]
 
 def _report(results: Results, out: Path, command: str) -> Path | None:
     """Write the report; where the extra for it is missing, that is a remark, and no reason to fail."""
-    from lycosa.core.errors import InputError
-    from lycosa.lab.report import write_report
-
     try:
         return write_report(results.findings(), out / "report", command)
     except InputError as error:
@@ -193,14 +178,10 @@ def _report(results: Results, out: Path, command: str) -> Path | None:
 
 
 def _print_json(results: Results, out: Path, page: Path | None) -> None:
-    from json import dumps
-
-    from lycosa.lab.results import plain
-
     budgets = results.experiment.budgets
     told = {
-        "out": str(out),
-        "report": str(page) if page else None,
+        "out": out,
+        "report": page,
         "experiment": results.experiment.as_dict(),
         "crawls": len(results.outcomes),
         "strategies": [
@@ -217,48 +198,38 @@ def _print_json(results: Results, out: Path, page: Path | None) -> None:
         "remarks": results.remarks,
         "failed": results.failed,
     }  # fmt: skip
-    print(dumps(told, indent=1))
+    print_json(told, indent=1)
 
 
 def _print(results: Results, out: Path, page: Path | None) -> None:
-    import shlex
-
-    from rich.table import Table
-    from rich.text import Text
-
-    from lycosa.cli.manners import output
-    from lycosa.drawing.formats import many
-
     plan, console = results.experiment, output()
     mode = ", as published: the guide judges itself" if results.mode == "as-published" else ""
-    console.print(f"Harvest, mean and 95 % interval{mode}", style="italic", markup=False, highlight=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("strategy", overflow="fold")
-    table.add_column("given")
-    for budget in plan.budgets:
-        table.add_column(f"{budget:,} pages", justify="right", no_wrap=True)
+    console.print(f"Harvest, mean and 95 % interval{mode}", style="italic", markup=False)
+    columns = [Column("strategy", overflow="fold"), Column("given")]
+    columns += [right(f"{budget:,} pages", no_wrap=True) for budget in plan.budgets]
+    rows = []
     for text in results.ranked(plan.budget):
         cells = []
         for budget in plan.budgets:
             mean, low, high, units = results.interval(text, budget)
             cells.append(f"{mean:.3f} ({low:.3f} to {high:.3f})" if units > 1 else f"{mean:.3f}")
-        table.add_row(Text(text), results.given(text), *cells)
-    console.print(table)
+        rows.append([text, results.given(text), *cells])
+    console.print(listing(columns, rows, show_edge=True, pad_edge=False))
     console.print(
         f"\n{many(len(results.outcomes), 'crawl')} on {many(len(results.subjects), 'topic')}: "
         f"{', '.join(results.subjects)}",
-        markup=False, highlight=False,
+        markup=False,
     )  # fmt: skip
     for remark in _joined(results.remarks, list(results.subjects)):
-        console.print(f"- {remark}", markup=False, highlight=False)
-    console.print(f"\nAll numbers: {out / 'results.csv'}", markup=False, highlight=False)
+        console.print(f"- {remark}", markup=False)
+    console.print(f"\nAll numbers: {out / 'results.csv'}", markup=False)
     if page:
-        console.print(f"The report:  {page}", markup=False, highlight=False)
+        console.print(f"The report:  {page}", markup=False)
     again = shlex.quote(str(out / "experiment.toml"))
     console.print(
         f"Next: change {again}, then 'lycosa lab run {again} --out another', and compare both with\n"
         f"      lycosa lab compare {shlex.quote(str(out / 'report'))} another/report",
-        markup=False, highlight=False,
+        markup=False,
     )  # fmt: skip
 
 
