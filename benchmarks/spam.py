@@ -38,7 +38,7 @@ def hunt(web: Web, topic: str, budget: int) -> list[Visit]:
         pages = [visit async for visit in running if visit.is_page]
         assert running.engine is not None
         first = [page for page in pages if not page.same_as]
-        for page, worth in zip(first, running.engine.worths().tolist(), strict=True):
+        for page, worth in zip(first, running.engine.lessons.worths().tolist(), strict=True):
             page.rated = worth
         return pages
 

@@ -378,14 +378,15 @@ class Crawl:
             await self._replay(engine, self._remembered(log, archive))
             self.lessons = len(labels_in(log)) if isinstance(log, SqliteLog) else 0
             if keeper is not None and "watched" not in engine.tally.settings:  # a crawl's requests are not the watch's
-                engine.pace, keeper.pace = self._paces()
+                for pace in filter(None, (engine.picker.pace, keeper.pace)):
+                    pace.reset()
             if self._judged_by not in ("", judge_name):
                 self.notes.append("the pages so far were judged by another topic, judge, model or ontology")
         now = self._clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         seeds: list[Event] = [Seed(node, now, kind) for node, kind in self._seeds_to_add(engine.table).items()]
         news = [*seeds, *news, Setting("threshold", topic.threshold, now)]
-        if engine.pace is not None:
+        if self._keeping is not None and not self._keeping.once:
             news.append(Setting("watched", True, now))
         if probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", probability, now))
@@ -396,7 +397,7 @@ class Crawl:
                 engine.fold(event)
             for name, source in self._sources:
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
-            engine.catch_up()
+            engine.lessons.catch_up()
         self._sources.clear()
         self._mark.clear()
         return engine

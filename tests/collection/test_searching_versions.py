@@ -88,7 +88,7 @@ def test_a_new_version_may_be_a_copy(tmp_path: Path) -> None:
 def dump(path: Path) -> list[object]:
     """All that an index holds."""
     with sqlite3.connect(path / NAME) as db:
-        tables = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("state", "address", "chunk", "tally")]
+        tables = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("state", "page", "word")]
     db.close()
     return list(tables)
 
@@ -132,6 +132,6 @@ def test_a_rebuilt_index_holds_no_dead(tmp_path: Path, monkeypatch: pytest.Monke
         go_on(crawl).changed(A, html("Page", f"About corals {day}."), day)
         crawl.close()
     with Collection(crawl.path) as collection, Search(collection) as search:
-        assert 4 == len(search.keep_up().pages())
-        assert 1 == len(search.keep_up(anew=True).pages())
+        assert 4 == search.keep_up().size()
+        assert 1 == search.keep_up(anew=True).size()
         assert [A] == [hit.url for hit in search.find("corals")]

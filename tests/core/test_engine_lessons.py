@@ -121,11 +121,11 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     log.append(Label("f", relevant))
     made = engine(log)
     made.replay(log)
-    made.catch_up()
+    made.lessons.catch_up()
     assert isinstance(log.events[-1], Lesson)
     assert 3 + relevant == made.tally.relevant
     known = len(log.events)
-    made.catch_up()
+    made.lessons.catch_up()
     assert known == len(log.events)
 
 
@@ -144,5 +144,5 @@ def test_others_are_not_asked() -> None:
     made = Engine(Pages(TEXTS), Given(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
     events: list[Event] = [Label("a", True), Lesson("j", {})]
     made.replay(events)
-    made.catch_up()
+    made.lessons.catch_up()
     assert [] == log.events

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.core import engine as engine_module
+from lycosa.core import assessor
 from lycosa.core.budget import Budget
 from lycosa.core.engine import MOST_SOURCES, Engine
 from lycosa.core.strategies import Greedy
@@ -229,7 +229,7 @@ def test_indexes_without_end_come_to_an_end() -> None:
 
 def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """All sources together may name so many addresses, in the order in which they are read."""
-    monkeypatch.setattr(engine_module, "MOST_SOURCED", 5)
+    monkeypatch.setattr(assessor, "MOST_SOURCED", 5)
     web = Site({
         "/i.xml": index("/one.xml", "/two.xml", "/three.xml"),
         "/one.xml": urlset("/1", "/2", "/3"),

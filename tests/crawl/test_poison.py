@@ -11,7 +11,7 @@ import pytest
 import lycosa
 from crawl.helpers import sim_space
 from lycosa.collection.reading import Collection
-from lycosa.core.engine import Engine
+from lycosa.core.assessor import Assessor
 from lycosa.core.mark import Mark
 from lycosa.core.types import Visit
 from lycosa.spaces import web as web_space
@@ -57,12 +57,12 @@ def dies_reading() -> None:
 
 def dies_judging() -> None:
     """Judging it does."""
-    judged = Engine._judged
+    assess = Assessor.assess
 
-    def deadly(self: Engine, task: Any, page: Any) -> Any:
-        return die() if task.node == POISON and page.outcome == "ok" else judged(self, task, page)
+    def deadly(self: Assessor, task: Any, page: Any) -> Any:
+        return die() if task.node == POISON and page.outcome == "ok" else assess(self, task, page)
 
-    Engine._judged = deadly  # type: ignore[method-assign]
+    Assessor.assess = deadly  # type: ignore[method-assign]
 
 
 def dies_unpacking() -> None:

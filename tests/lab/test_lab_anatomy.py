@@ -13,11 +13,10 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.lab.anatomy import anatomy, components, largest_component, tarjan
-from lycosa.lab.corpora.opening import make_index
+from lycosa.lab.corpora.opening import make_index, read_labels
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, write_index
-from lycosa.lab.labels import read_labels
-from lycosa.lab.optimum import reachable
+from lycosa.lab.reach import reachable
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 

@@ -16,8 +16,7 @@ from commands import run
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Terms, Visit
-from lycosa.lab.evaluator import Evaluation, evaluate
-from lycosa.lab.gathering import addresses
+from lycosa.lab.evaluator import Evaluation, addresses, evaluate
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, write_index
 from lycosa.lab.resemblance import idf_of, nearest, nearest_in

@@ -20,11 +20,11 @@ from lycosa.lab.papers.freshness import Size, findings, size_of
 from lycosa.lab.papers.freshness.comparing import Runs
 from lycosa.lab.papers.freshness.detecting import Detection, Score, detect, pooled
 from lycosa.lab.papers.freshness.fates import count_fates
-from lycosa.lab.papers.freshness.jobs import spread
 from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, Told, mean_age, measure, share_over_time
 from lycosa.lab.papers.freshness.pairs import EDITS, NOTHING, SORTS, Pair, drawn, single
 from lycosa.lab.papers.freshness.truth import Timeline, common, fresh_spans, stale_spans, timeline
 from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
+from lycosa.lab.pool import spread
 from lycosa.lab.report.writing import write_report
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb

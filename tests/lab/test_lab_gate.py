@@ -9,7 +9,7 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.gate import SLACK, Gate, Passed, check_fingerprint, pinned, read_gates, write_gates
+from lycosa.lab.gate import SLACK, Gate, Passed, Sources, check_fingerprint, pinned, read_gates, write_gates
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ROOT / "benchmarks" / "floors.toml"
@@ -75,7 +75,7 @@ def test_a_file_of_floors_is_written_as_it_is_read(tmp_path: Path) -> None:
         {"subjects": ["s t"], "budgets": [1, 2]},
         {"fl_n": 0.25, "a-b,c=1": 0.5},
         "n",
-        {"labels": "l"},
+        Sources("l"),
     )
     write_gates(tmp_path / "floors.toml", [gate])
     assert [gate] == read_gates(tmp_path / "floors.toml")

@@ -10,8 +10,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for, learning
+from lycosa.lab.guides import Guide, guide_for, learning
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.preparing import prepare

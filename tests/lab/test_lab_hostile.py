@@ -17,8 +17,7 @@ from lycosa.lab.corpora.graph import write_graph
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
 from lycosa.lab.gate import read_gates
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import _read, _write
+from lycosa.lab.guides import Guide, _read, _write
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, unfinished, write_index
 from lycosa.lab.leaderboard import Board

@@ -12,9 +12,8 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.estimators.oracle import Oracle
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for
-from lycosa.lab.hunters import GROUPS, TrueScores, available, given, hunter, needs, told_for, wants
+from lycosa.lab.guides import Guide, guide_for
+from lycosa.lab.hunters import GROUPS, TrueScores, given, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.preparing import prepare
 from lycosa.lab.seeds import seed_sets
@@ -170,19 +169,3 @@ def test_wants_are_what_strategies_read_of_links() -> None:
     assert ("context", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
     assert () == wants(["mab_var"])  # its arms are those of the paper
     assert set(wants(["scent", "best-first", "fl_n", "link-context"])) == set(wants(["mab_discounted"])) > set()
-
-
-def test_strategies_that_need_wordnet_say_so_where_it_is_missing(
-    monkeypatch: pytest.MonkeyPatch, wordnet: object
-) -> None:
-    """The reason, or nothing."""
-    assert "" == available("ssrm") == available("best-first")
-    import lycosa.text.meanings as meanings
-
-    def missing(place: str = "") -> None:
-        raise InputError("WordNet is not here")
-
-    monkeypatch.setattr(meanings, "ontology", missing)
-    assert "WordNet is not here" == available("ssrm") == available("mab_var,arms=ehrig+fl_n")
-    assert "" == available("best-first")
-    assert "there is no strategy" in available("bestest")

@@ -19,7 +19,6 @@ from lycosa.lab.measures import (
     area,
     average_similarity,
     cumulative,
-    degradation,
     exclusive,
     extended,
     fetched,
@@ -35,7 +34,6 @@ from lycosa.lab.measures import (
     precision_distance,
     r_squared,
     recall,
-    relative,
     targets,
 )
 from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
@@ -106,11 +104,8 @@ def test_harvest_times_fetched_is_found(values: list[float], budgets: list[int])
 # -- against an oracle -----------------------------------------------------------------------------------------
 
 
-def test_a_curve_relative_to_the_oracle() -> None:
-    """Step by step; the shorter one stays where it ended; above 1 where greedy is beaten."""
-    assert [0.5, 1.5, 0.75] == relative([1, 3], [2, 2, 4]).tolist()
-    assert [1.0, 2.0] == relative([1, 2], [1]).tolist()
-    assert [math.inf] == relative([1], [0]).tolist()
+def test_a_curve_is_cut_or_carried_on() -> None:
+    """Carried on it stays where it ended."""
     assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
     assert [1.0] == extended([1, 5], 1).tolist()
 
@@ -118,9 +113,7 @@ def test_a_curve_relative_to_the_oracle() -> None:
 def test_the_global_score_is_a_geometric_mean_of_arithmetic_means() -> None:
     """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
     assert math.sqrt(3 / 16) == pytest.approx(global_score([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
-    assert 100 * (1 - math.sqrt(3 / 16)) == pytest.approx(degradation([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
     assert 0.75 == pytest.approx(global_score([[3], [5]], [[4], [0]]))  # the baseline found nothing in the second
-    assert -10.0 == degradation([[11]], [[10]])
     with pytest.raises(ValueError, match="1 graphs and a baseline of 2"):
         global_score([[1]], [[1], [2]])
 

@@ -10,7 +10,7 @@ from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
 from lycosa.lab.corpora.crawl import crawl as corpus
-from lycosa.lab.gathering import pages_of
+from lycosa.lab.evaluator import pages_of
 from lycosa.lab.indexing import Account
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.background import documents

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import lycosa.lab.seeds as seeds_module
+import lycosa.lab.reach as reach
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
-from lycosa.lab.seeds import FAR, distances, leads, seed_sets
+from lycosa.lab.reach import FAR, distances_to, leads
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import Subject
 
 
@@ -39,15 +40,15 @@ def searched(links: dict[str, list[str]], relevant: NDArray[np.bool_]) -> list[i
 @pytest.mark.parametrize("large", [0, 10**9])
 def test_distances_are_those_of_a_plain_search(monkeypatch: pytest.MonkeyPatch, large: int) -> None:
     """On random graphs, however large graphs are taken to be; also where a search gets deep."""
-    monkeypatch.setattr(seeds_module, "LARGE", large)
-    monkeypatch.setattr(seeds_module, "SHALLOW", 2)
+    monkeypatch.setattr(reach, "LARGE", large)
+    monkeypatch.setattr(reach, "SHALLOW", 2)
     chance = np.random.default_rng(5)
     for _ in range(20):
         names = [str(number) for number in range(30)]
         links = {name: chance.choice(names, int(chance.integers(0, 3))).tolist() for name in names}
         relevant = np.zeros(len(Index.of(links)), np.bool_)
         relevant[:2] = True
-        assert searched(links, relevant) == distances(Index.of(links), relevant).tolist()
+        assert searched(links, relevant) == distances_to(Index.of(links), relevant).tolist()
 
 
 def test_off_topic_seeds_are_hops_away_and_lead_there() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.store import search
 from lycosa.store.indexfile import building
-from lycosa.store.search import COPY, DEAD, NAME, TITLE, Index, IndexedPage
+from lycosa.store.search import NAME, Index, IndexedPage
 
 WORDS = st.sampled_from("coral reef fish sea 珊 瑚 récif x9".split())
 TEXTS = st.lists(WORDS, max_size=12)
@@ -26,6 +25,11 @@ def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
     return [IndexedPage(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
 
 
+def holding(index: Index, *phrase: str) -> list[int]:
+    """Numbers of the pages with these words side by side, from 0."""
+    return (index.matches(phrase)["id"] - 1).tolist()
+
+
 def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
     """Numbers of the texts with these words side by side."""
     n = len(phrase)
@@ -34,59 +38,53 @@ def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=3))
-def test_tallies_and_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
-    """Counts of words, titles weighed, and pages with a phrase are those found by looking at each page."""
-    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
-        patch.setattr(search, "CHUNK", 4)
+def test_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
+    """Pages with a word or a phrase, in the title or in the text, are those found by looking at each page."""
+    with TemporaryDirectory() as folder:
         index = Index(Path(folder) / NAME)
         batch = [IndexedPage(i, str(i), " ".join(a), " ".join(b)) for i, (a, b) in enumerate(pages, 1)]
         half = len(batch) // 2
         for part in (batch[:half], batch[half:]):
             if part:
                 index.add(part, "mark")
-        for word in set(phrase):
-            counts = [TITLE * Counter(title)[word] + Counter(text)[word] for title, text in pages]
-            assert counts == index.times([word], len(pages)).tolist()
-        everywhere = sorted({*brute([a for a, _ in pages], phrase), *brute([b for _, b in pages], phrase)})
-        assert everywhere == index.holding(phrase).tolist()
-        assert everywhere == index.holding_one_by_one(phrase, range(len(pages)))
-        assert sum(page >= half for page in everywhere) == index.holding_from(phrase, half)
+        for words in (phrase, phrase[:1]):
+            everywhere = sorted({*brute([a for a, _ in pages], words), *brute([b for _, b in pages], words)})
+            assert everywhere == holding(index, *words)
         assert (len(batch), "mark") == index.last()
         index.close()
 
 
 def test_words_by_their_beginning(tmp_path: Path) -> None:
-    """All words that begin alike are known, and counted together."""
+    """All words that begin alike are known, and looked up together."""
     index = Index(tmp_path / NAME)
     index.add(entries("coral corals co", "corona cora"), "")
     assert ["cora", "coral", "corals", "corona"] == index.words("cor")
-    assert [2.0, 2.0] == index.times_beginning("cor", 2).tolist()
-    assert [2.0, 0.0] == index.times(["coral", "corals"], 2).tolist()
+    assert [1, 2] == index.matches(["cor"], prefix=True)["id"].tolist()
+    assert [1] == index.matches(["coral"], prefix=True)["id"].tolist()
     index.close()
 
 
 def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
-    """Records keep number, time, score and flags exactly; hosts and languages have names."""
+    """Number, score and whether it was read come back exactly; pages are selected by all that is known of them."""
     index = Index(tmp_path / NAME)
-    index.add(
-        [IndexedPage(7, "u", "a b", "c", host="a.test:81", language="en", fetched=1.7e9, score=0.7, flags=COPY)], ""
-    )
-    (page,) = index.pages()
-    assert (7, 1_700_000_000, 3, 0.7, COPY) == tuple(page[n] for n in ("seq", "fetched", "length", "score", "flags"))
-    assert [(page["host"], "a.test:81")] == index.names("host")
-    assert [(page["language"], "en")] == index.names("language")
+    index.add([IndexedPage(7, "u", "a b", "c", "a.test:81", "en", 1.7e9, 0.7, copy=True, unread=True, changed=3.0)], "")
+    assert [(1, 7, 0.7, True)] == index.pages().tolist()
+    assert (["a.test:81"], ["en"]) == (index.names("host"), index.names("language"))
+    where = "host = 'a.test:81' AND language = 'en' AND fetched = ? AND changed = ? AND copy"
+    assert 1 == len(index.pages(where, (1.7e9, 3.0)))
+    assert 0 == len(index.pages(where, (1.7e9, 2.0)))
     index.close()
 
 
 def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
-    """A page that comes again gets a new record; the old one is dead, also when both come in one batch."""
+    """A page that comes again gets a new record, and the old one is gone, also when both come in one batch."""
     index = Index(tmp_path / NAME)
     first, second, third = entries("old", "other", "new")
     third.url = first.url
     index.add([first, second, third], "")
     again = IndexedPage(4, first.url, "", "newest")
     index.add([again], "")
-    assert [DEAD, 0, DEAD, 0] == index.pages()["flags"].tolist()
+    assert ([2, 4], 4) == (index.pages()["id"].tolist(), index.size())
     assert not index.mostly_dead()
     index.close()
 
@@ -112,10 +110,9 @@ def test_a_batch_goes_in_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(DamagedError):
         index.add(bad, "second")
     assert (1, "first") == index.last()
-    assert [0.0] == index.times(["reef"], 1).tolist()
-    assert [] == index.holding(["reef"]).tolist()
+    assert [] == holding(index, "reef")
     index.add(entries("reef", start=2), "second")
-    assert [1] == index.holding(["reef"]).tolist()
+    assert [1] == holding(index, "reef")
     index.close()
 
 
@@ -128,7 +125,7 @@ def test_a_full_disk_is_told_and_costs_the_batch_only(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"full.*the crawl itself is untouched"):
         index.add(entries(" ".join(f"word{n}" for n in range(20_000)), start=2), "second")
     assert (1, "first") == index.last()
-    assert [0] == index.holding(["coral", "reef"]).tolist()
+    assert [0] == holding(index, "coral", "reef")
     index.close()
 
 
@@ -148,20 +145,20 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
         if what == "older":
             index._db.execute(f"PRAGMA user_version = {search.FORMAT - 1}")
         elif what == "no tables":
-            index._db.execute("DROP TABLE tally")
+            index._db.execute("DROP TABLE page")
         index.close()
         if what == "truncated":
             path.write_bytes(path.read_bytes()[:5000])
     index = Index(path)
     try:
         index.last()
-        size = len(index.pages())
-        index.times(["coral"], size)
+        index.pages()
+        index.matches(["coral"])
     except DamagedError:  # found later than at opening: the search that finds it begins anew
         index.clear()
     assert (0, "") == index.last()
     index.add(entries("reef"), "")
-    assert [0] == index.holding(["reef"]).tolist()
+    assert [0] == holding(index, "reef")
     index.close()
 
 
@@ -176,7 +173,7 @@ def test_the_journal_of_a_deleted_index_is_not_mixed_in(tmp_path: Path) -> None:
     new = Index(tmp_path / NAME)
     assert (0, 0) == (new.last()[0], len(new.pages()))
     new.add(entries("reef"), "")
-    assert ([], [0]) == (new.holding(["coral"]).tolist(), new.holding(["reef"]).tolist())
+    assert ([], [0]) == (holding(new, "coral"), holding(new, "reef"))
     new.close()
 
 
@@ -187,17 +184,18 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
         Index(tmp_path / NAME)
 
 
-def test_torn_tallies_are_noticed(tmp_path: Path) -> None:
-    """A tally that can't be right is damage, not a crash."""
+def test_torn_parts_are_noticed(tmp_path: Path) -> None:
+    """What can't be right is damage, not a crash."""
     index = Index(tmp_path / NAME)
     index.add(entries("coral", "coral"), "")
-    index._db.execute("UPDATE tally SET times = x'0900ff' WHERE word = 'coral'")
+    index._db.execute("UPDATE state SET size = 1")
+    with pytest.raises(DamagedError, match="does not know"):
+        index.matches(["coral"])
+    index._db.execute("DELETE FROM place_docsize")
     with pytest.raises(DamagedError):
-        index.times(["coral"], 2)
-    index._db.execute("UPDATE tally SET times = x'0900' WHERE word = 'coral'")
-    with pytest.raises(DamagedError):
-        index.times(["coral"], 2)
-    index._db.execute("UPDATE chunk SET pages = x'00'")
+        index.matches(["coral"])
+    index._db.execute("DELETE FROM state")
+    index._db.execute("DROP TABLE page")
     with pytest.raises(DamagedError):
         index.pages()
     index.close()
@@ -212,7 +210,7 @@ def test_readers_see_one_moment(tmp_path: Path) -> None:
         assert 1 == len(reader.pages())
         writer.add(entries("coral", start=2), "")
         assert 1 == len(reader.pages())
-        assert [0] == reader.holding(["coral"]).tolist()
+        assert [0] == holding(reader, "coral")
     assert 2 == len(reader.pages())
     reader.close()
     writer.close()
@@ -224,12 +222,12 @@ def test_who_reads_may_go_on_while_it_is_made_anew(tmp_path: Path) -> None:
     reader.add(entries("coral"), "")
     other.clear()
     other.add(entries("reef"), "")
-    assert [0] == reader.holding(["coral"]).tolist()
+    assert [0] == holding(reader, "coral")
     assert reader.replaced
     assert not other.replaced
     reader.close()  # and takes nothing of the new one along
     third = Index(tmp_path / NAME)
-    assert [0] == third.holding(["reef"]).tolist()
+    assert [0] == holding(third, "reef")
     third.close()
     (tmp_path / NAME).unlink()
     assert other.replaced
@@ -259,18 +257,9 @@ def test_a_directory_that_can_not_be_written_is_told(tmp_path: Path) -> None:
         pass
 
 
-def test_endless_words_are_no_words(tmp_path: Path) -> None:
-    """What is longer than any word is not looked up, and does no harm."""
+def test_endless_words_do_no_harm(tmp_path: Path) -> None:
+    """What is longer than any word does not hide those beside it."""
     index = Index(tmp_path / NAME)
     index.add(entries("coral " + "x" * 100_000 + " reef"), "")
-    assert [] == index.words("xxx")
-    assert [1.0] == index.times(["reef"], 1).tolist()
-    index.close()
-
-
-def test_many_of_one_word_count_as_many(tmp_path: Path) -> None:
-    """Counts stop at 255, where they no longer tell pages apart."""
-    index = Index(tmp_path / NAME)
-    index.add(entries("coral " * 1000), "")
-    assert [255.0] == index.times(["coral"], 1).tolist()
+    assert [0] == holding(index, "reef")
     index.close()

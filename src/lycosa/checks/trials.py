@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.protocols import NEVER
+from lycosa.core.protocols import NEVER, Keeper
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
 from lycosa.spaces.graph import GraphSpace
@@ -208,10 +208,8 @@ class Aging(Shuffled):
         return page
 
 
-class Again:
+class Again(Keeper):
     """A keeper that has every page visited once more, in the order of the log, every third visit."""
-
-    explores = True
 
     def __init__(self) -> None:
         self.due: list[Task] = []
@@ -234,13 +232,6 @@ class Again:
     def next_due(self, now: float) -> float:
         """At once."""
         return 0.0 if self.due else NEVER
-
-    def is_same(self, visit: Visit, page: Page) -> bool:
-        """Whoever comes back comes with something new."""
-        return False
-
-    def compare(self, visit: Visit, page: Page) -> None:
-        """Nobody asks."""
 
     def learn(self, visit: Visit, table: Table) -> None:
         """Pages are due when they were visited once."""

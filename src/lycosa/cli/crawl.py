@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.parameters import Dir, Json, Quiet, with_options
+from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
 
 
-@with_options(of_refresh=False)
+@with_more(crawl_options(of_refresh=False), at=0)
 def crawl(
     *,
     out: Annotated[

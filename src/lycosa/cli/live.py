@@ -133,7 +133,7 @@ class Progress:
         engine = self.crawl.engine
         assert engine is not None
         probability = bool(engine.tally.settings.get("probability", False))
-        return estimate(engine.worths(), engine.topic.threshold, engine.tally.pages, probability)
+        return estimate(engine.lessons.worths(), engine.topic.threshold, engine.tally.pages, probability)
 
     def _headline(self) -> str:
         engine = self.crawl.engine

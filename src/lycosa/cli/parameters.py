@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +31,7 @@ AllowNetwork = Annotated[
 ]
 ProxyUrl = Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")]
 ProxyCa = Annotated[str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")]
+Workers = Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")]
 Contact = Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")]
 Column = Annotated[
     str, typer.Option(metavar="NAME", help="A table's column of classes, by title or number. Default: the second.")
@@ -76,24 +77,29 @@ def network_options(**given: Any) -> Options:
     return options
 
 
-def with_options(of_refresh: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command whose `**options` are the options of a crawl, or those of looking again: written once, there.
+def optional(name: str, annotation: Any) -> inspect.Parameter:
+    """A parameter that may be left out."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    Its own parameters stand before those of `refresh`, and behind those of a crawl.
-    """
+
+def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose `**options` are declared elsewhere; they stand `at` this place among its own parameters."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         parameters = inspect.signature(command, eval_str=True).parameters.values()
-        own = [one for one in parameters if one.kind != inspect.Parameter.VAR_KEYWORD]
-        options = _from_options(of_refresh)
-        signature = inspect.Signature([*own, *options] if of_refresh else [*options, *own])
-        command.__signature__ = signature  # type: ignore[attr-defined]  # functions take one
+        own = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one in parameters
+            if one.kind != inspect.Parameter.VAR_KEYWORD
+        ]
+        command.__signature__ = inspect.Signature([*own[:at], *more, *own[at:]])  # type: ignore[attr-defined]
         return command
 
     return decorated
 
 
-def _from_options(of_refresh: bool) -> list[inspect.Parameter]:
+def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
+    """The options of a crawl, or those of looking again, as they are described there."""
     from lycosa.core.options import Options, describe
 
     parameters = []
@@ -114,5 +120,5 @@ def _from_options(of_refresh: bool) -> list[inspect.Parameter]:
             if name in _COMPLETIONS:
                 extra["autocompletion"] = _COMPLETIONS[name]
             annotation = Annotated[kind | None, typer.Option(flag, **extra)]
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+        parameters.append(optional(name, annotation))
     return parameters

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from lycosa import crawling
 from lycosa.cli.hunting import until_stopped
-from lycosa.cli.parameters import Dir, Json, Quiet, with_options
+from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
 from lycosa.cli.printing import COLOURS, lively, output, print_json
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
@@ -44,7 +44,7 @@ Requests = Annotated[int | None, typer.Option(metavar="N", help="Send at most so
 MaxTime = Annotated[float | None, typer.Option(help="Seconds that this run may take.")]
 
 
-@with_options(of_refresh=True)
+@with_more(crawl_options(of_refresh=True), at=7)
 def refresh(
     directory: Dir,
     *,
@@ -65,7 +65,7 @@ def refresh(
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
 
 
-@with_options(of_refresh=True)
+@with_more(crawl_options(of_refresh=True), at=6)
 def watch(
     directory: Dir,
     *,
@@ -200,10 +200,8 @@ class Telling:
         told += f", {self.aside:,} new off the topic" if self.aside else ""
         if engine.in_flight:
             return f"{told}; {len(engine.in_flight)} under way"
-        keeper, now = engine.keeper, engine.clock()
-        until = keeper.next_due(now) if keeper is not None else NEVER
-        if engine.pace is not None:
-            until = max(until, engine.pace.next(now))
+        now = engine.clock()
+        until = max(engine.keeper.next_due(now), engine.picker.pace.next(now))
         return f"{told}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else told
 
     def notes(self) -> None:

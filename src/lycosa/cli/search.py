@@ -87,7 +87,7 @@ def _changed_since(given: str) -> float | None:
 
 def _headline(results: Results, asked: str) -> str:
     """How many there are, and how many of them are shown."""
-    total = f"{results.total:,}" if results.counted else f"about {results.total:,}"
+    total = f"{results.total:,}"
     have = "has" if results.total == 1 else "have"
     shown = f"the best {len(results.hits)}:" if len(results.hits) < results.total else ""
     if results.loosened:

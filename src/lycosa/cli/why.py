@@ -97,8 +97,9 @@ def _show_next(console: Console, reasons: Reasons, best: list[Why]) -> None:
         ]
         console.print(listing(columns, cells, expand=console.width < UNCUT))
     engine = reasons.engine
-    if engine.budget.pages and engine.tally.pages >= engine.budget.pages:
-        _line(console, f"the budget of {engine.budget.pages:,} pages is spent: they wait for a larger one", "dim")
+    budget = engine.picker.budget.pages
+    if budget and engine.tally.pages >= budget:
+        _line(console, f"the budget of {budget:,} pages is spent: they wait for a larger one", "dim")
         print(f"go on with: lycosa resume {shlex.quote(str(reasons.path))} --budget {2 * engine.tally.pages}")
 
 

@@ -1,16 +1,14 @@
-"""Which pages a search is about: of some hosts, in some languages, from some days, above a score."""
+"""Which pages somebody asks for: of some hosts, in some languages, from some days, that have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lycosa.core.errors import InputError
-from lycosa.store.search import COPY, Index
+from lycosa.store.search import Index
 from lycosa.web.urls import canonical, host, lane
 
 Test = Callable[[str], bool]
@@ -24,12 +22,8 @@ class Filters:
     languages: list[Test]
     start: float
     end: float
-    score: float
-    copies: bool
     changed: float | None = None
     """Only pages that have changed since then, in seconds since the epoch; 0: that have ever."""
-    worths: Mapping[int, float] = field(default_factory=dict)
-    """What pages are worth by now, by the numbers of their events, where that may not be what the index says."""
 
     @classmethod
     def of(
@@ -38,8 +32,6 @@ class Filters:
         languages: Sequence[str] = (),
         since: str | date = "",
         until: str | date = "",
-        score: float = 0.0,
-        copies: bool = False,
         changed: float | None = None,
     ) -> Filters:
         """Read what a person gave."""
@@ -51,33 +43,26 @@ class Filters:
             [_language_test(text) for text in languages],
             _midnight(first) if first else 0.0,
             _midnight(last + timedelta(days=1)) if last and last < date.max else float("inf"),
-            score,
-            copies,
             changed,
         )
 
-    def mask(self, pages: NDArray[np.void], index: Index) -> NDArray[np.bool_]:
-        """The pages that pass."""
-        passing = np.ones(len(pages), np.bool_)
-        if not self.copies:
-            passing &= pages["flags"] & COPY == 0
-        if self.start > 0:
-            passing &= pages["fetched"] >= self.start
-        if self.end < float("inf"):
-            passing &= pages["fetched"] < self.end
+    def where(self, index: Index) -> tuple[str, list[object]]:
+        """The pages of an index that pass: the clause for them, and its values."""
+        clauses, values = ["fetched >= ?", "fetched < ?"], list[object]((self.start, self.end))
         if self.changed is not None:
-            passing &= pages["changed"] >= max(1.0, self.changed)
-        if self.score > 0:
-            scores = pages["score"]
-            if self.worths:
-                recorded = zip(pages["seq"].tolist(), scores.tolist(), strict=True)
-                scores = np.array([self.worths.get(seq, score) for seq, score in recorded])
-            passing &= scores >= self.score
-        for kind, tests in (("host", self.hosts), ("language", self.languages)):
+            clauses.append("changed >= ?")
+            values.append(max(1.0, self.changed))
+        for column, tests in (("host", self.hosts), ("language", self.languages)):
             if tests:
-                ids = [number for number, text in index.names(kind) if any(test(text) for test in tests)]
-                passing &= np.isin(pages[kind], ids)
-        return passing
+                names = [name for name in index.names(column) if any(test(name) for test in tests)]
+                clauses.append(f"{column} {among(names, values)}")
+        return " AND ".join(clauses), values
+
+
+def among(wanted: Sequence[object], values: list[object]) -> str:
+    """The condition that a column has one of some values, however many they are."""
+    values.append(json.dumps(wanted))
+    return "IN (SELECT value FROM json_each(?))"
 
 
 def _host_test(typed: str) -> Test:

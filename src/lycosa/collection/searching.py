@@ -15,7 +15,7 @@ from typing import Any, Self
 import xxhash
 
 from lycosa.collection.fate import Fate
-from lycosa.collection.filters import Filters
+from lycosa.collection.filters import Filters, among
 from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Ranked, Ranking
 from lycosa.collection.reading import Collection
@@ -24,7 +24,8 @@ from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.store.indexfile import IndexDamaged, building
-from lycosa.store.search import COPY, NAME, UNREAD, Index, IndexedPage
+from lycosa.store.log import VERSIONS, WORTH
+from lycosa.store.search import NAME, Index, IndexedPage
 from lycosa.store.versions import current
 from lycosa.web.html import Document
 from lycosa.web.urls import lane
@@ -88,8 +89,6 @@ class Results:
 
     hits: list[Hit] = field(default_factory=list)
     total: int = 0
-    counted: bool = True
-    """Whether the total was counted; otherwise it is an estimate."""
     loosened: bool = False
     """No page has all that was asked for: these have some of it."""
     pages: int = 0
@@ -107,7 +106,7 @@ class Results:
         """For JSON."""
         return {
             "total": self.total,
-            "counted": self.counted,
+            "counted": True,
             "loosened": self.loosened,
             "pages": self.pages,
             "unread": self.unread,
@@ -181,24 +180,28 @@ class Search:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
         query = parse(words)
         deep = offset + limit if takes is None else DEEPEST
-        filters = Filters.of(hosts, languages, since, until, score, copies, changed)
+        filters = Filters.of(hosts, languages, since, until, changed)
         try:
-            answer = self._ask(self.keep_up(), query, filters, deep)
+            answer = self._ask(self.keep_up(), query, filters, score, copies, deep)
         except IndexDamaged:  # once is an accident, and soon mended
-            answer = self._ask(self.keep_up(anew=True), query, filters, deep)
+            answer = self._ask(self.keep_up(anew=True), query, filters, score, copies, deep)
         best, total = answer.best, answer.total
         if takes is not None:
             best = [page for page in best if takes(page.seq)]
             total = len(best)
         shown = best[offset : offset + limit]
         hits = [self._hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
-        return Results(hits, total, answer.counted, answer.loosened, answer.searched, answer.unread)
+        return Results(hits, total, answer.loosened, answer.searched, answer.unread)
 
-    def _ask(self, index: Index, query: Query, filters: Filters, limit: int) -> Answer:
-        if filters.score > 0:  # the index knows what pages were worth when it was made
-            filters.worths = dict(self.collection.log.rows("seq, worth.worth", "worth.worth IS NOT NULL"))
+    def _ask(self, index: Index, query: Query, filters: Filters, score: float, copies: bool, limit: int) -> Answer:
         with index.reading():
-            return Ranking(index, filters).answer(query, limit)
+            where, values = filters.where(index)
+            if not copies:
+                where += " AND NOT copy"
+            if score > 0:  # the index knows what pages were worth when it was made
+                worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {WORTH} >= ?", given=(score,))
+                where += f" AND seq {among([seq for (seq,) in worthy], values)}"
+            return Ranking(index, where, values).answer(query, limit)
 
     def _hit(self, rank: int, page: Ranked, marks: Sequence[Mark], width: int) -> Hit:
         visit = next(self.collection.log.events("seq = ?", given=(page.seq,)))
@@ -304,7 +307,8 @@ class Search:
             fetched=visit.started,
             changed=self._changed(seq, visit),
             score=visit.worth,
-            flags=COPY * bool(visit.same_as) | UNREAD * (not readable),
+            copy=bool(visit.same_as),
+            unread=not readable,
         )
 
     def _changed(self, seq: int, visit: Visit) -> float:

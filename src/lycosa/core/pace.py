@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 class Pace:
     """So many requests an hour, evenly; what was not used may be caught up with, up to `burst` seconds' worth.
@@ -17,12 +19,16 @@ class Pace:
 
     def __init__(self, per_hour: float, burst: float = 300.0) -> None:
         self.interval = 3600.0 / per_hour
-        self.burst = max(burst, self.interval)
+        self.burst = max(burst, self.interval) if self.interval else math.inf  # without a limit nothing waits
         self._even = 0.0  # when the next request would be due if all came evenly
 
     def next(self, now: float) -> float:
         """When the next request may be sent: now, or later."""
         return max(now, self._even + self.interval - self.burst)
+
+    def reset(self) -> None:
+        """Forget the requests so far."""
+        self._even = 0.0
 
     def take(self, at: float) -> None:
         """A request is sent."""

@@ -19,6 +19,9 @@ from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lycosa.core.budget import Meter
 from lycosa.core.types import (
     Event,
@@ -43,9 +46,6 @@ from lycosa.core.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from lycosa.core.frontier import Frontier, Ready
     from lycosa.core.table import Table
 
@@ -53,6 +53,8 @@ Clock: TypeAlias = "Callable[[], float]"
 """Seconds since the epoch; never goes backwards within a run."""
 
 NEVER = math.inf
+
+_NO_ROWS, _NO_LEVELS = np.zeros(0, np.intp), np.zeros(0, np.uint8)
 
 
 class Space:
@@ -202,57 +204,53 @@ class Strategy(Protocol):
         ...
 
 
-class Warden(Protocol):
-    """What looks like a trap, and is to be held back."""
+class Warden:
+    """What looks like a trap, and is to be held back. This one sees none."""
 
     def recognise(self, visit: Visit, reading: Any) -> None:
         """Before a visit is recorded: mark it as a copy, or as no page at all."""
-        ...
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
         """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
-        ...
+        return _NO_ROWS, _NO_LEVELS
 
     def held_back(self, table: Table) -> list[Held]:
         """What is held back now, the largest groups first."""
-        ...
+        return []
 
 
-class Keeper(Protocol):
-    """What is to be visited again, when, and what has become of it."""
+class Keeper:
+    """What is to be visited again, when, and what has become of it. With this one, nothing is ever due."""
 
     @property
     def explores(self) -> bool:
         """Whether nodes that were never visited may be fetched, too."""
-        ...
+        return True
 
     def wants_turn(self) -> bool:
         """Whether the next request is for what is known, by the share of the budget that goes to keeping it fresh."""
-        ...
+        return False
 
     def pick(self, number: int, now: float) -> Task | None:
         """The visit that is due most, of those whose lane is ready; None if nothing is. It counts as in flight."""
-        ...
+        return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
         """The visit is not in flight any more: recorded, forgotten, or put off until then."""
-        ...
 
     def next_due(self, now: float) -> float:
         """When something is due that is not in flight; NEVER if nothing will be in this run."""
-        ...
+        return NEVER
 
     def is_same(self, visit: Visit, page: Page) -> bool:
         """Whether a revisit brought what is there already, before anyone reads or judges it."""
-        ...
+        return False
 
     def compare(self, visit: Visit, page: Page) -> None:
         """Before a visit is recorded: say in its data what has become of the page."""
-        ...
 
     def learn(self, visit: Visit, table: Table) -> None:
         """See a recorded visit, live or replayed."""
-        ...
 
 
 class Archive(Protocol):

@@ -155,7 +155,7 @@ class Reasons:
         return Why(table.nodes[row], state, note, views, parents, count, self._way(row))
 
     def _state(self, row: int, ranking: Ranking) -> tuple[str, str]:
-        engine, table = self.engine, self.engine.table
+        budget, pages, table = self.engine.picker.budget.pages, self.engine.tally.pages, self.engine.table
         if ranking.level[row] == SHUT:
             return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would let it through"
         if all(each.spent[row] for each in self.rankings):
@@ -175,8 +175,8 @@ class Reasons:
             notes.append("a seed: it comes before all that is ranked")
         if table.attempts[row]:
             notes.append(f"tried {_times(int(table.attempts[row]))} in vain, and to be tried again")
-        if engine.budget.pages and engine.tally.pages >= engine.budget.pages:
-            notes.append(f"the crawl's budget of {engine.budget.pages:,} pages is spent: it waits for a larger one")
+        if budget and pages >= budget:
+            notes.append(f"the crawl's budget of {budget:,} pages is spent: it waits for a larger one")
         return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)
 
     def _trap(self, row: int) -> str:
@@ -184,7 +184,7 @@ class Reasons:
         alone = SimpleNamespace(  # a table that has but this row
             rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
         )
-        held = self.engine.warden.held_back(cast(Table, alone)) if self.engine.warden is not None else []
+        held = self.engine.warden.held_back(cast(Table, alone))
         return f"{held[0].reason}, {held[0].where}" if held else "for reasons that are gone"
 
     def _parents(self, row: int) -> tuple[list[Parent], int]:

@@ -8,21 +8,21 @@ How data flows:
     subjects     what is hunted: which pages are relevant (truth), and what a guide is told of it (words, examples)
     preparing    what strategies are trained with, made of pages of the index
     seeds        where crawls start
-    guides       what a judge says of every page and link, found once; guiding: by which judge, told what
+    guides       what a judge, told words, examples or a model, says of every page and link: found once
     hunters      the production strategies, given all that they ask for
     simulation   the loop on rows of the index: pick, look up, learn, rank; table: those rows
-    experiments  strategies x subjects x seed sets x repetitions, in a file
-    running      all of it on all cores, what is done is kept; runs: a finished crawl as a file
+    experiments  strategies x subjects x seed sets x repetitions, in a file; settings: reads such files
+    running      all of it on all cores (pool), what is done is kept; runs: a finished crawl as a file
     results      tables, curves and remarks, made of all of them
-    measures     what came of a run; certainty: how sure that is; optimum: what no crawl can beat
+    measures     what came of a run; certainty: how sure that is
     findings     tables, figures, claims: what a report is made of
     leaderboard  all strategies on a set of corpora; gate: floors that they must not fall below
     papers/      the experiments of five papers, and ours on scent
     report/      pages, pictures, tables for LaTeX
 
-Beside that: anatomy (what an index holds), neighbourhood and watching (how well features and estimators tell what a
-node is worth), evaluator (any crawl against relevant pages; gathering reads them, resemblance compares them), walking
-(a graph level by level).
+Beside that: reach (what can be reached from where, and what no crawl can beat), anatomy (what an index holds),
+neighbourhood and watching (how well features and estimators tell what a node is worth), evaluator (any crawl against
+relevant pages; resemblance compares them).
 
 The judge is never the guide: what counts as found is decided by the subject's truth, which no strategy sees.
 """

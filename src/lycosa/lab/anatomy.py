@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lab.index import Index
-from lycosa.lab.optimum import reachable
+from lycosa.lab.reach import reachable
 
 MOST_TOPICS = 200
 """Branches whose links are counted, the largest; one costs a pass over all links."""

@@ -103,7 +103,7 @@ def interval(
     mean = float(_mean(of, known))
     if len(known) < 2:
         return Interval(mean, math.nan, math.nan, 1)
-    low, high = _tails(_weights(of, draws, random_seed) @ known, level)
+    low, high = _tails(_drawn(tuple(of.tolist()), draws, random_seed) @ known, level)
     return Interval(mean, float(low), float(high), len(known))
 
 
@@ -125,17 +125,19 @@ def band(
     mean = _mean(of, known)
     if len(known) < 2:
         return Band(mean, np.full(len(mean), math.nan), np.full(len(mean), math.nan))
-    low, high = _tails(_weights(of, draws, random_seed) @ known, level)
+    low, high = _tails(_drawn(tuple(of.tolist()), draws, random_seed) @ known, level)
     return Band(mean, low, high)
 
 
-def curve(label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None) -> Curve:
+def curve(
+    label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None, random_seed: int = 0
+) -> Curve:
     """The mean of some lines, one a unit, with its `band`; none where a single unit has no band.
 
     >>> curve("it", [1, 2], [[0.0, 1.0]])
     Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=(), twin_of=None)
     """
-    mean, low, high = band(lines, groups=groups)
+    mean, low, high = band(lines, random_seed=random_seed, groups=groups)
     sure = bool(np.isfinite(low).all())
     return Curve(label, x, mean.tolist(), low.tolist() if sure else (), high.tolist() if sure else ())
 
@@ -254,10 +256,6 @@ def _mean(of: NDArray[np.int64], values: Floats) -> Floats:
     """The mean of the groups' means."""
     means: Floats = np.mean([values[of == group].mean(axis=0) for group in range(int(of.max()) + 1)], axis=0)
     return means
-
-
-def _weights(of: NDArray[np.int64], draws: int, random_seed: int) -> Floats:
-    return _drawn(tuple(of.tolist()), draws, random_seed)
 
 
 @lru_cache(maxsize=4)

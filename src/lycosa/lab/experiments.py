@@ -1,23 +1,31 @@
-"""An experiment as a file or an object: strategies x subjects x seed sets x repetitions, and up to which budget."""
+"""An experiment as a file or an object: strategies x subjects x seed sets x repetitions, and up to which budget.
+
+Importing it costs little, as the options of `lycosa lab run` are made of it.
+"""
 
 from __future__ import annotations
 
-import difflib
 import shlex
-import tomllib
-import typing
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
 from lycosa.core.spec import parse
-from lycosa.estimators import STRATEGIES, strategy
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT
-from lycosa.lab.index import FACTS, Index
-from lycosa.lab.subjects import EXAMPLES
+from lycosa.lab.settings import made_of, one_of, read_toml
+
+if TYPE_CHECKING:
+    from lycosa.lab.index import Index
+
+AS_PUBLISHED: Final = "as-published"
+INDEPENDENT: Final = "independent"
+Mode = Literal["independent", "as-published"]
+"""Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
+
+EXAMPLES = 10
+"""Pages that a person would point at, unless told otherwise; never more than a quarter of those that are relevant."""
 
 TOLD = {
     "words": "a query of a few words",
@@ -42,33 +50,30 @@ MODES = {
     AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
 }
 
-LARGEST = {"budgets": 20_000_000, "seed_sets": 10_000, "repetitions": 10_000}
-"""What is refused above: the numbers of a curve, and the list of all trials, are held in memory."""
-
 _MEANT = {"topics": "subjects", "topic": "subjects", "classes": "subjects", "index": "corpus", "judges": "judge"}
 """What people may write for a key whose name is not near."""
 
-EXPLAINED = {
-    "name": "What the experiment is called; its report, too.",
-    "corpus": "An index that 'lycosa lab index' made.",
-    "strategies": "What is compared: names of 'lycosa strategies', with parameters; or your own as module:Class.",
-    "subjects": "Classes or branches of the corpus to hunt; none: as many as subject_count, by chance.",
-    "subject_count": "Classes to choose by chance, where none is named.",
-    "least": "Pages that a class has at least to be chosen.",
-    "most": "Pages that a class has at most to be chosen; 0: a fifth of the corpus.",
-    "told": "What a guide is told: " + "; ".join(f"{key} ({what})" for key, what in TOLD.items()) + ".",
-    "examples": "Pages of a class to point at: told, or words that stand out in them; at most a quarter of the class.",
-    "judge": "How a guide judges pages, a name of 'lycosa topics'; empty: what suits what it is told.",
-    "mode": "; ".join(f"{key}: {what}" for key, what in MODES.items()) + ".",
-    "seeds": "Where crawls start: " + "; ".join(f"{key} ({what})" for key, what in SEEDS.items()) + ".",
-    "seed_count": "Pages that a crawl starts from.",
-    "seed_sets": "Sets of seeds: each strategy crawls from each of them.",
-    "hops": "Links between off-topic seeds and the nearest relevant page, at least.",
-    "budgets": "Pages after the seeds at which is measured; the largest is crawled.",
-    "repetitions": "Crawls from the same seeds, each with another random seed (random_seed, random_seed + 1 ...).",
-    "random_seed": "Another number: other subjects, seeds and chances.",
-}
-"""What each setting means, for the file."""
+
+def setting(
+    help: str,
+    default: Any = MISSING,
+    *,
+    flag: str = "",
+    metavar: str = "N",
+    least: int | None = None,
+    most: int | None = None,
+    choices: Mapping[str, str] | None = None,
+) -> Any:
+    """A field with what it means, for files and for `lycosa lab run`, which has those with a `flag` as options.
+
+    `most` is what is refused above: the numbers of a curve, and the list of all trials, are held in memory.
+    """
+    if choices:
+        help += ": " + "; ".join(f"{key} ({what})" for key, what in choices.items()) + "."
+    metadata = {"help": help, "flag": flag, "metavar": metavar, "least": least, "most": most, "choices": choices}
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass
@@ -81,24 +86,65 @@ class Experiment:
     ([100, 300], 'words', 18)
     """
 
-    name: str
-    corpus: str
-    strategies: list[str]
-    subjects: list[str] = field(default_factory=list)
-    subject_count: int = 5
-    least: int = 20
-    most: int = 0
-    told: str = "words"
-    examples: int = EXAMPLES
-    judge: str = ""
-    mode: str = INDEPENDENT
-    seeds: str = "on-topic"
-    seed_count: int = 5
-    seed_sets: int = 3
-    hops: int = 2
-    budgets: list[int] = field(default_factory=lambda: [100, 300, 1000])
-    repetitions: int = 1
-    random_seed: int = 0
+    name: str = setting("What the experiment is called; its report, too.")
+    corpus: str = setting("An index that 'lycosa lab index' made.", flag="--corpus", metavar="DIR")
+    strategies: list[str] = setting(
+        "What is compared: names of 'lycosa strategies', with parameters, or your own as module:Class. With 'oracle' "
+        "all are held against one that knows everything.",
+        flag="--strategy",
+        metavar="NAME",
+    )
+    subjects: list[str] = setting(
+        "Classes or branches of the corpus to hunt; none: some by chance. In a corpus without "
+        "classes a query, if it is as-published.",
+        [],
+        flag="--topic",
+        metavar="CLASS",
+    )
+    subject_count: int = setting("Classes to choose by chance, where none is named.", 5, flag="--topics", least=1)
+    least: int = setting("Pages that a class has at least to be chosen.", 20, least=1)
+    most: int = setting("Pages that a class has at most to be chosen; 0: a fifth of the corpus.", 0, least=0)
+    told: str = setting(
+        "What a guide is told; where nothing is said of a graph, score",
+        "words",
+        flag="--told",
+        metavar="WHAT",
+        choices=TOLD,
+    )
+    examples: int = setting(
+        "Pages of a class to point at: told, or words that stand out in them; at most a quarter of the class.",
+        EXAMPLES,
+        least=1,
+    )
+    judge: str = setting(
+        "How a guide judges pages, a name of 'lycosa topics'; empty: what suits what it is told.",
+        "",
+        flag="--judge",
+        metavar="NAME",
+    )
+    mode: str = setting("Who judges", INDEPENDENT, flag="--mode", metavar="MODE", choices=MODES)
+    seeds: str = setting("Where crawls start", "on-topic", flag="--seeds", metavar="KIND", choices=SEEDS)
+    seed_count: int = setting("Pages that a crawl starts from.", 5, flag="--seed-count", least=1)
+    seed_sets: int = setting(
+        "Sets of seeds: each strategy crawls from each of them.", 3, flag="--seed-sets", least=1, most=10_000
+    )
+    hops: int = setting(
+        "Links between off-topic seeds and the nearest relevant page, at least.", 2, flag="--hops", least=1
+    )
+    budgets: list[int] = setting(
+        "Pages after the seeds at which is measured; the largest is crawled.",
+        [100, 300, 1000],
+        flag="--budget",
+        most=20_000_000,
+    )
+    repetitions: int = setting(
+        "Crawls from the same seeds, each with another random seed (random_seed, random_seed + 1 ...).",
+        1,
+        flag="--repetitions",
+        least=1,
+        most=10_000,
+    )
+    random_seed: int = setting("Another number: other subjects, seeds and chances.", 0, flag="--random-seed", least=0)
 
     def __post_init__(self) -> None:
         self.strategies, self.subjects = list(self.strategies), list(self.subjects)
@@ -111,30 +157,24 @@ class Experiment:
 
     def check(self) -> None:
         """Refuse what can't work, each with its remedy. What the corpus has to do with it is seen when it is run."""
-        _one_of("told", self.told, TOLD)
-        _one_of("seeds", self.seeds, SEEDS)
-        _one_of("mode", self.mode, MODES)
-        least = {
-            "subject_count": 1,
-            "least": 1,
-            "most": 0,
-            "examples": 1,
-            "seed_count": 1,
-            "seed_sets": 1,
-            "hops": 1,
-            "repetitions": 1,
-            "random_seed": 0,
-        }
-        for key, low in least.items():
-            value = getattr(self, key)
-            if value < low:
-                raise InputError(f"{key} is {value}: it has to be {low} or more")
         if not self.budgets or self.budgets[0] < 1:
             raise InputError(f"budgets are {self.budgets}: name one at least, each 1 page or more")
-        for key, high in LARGEST.items():
-            value = self.budget if key == "budgets" else getattr(self, key)
-            if value > high:
-                raise InputError(f"{key} is {value:,}: it has to be {high:,} or less")
+        for item in fields(self):
+            value, told = getattr(self, item.name), item.metadata
+            value = value[-1] if item.name == "budgets" else value
+            if told["choices"]:
+                one_of(item.name, value, told["choices"])
+            if told["least"] is not None and value < told["least"]:
+                raise InputError(f"{item.name} is {value}: it has to be {told['least']} or more")
+            if told["most"] is not None and value > told["most"]:
+                raise InputError(f"{item.name} is {value:,}: it has to be {told['most']:,} or less")
+        self._check_names()
+        if self.told == "truth" and self.mode != AS_PUBLISHED:
+            raise InputError(
+                "a guide that is told the truth judges itself: set mode to 'as-published', or told to something else"
+            )
+
+    def _check_names(self) -> None:
         for what, named in (("strategies", self.strategies), ("subjects", self.subjects)):
             if twice := sorted({one for one in named if named.count(one) > 1}):
                 raise InputError(f"{what} has {twice[0]!r} twice")
@@ -145,15 +185,13 @@ class Experiment:
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
                 "('lycosa strategies' lists all)"
             )
-        if self.told == "truth" and self.mode != AS_PUBLISHED:
-            raise InputError(
-                "a guide that is told the truth judges itself: set mode to 'as-published', or told to something else"
-            )
         for text in self.strategies:
             _check_strategy(text, self.budget)
 
     def open(self) -> Index:
         """The corpus."""
+        from lycosa.lab.index import FACTS, Index
+
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
             raise InputError(f"no corpus is named: make one with '{command} SOURCE --out my.index', and name that")
@@ -176,21 +214,14 @@ class Experiment:
         """A file that `load` reads, complete and with what each setting means."""
         lines = ["# An experiment for 'lycosa lab run': all its settings, those too that nobody set."]
         for item in fields(self):
-            lines += ["", f"# {EXPLAINED[item.name]}", f"{item.name} = {toml_of(getattr(self, item.name))}"]
+            lines += ["", f"# {item.metadata['help']}", f"{item.name} = {toml_of(getattr(self, item.name))}"]
         return "\n".join(lines) + "\n"
 
     @classmethod
     def load(cls, path: str | Path) -> Experiment:
         """Read a file. A corpus with a relative name is looked for beside the file first."""
         path = Path(path)
-        try:
-            given = tomllib.loads(path.read_bytes().decode("utf-8"))
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"{path} is not valid TOML: {error}") from error
-        given.setdefault("name", path.stem)
-        made = cls.from_mapping(given, str(path))
+        made = cls.from_mapping({"name": path.stem, **read_toml(path)}, str(path))
         beside = path.parent / made.corpus
         if made.corpus and not Path(made.corpus).is_absolute() and beside.exists():
             made.corpus = str(beside)
@@ -199,31 +230,13 @@ class Experiment:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any], source: str) -> Experiment:
         """An experiment from settings by name; a wrong name or type is an error that says what would be right."""
-        kinds = typing.get_type_hints(cls)
-        known = [item.name for item in fields(cls)]
-        right = {}
-        for key, value in given.items():
-            if key not in kinds:
-                near = difflib.get_close_matches(key, known, 3, 0.5)
-                near = [_MEANT[key]] if key in _MEANT else near
-                hint = f"do you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-                raise InputError(f"{source}: unknown key {key!r}: {hint}")
-            right[key] = typed(value, kinds[key], f"{source}: {key}")
-        for key in ("name", "corpus", "strategies"):
-            if key not in right:
-                raise InputError(f"{source}: {key} is missing. {EXPLAINED[key]}")
-        return cls(**right)
-
-
-def _one_of(key: str, value: str, known: Mapping[str, str]) -> None:
-    if value not in known:
-        near = difflib.get_close_matches(value, known, 1, 0.5)
-        hint = f"do you mean {near[0]}? " if near else ""
-        raise InputError(f"{key} is {value!r}: {hint}there are {', '.join(known)}")
+        return made_of(cls, given, source, _MEANT)
 
 
 def _check_strategy(text: str, budget: int) -> None:
     """Whether there is such a strategy and it takes these parameters; what it is trained with comes later."""
+    from lycosa.estimators import STRATEGIES, strategy
+
     name, given = parse(text)
     STRATEGIES.maker(name)
     if not given:
@@ -237,14 +250,3 @@ def _check_strategy(text: str, budget: int) -> None:
         except InputError:
             return  # it lacks something that is made when the experiment runs, whatever its parameters
         raise
-
-
-def typed(value: Any, kind: Any, where: str) -> Any:
-    """A value of a file if it is of the kind it should be; one value is a list of one."""
-    if typing.get_origin(kind) is list:
-        (inner,) = typing.get_args(kind)
-        return [typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        named = {str: "a text", int: "a whole number"}[kind]
-        raise InputError(f"{where} is {value!r}: it has to be {named}")
-    return value

@@ -8,16 +8,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from lycosa.drawing.figure import Curve
 from lycosa.drawing.figure import Figure as Drawn
+from lycosa.lab.experiments import AS_PUBLISHED, INDEPENDENT, Mode
 
 __all__ = [
     "AS_PUBLISHED", "FAILS", "HOLDS", "INDEPENDENT", "UNTESTED", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode",
     "Ruling", "Table", "Verdict", "ruled",
 ]  # fmt: skip
-
-AS_PUBLISHED: Final = "as-published"
-INDEPENDENT: Final = "independent"
-Mode = Literal["independent", "as-published"]
-"""Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
 HOLDS: Final = "holds"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,22 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import toml_of
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora.kept import open_corpus
-from lycosa.lab.experiments import Experiment, typed
+from lycosa.lab.corpora.opening import open_corpus
+from lycosa.lab.experiments import Experiment
 from lycosa.lab.measures import gains, harvest_curve
 from lycosa.lab.running import run
+from lycosa.lab.settings import made_of, read_toml, typed
 
 SLACK = 0.05
 """Share by which a floor is below what was measured: another machine may break a tie of floats another way."""
+
+
+@dataclass
+class Sources:
+    """For a corpus of files: its labels, and which pages are left out."""
+
+    labels: str = ""
+    exclude: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -40,8 +48,7 @@ class Gate:
     floors: dict[str, float]
     needs: str = ""
     """A file, relative to the directory of corpora, without which the section is passed over, by name."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """For a corpus of files: labels, exclude."""
+    options: Sources = field(default_factory=Sources)
 
 
 @dataclass
@@ -61,13 +68,9 @@ class Passed:
 
 def read_gates(path: Path) -> list[Gate]:
     """The sections of a file of floors."""
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        gates = [Gate(name, **section) for name, section in told.items()]
-    except OSError as error:
-        raise InputError(f"cannot read the floors {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-        raise InputError(f"{path} is no file of floors: {error}") from error
+    wrong = f"{path} is no file of floors"
+    told = typed(read_toml(path, "the floors "), dict[str, dict[str, Any]], wrong)
+    gates = [made_of(Gate, {"name": name, **section}, f"{wrong}: {name}") for name, section in told.items()]
     for gate in gates:
         _check(gate, f"{path}: {gate.name}")
     return gates
@@ -77,19 +80,6 @@ def _check(gate: Gate, where: str) -> None:
     """Refuse what can't be measured, or could not be written down again."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", gate.name):  # it is the name of a directory, too
         raise InputError(f"{where}: the name of a section has letters, digits, - and _ only")
-    for key in ("corpus", "fingerprint", "needs"):
-        typed(getattr(gate, key), str, f"{where}: {key}")
-    for key in ("experiment", "floors", "options"):
-        if not isinstance(getattr(gate, key), dict):
-            raise InputError(f"{where}: {key} has to be a table, [{gate.name}.{key}]")
-    for strategy, floor in gate.floors.items():
-        if isinstance(floor, bool) or not isinstance(floor, int | float) or not math.isfinite(floor):
-            raise InputError(f"{where}: the floor of {strategy} is {floor!r}: it has to be a number")
-    kinds = {"labels": str, "exclude": list[str]}
-    for key, value in gate.options.items():
-        if key not in kinds:
-            raise InputError(f"{where}: there is no option {key!r}: there are {', '.join(kinds)}")
-        gate.options[key] = typed(value, kinds[key], f"{where}: {key}")
     if "strategies" in gate.experiment:
         raise InputError(f"{where}: its strategies are those that have a floor: leave them out of the experiment")
     _experiment(gate, gate.corpus, where)
@@ -105,10 +95,9 @@ def measure(
 ) -> tuple[str, list[Passed]]:
     """The fingerprint of the corpus as it is now, and what each strategy reaches there."""
     source = str(corpora / gate.corpus) if corpora is not None and gate.needs else gate.corpus
-    options = {**gate.options}
-    if corpora is not None and "labels" in options:
-        options["labels"] = str(corpora / options["labels"])
-    index = open_corpus(source, out / "corpora", tell, **options)
+    labels = gate.options.labels
+    labels = str(corpora / labels) if corpora is not None and labels else labels
+    index = open_corpus(source, out / "corpora", tell, labels=labels, exclude=gate.options.exclude)
     wanted = _experiment(gate, source, gate.name)
     results = run(wanted, out / gate.name, index=index, workers=workers, tell=tell)
     told = []
@@ -143,7 +132,7 @@ def pinned(gate: Gate, fingerprint: str, told: list[Passed], *, lower: bool) -> 
                 )
             floor = passed.floor
         floors[passed.strategy] = max(0.0, floor)
-    return Gate(gate.name, gate.corpus, fingerprint, gate.experiment, floors, gate.needs, gate.options)
+    return replace(gate, fingerprint=fingerprint, floors=floors)
 
 
 def write_gates(path: Path, gates: list[Gate]) -> None:
@@ -152,7 +141,8 @@ def write_gates(path: Path, gates: list[Gate]) -> None:
     for gate in gates:
         lines += [f"[{gate.name}]", f"corpus = {toml_of(gate.corpus)}", f"fingerprint = {toml_of(gate.fingerprint)}"]
         lines += [f"needs = {toml_of(gate.needs)}"] if gate.needs else []
-        for title, table in (("options", gate.options), ("experiment", gate.experiment), ("floors", gate.floors)):
+        options = {key: value for key, value in asdict(gate.options).items() if value}
+        for title, table in (("options", options), ("experiment", gate.experiment), ("floors", gate.floors)):
             if table:
                 lines += ["", f"[{gate.name}.{title}]", *_rows(table)]
         lines.append("")

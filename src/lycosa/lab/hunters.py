@@ -150,19 +150,6 @@ def kind(text: str) -> str:
     return TOPIC
 
 
-def available(text: str) -> str:
-    """Why a strategy can't run here, as WordNet is missing; empty if it can."""
-    try:
-        for part in _parts(text):
-            if kind(part) == WORDS:
-                from lycosa.text.meanings import ontology
-
-                ontology()
-    except InputError as error:
-        return str(error)
-    return ""
-
-
 def _maker(text: str) -> Any:
     return STRATEGIES.maker(parse(text)[0])
 

@@ -78,6 +78,12 @@ class Index:
     def __len__(self) -> int:
         return len(self.columns["child_start"]) - 1
 
+    def __reduce__(self) -> Any:
+        """Another process opens it itself."""
+        if self.path is not None:
+            return Index.open, (self.path,)
+        return Index, (self.columns, self.facts, self.names_, self.texts_, self.stems_)
+
     @property
     def fingerprint(self) -> str:
         """Changes when anything does that a run could depend on."""

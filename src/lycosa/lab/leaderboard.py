@@ -6,11 +6,10 @@ comparable: each has a table of its own. What is told to nobody (breadth-first) 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,14 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.estimators import STRATEGIES
-from lycosa.lab.certainty import holm, interval, paired
-from lycosa.lab.corpora.kept import open_corpus
-from lycosa.lab.experiments import Experiment, typed
-from lycosa.lab.findings import Cell, Curve, Figure, Findings, Table
+from lycosa.lab.certainty import against, curve, interval
+from lycosa.lab.corpora.opening import open_corpus
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Cell, Figure, Findings, Table
 from lycosa.lab.hunters import given
 from lycosa.lab.measures import gains, harvest_curve
 from lycosa.lab.running import Results, run
+from lycosa.lab.settings import made_of, read_toml
 
 GROUPS = {
     "nothing": "Told nothing",
@@ -64,22 +64,7 @@ class Board:
     @classmethod
     def load(cls, path: Path) -> Board:
         """A board of one's own, in TOML: the fields above, and [[places]] with a corpus and topics each."""
-        try:
-            told = tomllib.loads(path.read_text(encoding="utf-8"))
-            places = [Place(**place) for place in told.pop("places", [])]
-            for place in places:
-                place.corpus = typed(place.corpus, str, f"{path}: corpus")
-                place.topics = typed(place.topics, list[str], f"{path}: topics")
-            kinds = get_type_hints(cls)
-            told |= {key: typed(told[key], kinds[key], f"{path}: {key}") for key in told if key in kinds}
-            board = cls(places=places, **{"name": path.stem, **told})
-        except OSError as error:
-            raise InputError(f"cannot read the board {path}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise InputError(
-                f"{path} is no board ({error}): it has name, budgets, seeds, hops, seed_count, seed_sets, "
-                "subject_count, random_seed, and [[places]] with corpus and topics"
-            ) from error
+        board = made_of(cls, {"name": path.stem, "places": [], **read_toml(path, "the board ")}, f"{path} is no board")
         if not board.places:
             raise InputError(f'{path} names no corpus: add [[places]] with corpus = "my.index"')
         return board
@@ -131,7 +116,9 @@ def leaderboard(
     """Run them all, or the named ones, and rank them within their groups."""
     names = list(strategies) or [name for name in STRATEGIES if name != "oracle"]
     scores: dict[str, dict[str, Score]] = {group: {} for group in GROUPS}
-    found = Findings("leaderboard", f"Leaderboard: {board.name}", configuration=_told(board, names))
+    found = Findings(
+        "leaderboard", f"Leaderboard: {board.name}", configuration={"board": asdict(board), "strategies": names}
+    )
     corpora: list[dict[str, Any]] = []
     for number, place in enumerate(board.places):
         index = open_corpus(place.corpus, out / "corpora", tell)
@@ -162,10 +149,6 @@ def leaderboard(
 def _over_budget(remark: str) -> str:
     """Here harvest is over the budget, whether it was used up or not."""
     return remark.replace("; its harvest is over the pages that it fetched", "")
-
-
-def _told(board: Board, names: Sequence[str]) -> dict[str, Any]:
-    return {"board": asdict(board), "strategies": list(names)}
 
 
 def _experiment(board: Board, place: Place, told: str, strategies: list[str]) -> Experiment:
@@ -199,25 +182,19 @@ def _add(scores: dict[str, Score], name: str, place: Place, results: Results, bu
 def _table(group: str, title: str, scores: dict[str, Score], board: Board) -> Table:
     ranked = sorted(scores.values(), key=lambda score: (-len(score.area), -float(score.area.mean()), score.strategy))
     best = ranked[0]
-    against = [paired(best.area, score.area, groups=best.groups) if _same(best, score) else None for score in ranked]
-    chances = holm([difference.p for difference in against[1:] if difference is not None])
-    left = iter(chances)
+    alike = {score.strategy: score.area for score in ranked if score.groups == best.groups}
+    differences = against(alike, best.strategy, groups=best.groups)
     rows: list[list[Cell]] = []
-    for place, (score, difference) in enumerate(zip(ranked, against, strict=True), 1):
+    for place, score in enumerate(ranked, 1):
         row: list[Cell] = [place, score.strategy]
         for column in range(len(board.budgets)):
             known = interval(score.harvest[:, column], groups=score.groups)
             row.append(f"{known.mean:.3f} ({known.low:.3f} to {known.high:.3f})")
-        row += [float(score.area.mean()), None if place == 1 or difference is None else next(left), len(score.area)]
+        difference = differences.get(score.strategy)
+        row += [float(score.area.mean()), difference.p if difference else None, len(score.area)]
         rows.append(row)
-    titles = [
-        "",
-        "strategy",
-        *(f"harvest at {budget:,}" for budget in board.budgets),
-        "area",
-        "p against the best",
-        "trials",
-    ]
+    budgets = [f"harvest at {budget:,}" for budget in board.budgets]
+    titles = ["", "strategy", *budgets, "area", "p against the best", "trials"]
     return Table(
         f"leaderboard-{group.replace(' ', '-')}", title, titles, rows,
         note="Mean harvest (95 % interval, bootstrap over topics and seed sets); area: mean share found over the whole "
@@ -225,18 +202,12 @@ def _table(group: str, title: str, scores: dict[str, Score], board: Board) -> Ta
     )  # fmt: skip
 
 
-def _same(one: Score, other: Score) -> bool:
-    return one.groups == other.groups
-
-
 def _figure(scores: dict[str, dict[str, Score]], board: Board) -> Figure:
     """The best three of each group at all budgets."""
     curves = []
     for group, known in scores.items():
         for score in sorted(known.values(), key=lambda score: -float(score.area.mean()))[:3]:
-            bands = [interval(score.harvest[:, column], groups=score.groups) for column in range(len(board.budgets))]
-            means, lows, highs = zip(*((band.mean, band.low, band.high) for band in bands), strict=True)
-            curves.append(Curve(f"{score.strategy} ({group})", board.budgets, means, lows, highs))
+            curves.append(curve(f"{score.strategy} ({group})", board.budgets, score.harvest, score.groups))
     return Figure("leaderboard-best", "The best three of each group", "pages fetched", "harvest", curves)
 
 

@@ -160,22 +160,6 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
     return np.concatenate([known[:length], np.full(max(0, length - len(known)), last)])
 
 
-def relative(curve: ArrayLike, oracle_curve: ArrayLike) -> Floats:
-    """A cumulative score as a share of another's, step by step: usually that of the oracle-greedy crawl.
-
-    The shorter one is carried on with its last value. Above 1 where it beats the oracle, which is greedy, not optimal;
-    nan where both are 0, infinite where only the other one is.
-
-    Paper: Gouriten et al. 2014, sections 5 and 8.2: the baseline of table 7 and figure 3.
-
-    >>> relative([0, 1, 1], [0, 2, 4]).tolist()
-    [nan, 0.5, 0.25]
-    """
-    length = max(np.size(curve), np.size(oracle_curve))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(extended(curve, length), extended(oracle_curve, length))
-
-
 def geometric_mean(values: ArrayLike) -> float:
     """exp of the mean logarithm; 0 if any value is 0. Values that are nan are left out; nan if none is left.
 
@@ -213,19 +197,6 @@ def global_score(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> 
         for own, base in zip(scores, (float(np.mean(np.asarray(one, np.float64))) for one in baseline), strict=True)
     ]
     return geometric_mean(shares)
-
-
-def degradation(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> float:
-    """By how many percent a crawler's global score is below that of the baseline: a batch's below a batch of 1.
-
-        degradation = 100 * (1 - global score)
-
-    Paper: Gouriten et al. 2014, section 6.2, table 2. Negative where the batch does better.
-
-    >>> degradation([[9.0]], [[10.0]])
-    10.0
-    """
-    return round(100.0 * (1.0 - global_score(scores, baseline)), 10)
 
 
 def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -> Floats:

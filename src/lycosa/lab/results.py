@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from lycosa.core.files import replacing
 from lycosa.lab import certainty, measures
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Curve, Figure, Findings, Mode, Table
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Figure, Findings, Mode, Table
+from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import given, wants
 from lycosa.lab.index import Index
-from lycosa.lab.optimum import bound
+from lycosa.lab.reach import bound
 from lycosa.lab.runs import corpus_mark
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
@@ -85,6 +84,9 @@ class Results:
     """Trials that broke down: an error in a strategy."""
     kept: Path | None = None
     """The directory that guides are kept in."""
+    _guides: dict[str, Guide] = field(default_factory=dict, init=False, repr=False)
+    _intervals: dict[tuple[str, int, str], certainty.Interval] = field(default_factory=dict, init=False, repr=False)
+    _bounds_of: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
     def select(self, strategy: str | None = None, subject: str | None = None) -> list[Outcome]:
         """The outcomes of a strategy, on a subject, or both; in their order."""
@@ -93,10 +95,6 @@ class Results:
             for one in self.outcomes
             if (strategy is None or one.strategy == strategy) and (subject is None or one.subject == subject)
         ]
-
-    @cached_property
-    def _guides(self) -> dict[str, Guide]:
-        return {}
 
     def guide(self, subject: str) -> Guide:
         """What was said of all pages."""
@@ -185,14 +183,6 @@ class Results:
         for row in self.rows:
             found.setdefault((row["strategy"], row["budget"]), []).append(row)
         return found
-
-    @cached_property
-    def _intervals(self) -> dict[tuple[str, int, str], certainty.Interval]:
-        return {}
-
-    @cached_property
-    def _bounds_of(self) -> dict[Unit, list[float]]:
-        return {}
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
@@ -296,13 +286,11 @@ class Results:
         except ImportError:
             self.remarks.append("No results.parquet, only results.csv: for Parquet, pip install 'lycosa[lab]'.")
             return
-        columns = {
-            name: pyarrow.array(
-                [plain(row[name]) for row in self.rows],
-                _kind(name, pyarrow),
-            )
-            for name in COLUMNS
-        }
+        columns = {}
+        for name in COLUMNS:
+            values = [row[name] for row in self.rows]
+            kind = pyarrow.float64() if isinstance(values[0], float) else None  # or it is seen
+            columns[name] = pyarrow.array([plain(value) for value in values], kind)
         with replacing(out / "results.parquet") as file:
             parquet.write_table(pyarrow.table(columns), file)
 
@@ -361,13 +349,9 @@ class Results:
                     lines.setdefault((one.subject, one.seed_set), []).append(line)
             if not lines:
                 continue
-            band = certainty.band(
-                [np.mean(line, axis=0) for line in lines.values()], random_seed=self.experiment.random_seed,
-                groups=[subject for subject, _ in lines],
-            )  # fmt: skip
-            sure = not np.isnan(band.low).any()
-            low, high = (band.low.tolist(), band.high.tolist()) if sure else ([], [])
-            curves.append(Curve(text, at.tolist(), band.mean.tolist(), low, high))
+            means = [np.mean(line, axis=0) for line in lines.values()]
+            groups = [subject for subject, _ in lines]
+            curves.append(certainty.curve(text, at.tolist(), means, groups, self.experiment.random_seed))
         by_labels = "-labels" if mode != self.mode else ""
         return Figure(
             f"{self._key}-harvest{by_labels}", "Harvest by labels" if by_labels else "Harvest", "pages fetched",
@@ -382,17 +366,14 @@ class Results:
             return []
         first, rows = self.strategies[0], []
         for budget in self.experiment.budgets:
-            base, told = self.units(first, budget), {}
-            for text in self.strategies[1:]:
-                own = self.units(text, budget)
-                both = [unit for unit in base if unit in own]
-                told[text] = certainty.paired(
-                    [own[unit] for unit in both], [base[unit] for unit in both],
-                    random_seed=self.experiment.random_seed, groups=[subject for subject, _ in both],
-                )  # fmt: skip
-            corrected = certainty.holm([one.p for one in told.values()]).tolist()
-            for (text, one), p in zip(told.items(), corrected, strict=True):
-                cells: list[Cell] = [text, budget, one.mean, one.low, one.high, p, one.n]
+            base = self.units(first, budget)
+            own = {text: self.units(text, budget) for text in self.strategies}
+            told = certainty.against(
+                {text: [units.get(unit, math.nan) for unit in base] for text, units in own.items()}, first,
+                self.experiment.random_seed, groups=[subject for subject, _ in base],
+            )  # fmt: skip
+            for text, (mean, low, high, p, n) in told.items():
+                cells: list[Cell] = [text, budget, mean, low, high, p, n]
                 rows.append([plain(cell) for cell in cells])
         return [
             Table(
@@ -428,12 +409,6 @@ def plain(value: Cell) -> Cell:
 
 def _judged(mode: str) -> str:
     return "As published: the guide itself judges what was fetched." if mode == AS_PUBLISHED else ""
-
-
-def _kind(name: str, pyarrow: Any) -> Any:
-    if name in ("seed_set", "repetition", "budget", "fetched", "found"):
-        return pyarrow.int64()
-    return pyarrow.string() if name in ("corpus", "mode", "subject", "strategy", "given") else pyarrow.float64()
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -13,18 +13,11 @@ The same experiment gives the same results, whatever the number of processes and
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,10 +27,10 @@ from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for
+from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import hunter, needs, told_for, wants
 from lycosa.lab.index import Index
+from lycosa.lab.pool import spread
 from lycosa.lab.preparing import prepare
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import corpus_mark, key_of, read_run, strategy_mark, subject_mark, write_run
@@ -120,9 +113,8 @@ def run(
         corpus = str(index.path.resolve()) if index.path else experiment.corpus
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
     (out / RUNS).mkdir(exist_ok=True)
-    workers = workers or os.cpu_count() or 1
-    shop = Workshop(experiment, index, out)
-    ready = _prepare_all(shop, hunted, workers, tell)
+    shop = Workshop(experiment, index, out, tell)
+    ready = _prepare_all(shop, hunted, workers)
     left_out = {one.subject.name: one.excluded for one in ready if one.excluded}
     remarks += [f"Left out: {name}: {why}" for name, why in left_out.items()]
     ready = [one for one in ready if not one.excluded]
@@ -139,7 +131,7 @@ def run(
         if trial.subject == one.subject.name and need in needs(trial.strategy)
     }
     shop.subjects = {one.subject.name: one.subject for one in ready}
-    troubles |= _run_all(shop, [trial for trial in trials if trial not in troubles], workers, tell)
+    troubles |= _run_all(shop, [trial for trial in trials if trial not in troubles], workers)
     results = Results(experiment, index, shop.subjects, remarks=remarks, kept=out)
     for trial in trials:
         trace = None if trial in troubles else read_run(out / RUNS / f"{trial.key}.npz", len(index))
@@ -194,12 +186,16 @@ def _judged_by_guide(subject: Subject, told: str) -> bool:
 class Workshop:
     """What a process has at hand: the corpus, the experiment, subjects, and guides as they are needed."""
 
-    def __init__(self, experiment: Experiment, index: Index, out: Path) -> None:
-        self.experiment, self.index, self.out = experiment, index, out
+    def __init__(self, experiment: Experiment, index: Index, out: Path, tell: Tell = silent) -> None:
+        self.experiment, self.index, self.out, self.tell = experiment, index, out, tell
         self.subjects: dict[str, Subject] = {}
         self.guides: dict[tuple[str, str], Guide] = {}
 
-    def prepare(self, subject: Subject, tell: Tell = silent) -> Prepared:
+    def __reduce__(self) -> Any:
+        """Another process has guides of its own, and tells nobody."""
+        return Workshop, (self.experiment, self.index, self.out), {"subjects": self.subjects}
+
+    def prepare(self, subject: Subject) -> Prepared:
         """Train what strategies need, let a judge judge, choose seeds."""
         plan = self.experiment
         wanted = set().union(*(needs(text) for text in plan.strategies))
@@ -207,7 +203,7 @@ class Workshop:
         made = Prepared(subject)
 
         def trained(these: set[str]) -> Subject:
-            return prepare(self.index, subject, these, self.out, random_seed=plan.random_seed, tell=tell)
+            return prepare(self.index, subject, these, self.out, random_seed=plan.random_seed, tell=self.tell)
 
         try:
             made.subject = trained(wanted)
@@ -221,10 +217,10 @@ class Workshop:
         try:
             if plan.told in made.lacking:
                 raise InputError(made.lacking[plan.told])
-            guide, hunted = self.guide(made.subject, plan.told, tell), made.subject
+            guide, hunted = self.guide(made.subject, plan.told), made.subject
             for text in plan.strategies:
                 if needs(text).isdisjoint(made.lacking):
-                    self.guide(made.subject, told_for(text, plan.told), tell)
+                    self.guide(made.subject, told_for(text, plan.told))
             if hunted.truth_by == AS_PUBLISHED and not hunted.truth.any():  # a query: only the guide knows
                 hunted = replace(
                     hunted, truth=np.where(guide.beta >= guide.threshold, guide.beta, 0).astype(np.float32)
@@ -237,7 +233,7 @@ class Workshop:
             made.excluded = str(error)
         return made
 
-    def guide(self, subject: Subject, told: str, tell: Tell = silent) -> Guide:
+    def guide(self, subject: Subject, told: str) -> Guide:
         """What is said of all pages: found once, kept in a file."""
         key = subject.name, told
         if key not in self.guides:
@@ -245,7 +241,7 @@ class Workshop:
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
             judge = plan.judge if told == plan.told else ""
-            self.guides[key] = guide_for(self.index, subject, told, judge, wants(plan.strategies), self.out, tell)
+            self.guides[key] = guide_for(self.index, subject, told, judge, wants(plan.strategies), self.out, self.tell)
         return self.guides[key]
 
     def run(self, trial: Trial) -> Trouble | None:
@@ -284,109 +280,21 @@ def _trials(experiment: Experiment, index: Index, ready: Sequence[Prepared]) -> 
     ]  # fmt: skip
 
 
-# -- several processes -----------------------------------------------------------------------------------------
-
-_shop: Workshop
-"""What a worker has at hand, once it has started."""
-
-Given = TypeVar("Given")
+def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int) -> list[Prepared]:
+    """All subjects, prepared, in their order; of a graph in this process, as nothing is trained or judged there."""
+    workers = workers if shop.index.has_text else 1
+    return spread(Workshop.prepare, subjects, workers, "preparing topics", shop.tell, shop)
 
 
-def _start(experiment: Experiment, corpus: Path | Index, out: Path, subjects: dict[str, Subject]) -> None:
-    """The beginning of a worker's life."""
-    global _shop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    _shop = Workshop(experiment, corpus if isinstance(corpus, Index) else Index.open(corpus), out)
-    _shop.subjects = subjects
-
-
-def _leave_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _work_prepare(subject: Subject) -> Prepared:
-    return _shop.prepare(subject)
-
-
-def _work_run(trial: Trial) -> Trouble | None:
-    return _shop.run(trial)
-
-
-@contextmanager
-def _workers(shop: Workshop, many: int) -> Iterator[ProcessPoolExecutor]:
-    before = {child.pid for child in multiprocessing.active_children()}
-    pool = ProcessPoolExecutor(
-        many, multiprocessing.get_context("spawn"), _start,
-        (shop.experiment, shop.index.path or shop.index, shop.out, shop.subjects),
-    )  # fmt: skip
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ours = [child for child in multiprocessing.active_children() if child.pid not in before]
-        for child in ours:
-            child.terminate()
-        for child in ours:
-            child.join(10)
-        if isinstance(error, BrokenProcessPool):
-            raise LycosaError(
-                "a worker process has died, perhaps for want of memory: what is done is kept; go on with fewer "
-                "workers (--workers 1). In a script of your own, call run() behind 'if __name__ == \"__main__\":'"
-            ) from error
-        raise
-
-
-def _spread(
-    shop: Workshop, work: Callable[[Given], Any], items: Sequence[Given], many: int, what: str, tell: Tell
-) -> Iterator[tuple[Given, Any]]:
-    with _workers(shop, min(many, len(items))) as pool:
-        futures: dict[Future[Any], Given] = {pool.submit(work, item): item for item in items}
-        for number, future in enumerate(as_completed(futures), 1):
-            yield futures[future], future.result()
-            tell(what, number, len(items))
-
-
-def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int, tell: Tell) -> list[Prepared]:
-    """All subjects, prepared, in their order."""
-    what = "preparing topics"
-    tell(what, 0, len(subjects))
-    if workers > 1 and len(subjects) > 1 and shop.index.has_text:
-        by_name = {one.name: made for one, made in _spread(shop, _work_prepare, subjects, workers, what, tell)}
-        return [by_name[one.name] for one in subjects]
-    ready = []
-    for number, one in enumerate(subjects, 1):
-        ready.append(shop.prepare(one, tell))
-        tell(what, number, len(subjects))
-    return ready
-
-
-def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int, tell: Tell) -> dict[Trial, Trouble]:
+def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int) -> dict[Trial, Trouble]:
     """Run what is missing. What could not be run, and why."""
     nodes = len(shop.index)
-    kept = {trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz", nodes) is not None}
+    missing = [trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz", nodes) is None]
     # Subject by subject, so that a process has to keep few guides.
     names = list(shop.subjects)
-    missing = sorted((trial for trial in trials if trial not in kept), key=lambda trial: names.index(trial.subject))
-    what = "running trials"
-    tell(what, 0, len(missing))
-    troubles: dict[Trial, Trouble] = {}
-    if min(workers, len(missing)) > 1:
-        for trial, trouble in _spread(shop, _work_run, missing, workers, what, tell):
-            if trouble is not None:
-                troubles[trial] = trouble
-    else:
-        for number, trial in enumerate(missing, 1):
-            trouble = shop.run(trial)
-            if trouble is not None:
-                troubles[trial] = trouble
-            tell(what, number, len(missing))
-    return {trial: troubles[trial] for trial in trials if trial in troubles}
+    ordered = sorted(missing, key=lambda trial: names.index(trial.subject))
+    ended = dict(zip(ordered, spread(Workshop.run, ordered, workers, "running trials", shop.tell, shop), strict=True))
+    return {trial: trouble for trial in missing if (trouble := ended[trial]) is not None}
 
 
 def _told(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:

@@ -8,19 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.lab.experiments import SEEDS
 from lycosa.lab.index import Index
+from lycosa.lab.reach import FAR, distances_to, leads, linking
 from lycosa.lab.subjects import Subject, chance
-from lycosa.lab.walking import each_once, targets
-
-KINDS = ("on-topic", "off-topic", "directory", "random", "given")
-FAR = np.iinfo(np.int32).max
-"""The distance of nodes from which nothing relevant can be reached."""
 
 ATTEMPTS = 50
 """Times that a set of random seeds is drawn, until something can be found from it."""
-
-LARGE, SHALLOW = 2_000_000, 40
-"""Links, and levels of a search, that are dealt with in one way below and in another one above."""
 
 
 def seed_sets(
@@ -45,8 +39,8 @@ def seed_sets(
     What is left out because nothing can be found from there, and sets that are smaller than asked for, are told in the
     subject's notes; if nothing is left, it is an error.
     """
-    if kind not in KINDS:
-        raise InputError(f"there is no kind {kind!r} of seeds: choose one of {', '.join(KINDS)}")
+    if kind not in SEEDS:
+        raise InputError(f"there is no kind {kind!r} of seeds: choose one of {', '.join(SEEDS)}")
     if count < 1 or sets < 1 or hops < 1:
         raise InputError(f"seeds: count is {count}, sets {sets}, hops {hops}: each has to be 1 or more")
     relevant = subject.truth > 0
@@ -69,60 +63,6 @@ def seed_sets(
         if len(found[-1]) < count:
             subject.note(f"{kind} seeds: there are {len(found[-1])} only, {count} were asked for")
     return found
-
-
-def distances(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """From each node the number of links to the nearest relevant one; FAR where there is no way.
-
-    Level by level from the relevant nodes backwards: over the reversed links or, as long as a large graph goes on
-    being shallow, by looking through all links, which is faster than to sort them.
-
-    >>> index = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
-    >>> distances(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
-    True
-    """
-    found = np.where(relevant, 0, FAR).astype(np.int32)
-    level, distance = np.flatnonzero(relevant), 0
-    start, source = (None, None) if len(index.child) > LARGE else _reversed(index)
-    while len(level):
-        distance += 1
-        if start is None or source is None:
-            level = np.flatnonzero(_linking(index, found == distance - 1) & (found == FAR))
-            if distance == SHALLOW:
-                start, source = _reversed(index)
-        else:
-            before = targets(start, source, level)
-            level = each_once(before[found[before] == FAR], len(index))
-        found[level] = distance
-    return found
-
-
-def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """For each node where its parents begin, and the parents of all."""
-    order = np.argsort(index.child, kind="stable")
-    source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))[order]
-    return np.concatenate([[0], np.cumsum(np.bincount(index.child, minlength=len(index)))]), source
-
-
-def _linking(index: Index, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which nodes link to some of these."""
-    hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
-    found: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
-    return found
-
-
-def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bool:
-    """Whether a relevant node that is no seed can be reached from the seeds."""
-    reached = np.zeros(len(index), np.bool_)
-    level = np.unique(np.array(seeds, np.int64))
-    reached[level] = True
-    while len(level):
-        after = targets(index.child_start, index.child, level)
-        level = each_once(after[~reached[after]], len(index))
-        if relevant[level].any():
-            return True
-        reached[level] = True
-    return False
 
 
 def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
@@ -170,9 +110,9 @@ def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray
     relevant = subject.truth > 0
     if kind == "random":
         return np.flatnonzero(relevant)
-    distance = distances(index, relevant)
+    distance = distances_to(index, relevant)
     if kind == "on-topic":
-        hopeful = _linking(index, distance < FAR)
+        hopeful = linking(index, distance < FAR)
         lost = int(np.count_nonzero(relevant & ~hopeful))
         if lost:
             subject.note(
@@ -201,7 +141,7 @@ def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray
 
 def _directory(index: Index, subject: Subject, relevant: NDArray[np.bool_], count: int, sets: int) -> list[list[int]]:
     degree = np.diff(index.child_start)
-    usable = (distances(index, relevant) < FAR) & (degree > 0)
+    usable = (distances_to(index, relevant) < FAR) & (degree > 0)
     order = np.argsort(-degree, kind="stable")
     best = order[usable[order]][: count * sets]
     passed = int(np.count_nonzero(~usable[order[: len(best)]]))

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.experiments import EXAMPLES
+from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.index import Index
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
@@ -27,9 +29,6 @@ from lycosa.training.record import NO
 if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
 
-EXAMPLES = 10
-"""Pages that a person would point at, unless told otherwise; never more than a quarter of those that are relevant."""
-
 STANDING_OUT = 4
 """Words of the example pages that are added to the name of a class, to make a query of it."""
 
@@ -39,7 +38,6 @@ LABELLED = 0.5
 LISTED = 12
 
 SCORE = "score"
-AS_PUBLISHED = "as-published"
 
 
 @dataclass

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core import protocols
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.pace import Pace
@@ -50,7 +51,7 @@ DEBT = 25.0
 Times: TypeAlias = NDArray[np.float64]
 
 
-class Keeper:
+class Keeper(protocols.Keeper):
     """What is watched, when it is due, and what it was found to be.
 
     `explore` is the share of requests that goes to new pages. With `once`, only what is due when the run begins is

@@ -159,7 +159,7 @@ def compare(
     import numpy as np
 
     from lycosa.lab.corpora.crawl import crawl
-    from lycosa.lab.guiding import guide_for
+    from lycosa.lab.guides import guide_for
     from lycosa.lab.hunters import hunter, wants
     from lycosa.lab.indexing import Account, write_index
     from lycosa.lab.simulation import simulate

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core import protocols
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
@@ -144,7 +145,7 @@ class Host:
     reason: str = ""
 
 
-class Warden:
+class Warden(protocols.Warden):
     """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:

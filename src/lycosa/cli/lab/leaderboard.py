@@ -12,7 +12,7 @@ import typer
 from rich.table import Column
 from rich.table import Table as Drawn
 
-from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import listing, output, print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
@@ -22,8 +22,6 @@ from lycosa.lab.findings import Table
 from lycosa.lab.gate import check_fingerprint, measure, pinned, read_gates, write_gates
 from lycosa.lab.leaderboard import BOARDS, Board, Place
 from lycosa.lab.report import write_report
-
-Workers = Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")]
 
 
 def leaderboard(
@@ -141,8 +139,8 @@ def gate(
     if pin:
         write_gates(floors, pins)
     if json:
-        floors = [asdict(one) | {"holds": one.holds} for one in told]
-        print_json({"floors": floors, "passed over": missing}, indent=1)
+        reached = [asdict(one) | {"holds": one.holds} for one in told]
+        print_json({"floors": reached, "passed over": missing}, indent=1)
     else:
         for one in told:
             mark = "ok  " if one.holds else "FELL"

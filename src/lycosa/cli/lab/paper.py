@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lycosa.cli.commands import one_line
-from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
 from lycosa.lab.papers import PAPERS
@@ -52,7 +52,7 @@ def paper(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
     ] = Path("papers"),
     random_seed: Annotated[int, typer.Option(help="Which topics and seeds are drawn: another number, others.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes; 0: as many as there are cores.")] = 0,
+    workers: Workers = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.table import Column
 
-from lycosa.cli.parameters import Json, Quiet, strategy_names
+from lycosa.cli.parameters import Json, Quiet, Workers, optional, strategy_names, with_more
 from lycosa.cli.printing import listing, output, print_json, right
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
@@ -23,91 +24,38 @@ from lycosa.lab.results import plain
 from lycosa.lab.running import Results
 
 
+def _settings() -> list[inspect.Parameter]:
+    """Settings of an experiment, as options."""
+    kinds = get_type_hints(Experiment)
+    parameters = []
+    for item in fields(Experiment):
+        about = item.metadata
+        if about["flag"]:
+            default = Experiment("", "", []).as_dict()[item.name]
+            more = f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
+            text = about["help"] + (" Repeat it for more." if isinstance(default, list) else "")
+            text += more if default not in ("", []) else ""
+            shell = strategy_names if item.name == "strategies" else None
+            option = typer.Option(about["flag"], metavar=about["metavar"], help=text, autocompletion=shell)
+            parameters.append(optional(item.name, Annotated[kinds[item.name] | None, option]))
+    return parameters
+
+
+@with_more(_settings(), at=1)
 def run(
     file: Annotated[
         Path | None,
         typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says."),
     ] = None,
-    corpus: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The corpus: an index that 'lycosa lab index' made.")
-    ] = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A strategy to compare, of 'lycosa strategies' or your own as module:Class; repeat it for more. "
-            "With 'oracle' all are held against one that knows everything.",
-            autocompletion=strategy_names,
-        ),
-    ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CLASS",
-            help="A class or branch of the corpus to hunt; repeat it for more. Default: some by chance. In a corpus "
-            "without classes a query, with --mode as-published.",
-        ),
-    ] = None,
-    topics: Annotated[
-        int | None, typer.Option(metavar="N", help="Classes to choose by chance if none is named. [default: 5]")
-    ] = None,
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N", help="Pages at which to measure; repeat it for more. [default: 100, 300, 1000]"),
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="Where crawls start: on-topic, off-topic, directory (pages with many links), random or given (by the "
-            "corpus). [default: on-topic]",
-        ),
-    ] = None,
-    seed_count: Annotated[
-        int | None, typer.Option(metavar="N", help="Pages that a crawl starts from. [default: 5]")
-    ] = None,
-    seed_sets: Annotated[
-        int | None, typer.Option(metavar="N", help="Sets of seeds for each topic. [default: 3]")
-    ] = None,
-    hops: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Links from off-topic seeds to the nearest relevant page, at least. [default: 2]"
-        ),
-    ] = None,
-    repetitions: Annotated[
-        int | None, typer.Option(metavar="N", help="Crawls from the same seeds, with other chances. [default: 1]")
-    ] = None,
-    random_seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Another number: other topics, seeds, chances. [default: 0]")
-    ] = None,
-    told: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="What guides are told: words, examples, model (a classifier trained on other pages), or score (of a "
-            "graph). Default: words; score for a graph.",
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="How guides judge pages, of 'lycosa topics'. Default: what suits."),
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE",
-            help="independent (labels judge what was fetched) or as-published (the guide itself does). "
-            "[default: independent]",
-        ),
-    ] = None,
+    *,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name."),
     ] = None,
-    workers: Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")] = 0,
+    workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
+    **flags: Any,
 ) -> None:
     """Compare strategies on a corpus, topic by topic.
 
@@ -118,11 +66,6 @@ def run(
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
-    flags = {
-        "corpus": corpus, "strategies": strategy, "subjects": topic, "subject_count": topics, "budgets": budget,
-        "seeds": seeds, "seed_count": seed_count, "seed_sets": seed_sets, "hops": hops, "repetitions": repetitions,
-        "random_seed": random_seed, "told": told, "judge": judge, "mode": mode,
-    }  # fmt: skip
     plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])})
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):

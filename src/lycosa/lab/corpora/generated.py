@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import save_index
+from lycosa.lab.indexing import save_index, unfinished
 
 Like = Literal["bretagne", "france", "happy", "jazz", "weird"]
 CHUNK = 1 << 21
@@ -96,16 +96,11 @@ def generate(
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     _check_room(out.parent, kind)
-    beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.parent))
-    try:
-        made = _Made(kind, random_seed)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as place:
-            columns, facts = made.write(Path(place), tell)
-            source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
-            return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
+    made = _Made(kind, random_seed)
+    with unfinished(out) as beside, tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as place:
+        columns, facts = made.write(Path(place), tell)
+        source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
+        return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
 
 
 def needs(nodes: int, edges: int) -> tuple[int, int]:

@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
+import xxhash
+
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
@@ -17,9 +19,9 @@ from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
 from lycosa.lab.corpora.tree import tree
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.indexing import Account, Recorded, write_index
-from lycosa.lab.labels import read_labels
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
+from lycosa.training.sources import labelled
 
 EMBEDDED = "embedded"
 
@@ -68,6 +70,47 @@ def make_index(
     return write_index(pages, out, source=told, labels=known, account=account, tell=tell)
 
 
+def open_corpus(
+    source: str,
+    keep: Path,
+    tell: Tell = silent,
+    *,
+    labels: str = "",
+    exclude: Sequence[str] = (),
+) -> Index:
+    """The index in a directory; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
+
+    What was made from a file is made anew when the file has changed.
+    """
+    if (Path(source) / FACTS).is_file():
+        return Index.open(source)
+    files = [Path(name) for name in (source, labels) if name and Path(name).is_file()]
+    state = [(name.name, name.stat().st_size, name.stat().st_mtime_ns) for name in files]
+    key = xxhash.xxh3_64_hexdigest(repr((source if not files else "", state, labels != "", list(exclude))).encode())
+    place = keep / f"{key}.index"
+    if (place / FACTS).is_file():
+        return Index.open(place)
+    keep.mkdir(parents=True, exist_ok=True)
+    return make_index([source], place, labels=Path(labels) if labels else None, exclude=list(exclude), tell=tell)
+
+
+def read_labels(path: Path, account: Account, column: str = "") -> dict[str, list[str]]:
+    """All classes of each address, in the order of the table; addresses are canonical, as those of pages are.
+
+    A row a line, columns between tabs, the address in the first, the class (or its path in a taxonomy) in the second or
+    in that which `column` names by title or number. Several rows may be of one address. What can't be used is counted.
+    """
+    found: dict[str, list[str]] = {}
+    own = Account()
+    for url, label in labelled(path, own, column):
+        classes = found.setdefault(url, [])
+        if label not in classes:
+            classes.append(label)
+    account.left_out.update({f"{reason} in the labels": count for reason, count in own.left_out.items()})
+    account.notes += own.notes
+    return found
+
+
 def kind_of(source: str) -> str:
     """embedded, archive, crawl, graph or tree."""
     path = Path(source)
@@ -111,7 +154,7 @@ def choosing(exclude: Sequence[str], account: Account) -> Keep:
     return keep
 
 
-def _pages(source: str, kind: str, account: Account, keep: Keep, labelled: bool, tell: Tell) -> Iterator[Recorded]:
+def _pages(source: str, kind: str, account: Account, keep: Keep, table: bool, tell: Tell) -> Iterator[Recorded]:
     path = Path(source)
     if kind == EMBEDDED:
         name, given = parse(source.replace(":", ",", 1))
@@ -119,7 +162,7 @@ def _pages(source: str, kind: str, account: Account, keep: Keep, labelled: bool,
             given["random_seed"] = given.pop("seed")
         return (recorded for recorded in build(embedded, given, name) if keep(recorded.url))
     if kind == "crawl":
-        return crawl(path, account, keep, labelled=labelled)
+        return crawl(path, account, keep, labelled=table)
     if kind == "archive":
         return archive([path], account, keep, tell)
     return tree(path, account, keep)

@@ -205,7 +205,8 @@ class Running:
         """It may have so many pages now."""
         self.budget = budget
         if self.engine is not None and self.row["task"] == "crawl":
-            self.engine.budget = replace(self.engine.budget, pages=budget, requests=requests_for(budget))
+            picker = self.engine.picker
+            picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
     def learn(self, labels: Mapping[str, bool]) -> None:
         """People have said yes or no to more pages: it is opened again before long."""

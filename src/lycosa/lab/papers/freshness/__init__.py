@@ -14,7 +14,6 @@ from lycosa.lab.papers import OURS, Bench
 from lycosa.lab.papers.freshness.comparing import Runs, claims_of, table_fates, table_freshness, table_told
 from lycosa.lab.papers.freshness.curves import figure_allocation, figure_budgets, figure_days, figure_visits
 from lycosa.lab.papers.freshness.detecting import Detection, detect_world, pooled
-from lycosa.lab.papers.freshness.jobs import spread
 from lycosa.lab.papers.freshness.seeing import (
     claim_detection,
     figure_detection,
@@ -24,6 +23,7 @@ from lycosa.lab.papers.freshness.seeing import (
     table_time,
 )
 from lycosa.lab.papers.freshness.watching import SCHEDULES, Crawled, Trial, World, crawl_world, watch_world
+from lycosa.lab.pool import spread
 
 __all__ = ["Size", "findings", "size_of"]
 

@@ -15,8 +15,7 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.generated import generate
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Mode, Table
-from lycosa.lab.guides import Guide
-from lycosa.lab.guiding import guide_for
+from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, cumulative, extended, found, global_score
 from lycosa.lab.papers import Bench

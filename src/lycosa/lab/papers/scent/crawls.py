@@ -16,9 +16,9 @@ from lycosa.lab.certainty import Difference, Interval, interval, paired
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Mode
 from lycosa.lab.measures import found, global_score
-from lycosa.lab.optimum import bound
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
+from lycosa.lab.reach import bound
 from lycosa.lab.running import Results, run
 from lycosa.lab.subjects import Subject, subjects_from_query, subjects_of
 

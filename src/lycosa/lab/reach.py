@@ -1,8 +1,7 @@
-"""What no crawl can beat: what is within reach, a bound on what can be found, and on tiny graphs the best crawl."""
+"""What can be reached in a corpus: how far nodes are, from where and to what, and what no crawl can find more of."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from heapq import heapify, heappop
 from typing import Any
@@ -12,21 +11,50 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
-from lycosa.lab.walking import each_once, targets
 
-LARGEST = 12
-"""Nodes of a graph whose best crawl is looked for."""
+FAR = np.iinfo(np.int32).max
+"""The distance of nodes from which nothing relevant can be reached."""
 
-Truth = NDArray[Any]
+LARGE, SHALLOW = 2_000_000, 40
+"""Links, and levels of a search, that are dealt with in one way below and in another one above."""
+
+MANY = 16
+"""From one in so many nodes on, ticking off is quicker than sorting."""
+
 Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
-def distances(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
+def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+    """All targets of some nodes, one node's after the other: `child_start` and `child` of an index, or the reverse.
+
+    >>> targets(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32), np.array([2, 0])).tolist()
+    [0, 1, 2]
+    """
+    first, lengths = start[nodes], start[nodes + 1] - start[nodes]
+    skipped = np.cumsum(lengths) - lengths
+    found: NDArray[np.int32] = target[np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)]
+    return found
+
+
+def each_once(nodes: NDArray[np.integer[Any]], of: int) -> NDArray[np.int64]:
+    """The nodes of a graph with so many, in order and each once.
+
+    >>> each_once(np.array([4, 1, 4]), 5).tolist(), each_once(np.array([4, 1, 4]), 1000).tolist()
+    ([1, 4], [1, 4])
+    """
+    if len(nodes) < of // MANY:
+        return np.unique(nodes).astype(np.int64)
+    named = np.zeros(of, np.bool_)
+    named[nodes] = True
+    return np.flatnonzero(named)
+
+
+def distances_from(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
     """Of each node, how many nodes must be paid for to have fetched it: -1 if it can't be reached, 0 for a seed.
 
     That is the number of links from the nearest seed, unless some nodes are `seen`: those cost nothing.
 
-    >>> distances(Index.of({"a": ["b"], "b": ["c"], "d": ["a"]}), [0]).tolist()
+    >>> distances_from(Index.of({"a": ["b"], "b": ["c"], "d": ["a"]}), [0]).tolist()
     [0, 1, 2, -1]
     """
     found = np.full(len(index), -1, np.int32)
@@ -57,12 +85,66 @@ def reachable(index: Index, seeds: Nodes) -> NDArray[np.bool_]:
     >>> reachable(Index.of({"a": ["b"], "c": ["b"]}), [0]).tolist()
     [True, True, False]
     """
-    return distances(index, seeds) >= 0
+    return distances_from(index, seeds) >= 0
+
+
+def distances_to(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """From each node the number of links to the nearest relevant one; FAR where there is no way.
+
+    Level by level from the relevant nodes backwards: over the reversed links or, as long as a large graph goes on
+    being shallow, by looking through all links, which is faster than to sort them.
+
+    >>> index = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
+    >>> distances_to(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
+    True
+    """
+    found = np.where(relevant, 0, FAR).astype(np.int32)
+    level, distance = np.flatnonzero(relevant), 0
+    start, source = (None, None) if len(index.child) > LARGE else _reversed(index)
+    while len(level):
+        distance += 1
+        if start is None or source is None:
+            level = np.flatnonzero(linking(index, found == distance - 1) & (found == FAR))
+            if distance == SHALLOW:
+                start, source = _reversed(index)
+        else:
+            before = targets(start, source, level)
+            level = each_once(before[found[before] == FAR], len(index))
+        found[level] = distance
+    return found
+
+
+def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """For each node where its parents begin, and the parents of all."""
+    order = np.argsort(index.child, kind="stable")
+    source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))[order]
+    return np.concatenate([[0], np.cumsum(np.bincount(index.child, minlength=len(index)))]), source
+
+
+def linking(index: Index, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which nodes link to some of these."""
+    hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
+    found: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
+    return found
+
+
+def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bool:
+    """Whether a relevant node that is no seed can be reached from the seeds."""
+    reached = np.zeros(len(index), np.bool_)
+    level = np.unique(np.array(seeds, np.int64))
+    reached[level] = True
+    while len(level):
+        after = targets(index.child_start, index.child, level)
+        level = each_once(after[~reached[after]], len(index))
+        if relevant[level].any():
+            return True
+        reached[level] = True
+    return False
 
 
 def bound(
     index: Index,
-    truth: Truth,
+    truth: NDArray[Any],
     seeds: Sequence[int],
     budgets: Sequence[int],
     seen: NDArray[np.bool_] | None = None,
@@ -88,7 +170,7 @@ def bound(
     """
     if any(budget < 0 for budget in budgets):
         raise InputError(f"a budget of {min(budgets)}: budgets count pages, give 0 or more")
-    distance = distances(index, seeds, seen)
+    distance = distances_from(index, seeds, seen)
     worth = np.where(distance > 0, np.asarray(truth, np.float64), 0.0)
     if seen is not None:
         worth[seen] = 0.0
@@ -109,44 +191,3 @@ def bound(
         taken.append(-heappop(heap) if heap else 0.0)
     sums = np.cumsum(taken)
     return sums[np.minimum(np.array(list(budgets), np.int64), len(sums) - 1)]
-
-
-def optimum(index: Index, truth: Truth, seeds: Sequence[int], budget: int) -> tuple[float, list[int]]:
-    """The best crawl of a tiny graph: its sum of truth, and the nodes in order, the seeds left out.
-
-    All sets of nodes that a crawl can have fetched are gone through, of which there may be 2^n. Whether there is a
-    crawl with at least a given score is an NP-complete question (Gouriten et al. 2014, proposition 1), so no way is
-    known that is quick on every graph: this one is for up to 12 nodes.
-
-    >>> graph = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
-    >>> optimum(graph, graph.score, [0], 2)         # greedy would take b
-    (1.25, [2, 4])
-    """
-    n = len(index)
-    if n > LARGEST:
-        raise InputError(
-            f"the graph has {n:,} nodes: the best crawl is looked for in graphs of up to {LARGEST} only, as to find it "
-            "is NP-hard; take lycosa.lab.optimum.bound, which no crawl exceeds"
-        )
-    if budget < 0:
-        raise InputError(f"a budget of {budget}: budgets count pages, give 0 or more")
-    begun = sum(1 << seed for seed in set(seeds))
-    leads = [sum(1 << child for child in index.children(node).tolist()) for node in range(n)]
-    came: dict[int, list[int]] = {begun: []}
-    """Sets of fetched nodes, as bits, and one order in which they can be fetched."""
-    for _ in range(budget):
-        further: dict[int, list[int]] = {}
-        for fetched, order in came.items():
-            frontier = 0
-            for node in range(n):
-                if fetched >> node & 1:
-                    frontier |= leads[node]
-            for node in range(n):
-                if frontier >> node & 1 and not fetched >> node & 1:
-                    further.setdefault(fetched | 1 << node, [*order, node])
-        if not further:  # all that can be reached is fetched
-            break
-        came = further
-    scores = [math.fsum(float(truth[node]) for node in order) for order in came.values()]
-    best = scores.index(max(scores))
-    return scores[best], list(came.values())[best]

@@ -1,0 +1,89 @@
+"""What a judge has learned, if it is one that does, and what the pages so far are worth by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.protocols import Clock, Learner, Log, Topic
+from lycosa.core.tally import Tally
+from lycosa.core.types import Label, Lesson, Seed, Visit
+
+
+class Lessons:
+    """The pupil's side of a topic: nothing happens here unless it is a `Learner`."""
+
+    def __init__(self, topic: Topic, judge_name: str, tally: Tally, log: Log, clock: Clock) -> None:
+        self.learner = topic if isinstance(topic, Learner) else None
+        self.topic, self.judge_name = topic, judge_name
+        self.tally, self.log, self.clock = tally, log, clock
+        self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
+        self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
+        self._taught = 0  # pages that there were at the last lesson
+        self._unheard = False  # labels that the count of relevant pages does not know of yet
+
+    # -- what is folded ----------------------------------------------------------------------------------------
+
+    def start(self, seed: Seed) -> None:
+        """A node that the user starts from."""
+        if self.learner is not None:
+            self.learner.start(seed)
+
+    def count(self, visit: Visit) -> None:
+        """One version of a page more, if it is one."""
+        if visit.is_version:
+            self._counts.append(visit.is_page and not visit.same_as)
+
+    def hear(self, label: Label) -> None:
+        """A person's word; it is counted with the next lesson."""
+        if self.learner is not None:
+            self.learner.hear(label)
+            self._unheard = True
+
+    def adopt(self, lesson: Lesson) -> None:
+        """From now on it is judged by this; another topic's lesson is of no use to this one."""
+        if self.learner is not None and lesson.judge == self.judge_name:
+            self.learner.adopt(lesson)
+            self._taught = self.tally.pages
+            self._recount()
+
+    def _recount(self) -> None:
+        """The pages so far are worth something else."""
+        assert self.learner is not None
+        worths = self._worths = self.learner.worths()
+        self.tally.relevant = int(np.count_nonzero(worths[self._counted()] >= self.topic.threshold))
+        self._unheard = False
+
+    def worths(self) -> NDArray[np.floating[Any]]:
+        """What the pages are worth by now, each content once; empty where the judge can't tell."""
+        return np.zeros(0) if self.learner is None else self.learner.worths()[self._counted()]
+
+    def _counted(self) -> NDArray[np.bool_]:
+        return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: what is looked at can't grow
+
+    # -- what is taught, live ----------------------------------------------------------------------------------
+
+    def teach(self, force: bool = False) -> bool:
+        """Ask the judge for what it has learned; it is recorded together with what the pages are worth now."""
+        lesson = self.learner.lesson(self.clock(), force) if self.learner is not None else None
+        if lesson is None:
+            return False
+        lesson.judge = self.judge_name
+        self.adopt(lesson)
+        with self.log.together():
+            self.log.append(lesson)
+            self.log.rate(self._worths)
+        return True
+
+    def catch_up(self) -> None:
+        """At the start of a run: learn from labels that nobody has learned from yet."""
+        if self._unheard and not self.teach(force=True):
+            self._recount()
+            self.log.rate(self._worths)
+
+    def finish(self) -> None:
+        """At the end of a run: learn from the pages since the last lesson."""
+        if self.tally.pages > self._taught:
+            self.teach(force=True)

@@ -1,0 +1,80 @@
+"""Work spread over processes, which start afresh, leave Ctrl-C to the first one, and end with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from lycosa.core.errors import LycosaError
+from lycosa.core.telling import Tell
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+_shared: tuple[Any, ...]
+"""What all items of a process have in common, once it has started."""
+
+
+def spread(
+    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, tell: Tell, *shared: Any
+) -> list[Made]:
+    """`work(*shared, item)` of each item, in their order; with one worker in this process. 0: one for each core.
+
+    What is `shared` is sent to each process once, however many items there are.
+    """
+    many = min(workers or os.cpu_count() or 1, len(items))
+    tell(what, 0, len(items))
+    if many <= 1:
+        made = []
+        for number, item in enumerate(items, 1):
+            made.append(work(*shared, item))
+            tell(what, number, len(items))
+        return made
+    before = {child.pid for child in multiprocessing.active_children()}
+    pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
+    try:
+        futures = [pool.submit(_work, work, item) for item in items]
+        for number, future in enumerate(as_completed(futures), 1):
+            future.result()  # the first failure ends it all
+            tell(what, number, len(items))
+        pool.shutdown()
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        ours = [child for child in multiprocessing.active_children() if child.pid not in before]
+        for child in ours:
+            child.terminate()
+        for child in ours:
+            child.join(10)
+        if isinstance(error, BrokenProcessPool):
+            raise LycosaError(
+                "a worker process has died, perhaps for want of memory: what is done is kept; go on with fewer "
+                "workers (--workers 1). In a script of your own, call run() behind 'if __name__ == \"__main__\":'"
+            ) from error
+        raise
+    return [future.result() for future in futures]
+
+
+def _work(work: Callable[..., Made], item: Any) -> Made:
+    return work(*_shared, item)
+
+
+def _start(*shared: Any) -> None:
+    """The beginning of a worker's life."""
+    global _shared
+    _shared = shared
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
