@@ -28,10 +28,8 @@ from lycosa.core.types import Event, Kind, Lesson, Page, Seed, Setting, Task, Vi
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper, Keeping
-from lycosa.refresh.telling.crier import Crier
 from lycosa.refresh.telling.excerpts import Excerpts
-from lycosa.refresh.telling.herald import Herald, wanted_by
-from lycosa.refresh.telling.making import targets_of
+from lycosa.refresh.telling.herald import Crier, Herald, targets_of, wanted_by
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace, source_page

@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.embedded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
@@ -47,12 +47,17 @@ def judged(means: dict[str, float]) -> Comparison:
     """Six subjects on which crawlers find about so many pages."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = Measured([100], SUBJECTS, {name: mean + spread for name, mean in means.items()})
-    return Comparison("Batsakis", {}, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
+    return Comparison({}, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
+
+
+def claims_on(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[Claim]:
+    """All of them."""
+    return [claim(paper.Compared(classic, semantic, learning, EVALUATOR)) for claim in paper.CLAIMS]
 
 
 def verdicts(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[str]:
     """Of all claims."""
-    return [claim.verdict for claim in paper.claims_of(classic, semantic, learning, EVALUATOR)]
+    return [claim.verdict for claim in claims_on(classic, semantic, learning)]
 
 
 CLASSIC = {"breadth-first": 10.0, "best-first-page": 20.0, "best-first-anchor": 30.0, "best-first": 40.0}
@@ -74,7 +79,7 @@ def test_claims_do_not_hold_on_the_opposite() -> None:
 
 def test_without_wordnet_claims_about_it_cannot_be_tested() -> None:
     """They say what is missing, and the others are decided."""
-    claims = paper.claims_of(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING), EVALUATOR)
+    claims = claims_on(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING))
     assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims[4:6]]
     assert "ehrig" in claims[4].evidence
     assert claims[7].verdict == "holds"
@@ -86,7 +91,7 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
     none = {name: np.zeros((6, 1)) for name in CLASSIC}
     reverse = {name: 50 - values for name, values in some.by[FOUND].values.items()}
     for values, verdict in ((none, "cannot be tested here"), (reverse, "does not hold")):
-        classic = Comparison("Batsakis", {}, {**some.by, EVALUATOR.above: Measured([100], SUBJECTS, values)})
+        classic = Comparison({}, {**some.by, EVALUATOR.above: Measured([100], SUBJECTS, values)})
         assert verdicts(classic, judged(SEMANTIC), judged(LEARNING))[3] == verdict
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast
 
@@ -16,13 +16,34 @@ from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.papers import EXPERIMENTS, PAPERS, Bench
 from lycosa.lab.papers import freshness as experiment
-from lycosa.lab.papers.freshness import Size, findings, size_of
-from lycosa.lab.papers.freshness.comparing import Runs
-from lycosa.lab.papers.freshness.detecting import Detection, Score, detect, pooled
-from lycosa.lab.papers.freshness.fates import count_fates
-from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, Told, mean_age, measure, share_over_time
-from lycosa.lab.papers.freshness.pairs import EDITS, NOTHING, SORTS, Pair, drawn, single
-from lycosa.lab.papers.freshness.truth import Timeline, common, fresh_spans, stale_spans, timeline
+from lycosa.lab.papers.freshness import Runs, Size, findings
+from lycosa.lab.papers.freshness.detecting import (
+    EDITS,
+    NOTHING,
+    SORTS,
+    Detection,
+    Pair,
+    Score,
+    detect,
+    drawn,
+    pooled,
+    single,
+)
+from lycosa.lab.papers.freshness.measuring import (
+    DAY,
+    Look,
+    Timeline,
+    Told,
+    Upkeep,
+    common,
+    count_fates,
+    fresh_spans,
+    mean_age,
+    measure,
+    share_over_time,
+    stale_spans,
+    timeline,
+)
 from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
 from lycosa.lab.report.writing import write_report
@@ -201,7 +222,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Siz
     bench = Bench(cast(Index, None), out, quick=True, workers=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "QUICK", SMALL)
-        return findings(bench), out, size_of(bench)
+        return findings(bench), out, SMALL
 
 
 def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
@@ -278,10 +299,10 @@ def test_the_same_twice(tmp_path: Path) -> None:
     """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
     world = World(7, 80, 3, 25, 2.0)
     trial = Trial(world, "automatic", 12 * 3600.0)
-    one, two = (watch_world(trial, tmp_path / name).as_data() for name in "ab")
+    one, two = (asdict(watch_world(trial, tmp_path / name)) for name in "ab")
     assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert one["watched"] == len(crawl_world(world, tmp_path / "a").pages)
-    assert Measured.of_data(one).told == Told(**one["told"])
+    assert Upkeep.of_data(one).told == Told(**one["told"])
 
 
 def test_spreading_work() -> None:

@@ -98,12 +98,12 @@ def test_catching_up_is_a_gap_that_shrinks() -> None:
     steady = np.full((6, 4), 0.5)
     gap = np.array([0.4, 0.3, 0.2, 0.1])
     caught, never = (
-        Comparison("", {}, {HARVEST: Measured([1, 2, 3, 4], SUBJECTS, {"ahead": steady, "behind": steady - apart})})
+        Comparison({}, {HARVEST: Measured([1, 2, 3, 4], SUBJECTS, {"ahead": steady, "behind": steady - apart})})
         for apart in (gap, np.full(4, 0.4))
     )
-    assert caught.closing("", "", "ahead", "behind", HARVEST).verdict == "holds"
-    assert never.closing("", "", "ahead", "behind", HARVEST).verdict == "does not hold"
-    assert caught.closing("", "", "behind", "ahead", HARVEST).verdict == "cannot be tested here"
+    assert caught.closing("ahead", "behind", HARVEST).verdict == "holds"
+    assert never.closing("ahead", "behind", HARVEST).verdict == "does not hold"
+    assert caught.closing("behind", "ahead", HARVEST).verdict == "cannot be tested here"
 
 
 def test_curves_are_drawn_evenly_up_to_the_budget() -> None:
@@ -127,7 +127,7 @@ def test_claims_hold_on_numbers_like_the_papers() -> None:
     harvests = measured(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
     recalls = measured(breadth_first=0.1, link_context=0.3, opic=0.2, otie=0.6)
     by = {HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls}
-    claims = paper.claims_of(Comparison("Guan", paper.CRAWLERS, by), CLASSIFIERS)
+    claims = [claim(Comparison(paper.CRAWLERS, by), CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["holds", "holds", "does not hold", "holds"] == [claim.verdict for claim in claims]
 
 
@@ -135,7 +135,7 @@ def test_claims_do_not_hold_on_the_opposite() -> None:
     """OTIE behind OPIC in all: none holds."""
     numbers = measured(breadth_first=0.5, link_context=0.2, opic=0.4, otie=0.1)
     by = dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers)
-    claims = paper.claims_of(Comparison("Guan", paper.CRAWLERS, by), CLASSIFIERS)
+    claims = [claim(Comparison(paper.CRAWLERS, by), CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["does not hold"] * 4 == [claim.verdict for claim in claims]
 
 
@@ -199,14 +199,12 @@ def test_a_graph_is_refused(tmp_path: Path) -> None:
 def test_a_claim_without_a_verdict_says_why() -> None:
     """Too few topics, or intervals that leave it open; one with a verdict has its evidence only."""
     three, eight = (
-        Comparison("Someone", {}, {HARVEST: Measured([1], [str(topic) for topic in range(many)], {})})
-        for many in (3, 8)
+        Comparison({}, {HARVEST: Measured([1], [str(topic) for topic in range(many)], {})}) for many in (3, 8)
     )
     few, wide, sure = (
-        crawls.weighed("It is better", "8", verdict, ["a less b: +1.", "a less c: +2."])  # type: ignore[arg-type]
+        crawls.ruling(verdict, ["a less b: +1.", "a less c: +2."])  # type: ignore[arg-type]
         for crawls, verdict in ((three, "cannot be tested here"), (eight, "cannot be tested here"), (eight, "holds"))
     )
-    assert "Someone, 8" == sure.source
     assert "a less b: +1.\na less c: +2." == sure.evidence
     assert f"3 topics only: with fewer than 6 no difference can be told from chance.\n{sure.evidence}" == few.evidence
     assert f"These trials can't tell: the intervals leave both open.\n{sure.evidence}" == wide.evidence

@@ -16,7 +16,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
-from lycosa.lab.papers.personalized import changes, ranking
+from lycosa.lab.papers.personalized import changes
 from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, checksum, levels
 from lycosa.lab.papers.personalized.changing import CHANGES, written
 from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
@@ -158,26 +158,26 @@ def test_editions_of_a_news_page_differ() -> None:
 def test_average_precision_breaks_ties_by_the_given_order() -> None:
     """All equal: the relevant page stands first, or last, where 1/2 is its precision."""
     true = np.array([True, False])
-    assert ranking.average_precision(np.zeros(2), true, np.array([0, 1])) == 1.0
-    assert ranking.average_precision(np.zeros(2), true, np.array([1, 0])) == 0.5
+    assert paper.average_precision(np.zeros(2), true, np.array([0, 1])) == 1.0
+    assert paper.average_precision(np.zeros(2), true, np.array([1, 0])) == 0.5
 
 
 def test_the_search_string_is_not_the_label() -> None:
     """The first word of the query that the class's name does not have; the name if there is none."""
     truth = np.zeros(1, np.float32)
-    assert ranking.search_string(Subject("Sea/Whales", truth, "whale krill baleen")) == "krill"
-    assert ranking.search_string(Subject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
+    assert paper.search_string(Subject("Sea/Whales", truth, "whale krill baleen")) == "krill"
+    assert paper.search_string(Subject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
 
 
 def test_claims_of_ranking_go_by_average_precision() -> None:
     """Six subjects: all measures far above chance, or all the same."""
     spread = np.linspace(0, 0.01, 6)
-    names = [*ranking.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), ranking.CHANCE]
-    means = dict.fromkeys(names, 0.5) | {ranking.CHANCE: 0.1, ranking.TITLES[0]: 0.7}
-    good = ranking.Ranked({name: (mean + spread).tolist() for name, mean in means.items()}, {})
-    flat = ranking.Ranked({name: spread.tolist() for name in names}, {})
-    assert ["holds", "holds"] == [claim.verdict for claim in ranking.claims_of(good)]
-    assert ["does not hold"] * 2 == [claim.verdict for claim in ranking.claims_of(flat)]
+    names = [*paper.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
+    means = dict.fromkeys(names, 0.5) | {paper.CHANCE: 0.1, paper.TITLES[0]: 0.7}
+    good = paper.Ranked({name: (mean + spread).tolist() for name, mean in means.items()}, {})
+    flat = paper.Ranked({name: spread.tolist() for name in names}, {})
+    assert ["holds", "holds"] == [claim(good).verdict for claim in paper.ON_RANKING]
+    assert ["does not hold"] * 2 == [claim(flat).verdict for claim in paper.ON_RANKING]
 
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "holds"), (-1, "does not hold")])
@@ -188,8 +188,8 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
     values = Measured(
         [10], list("abcdef"), {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
     )
-    crawls = Comparison("Trivedi", {}, dict.fromkeys((HARVEST, RECALL, PAGES), values))
-    assert [verdict] * 4 == [claim.verdict for claim in paper.claims_of(crawls)]
+    crawls = Comparison({}, dict.fromkeys((HARVEST, RECALL, PAGES), values))
+    assert [verdict] * 4 == [claim(crawls).verdict for claim in paper.ON_CRAWLS]
 
 
 def test_every_part_is_there_with_its_judge(made: Findings) -> None:

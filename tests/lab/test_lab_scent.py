@@ -23,14 +23,35 @@ from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.papers import PAPERS, Bench, findings
-from lycosa.lab.papers.scent import _own, size_of
-from lycosa.lab.papers.scent.ablation import without
+from lycosa.lab.papers.scent import (
+    FLOORS,
+    Compared,
+    _own,
+    average_precision,
+    claims_on,
+    compare,
+    corpus_name,
+    figure_harvest,
+    figure_share,
+    floor,
+    size_of,
+    table_lost,
+    table_worst,
+    without,
+)
 from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, choose, half_of, keywords, topics
-from lycosa.lab.papers.scent.comparing import Compared, claims_of, compare
-from lycosa.lab.papers.scent.crawls import CELLS, KEYWORD, ORACLE, PUBLISHED, QUERY_ON, QUICK, SCENT, Crawls, Size
-from lycosa.lab.papers.scent.curves import figure_harvest, figure_share
-from lycosa.lab.papers.scent.failures import average_precision, table_lost, table_worst
-from lycosa.lab.papers.scent.floors import FLOORS, corpus_name, floor
+from lycosa.lab.papers.scent.crawls import (
+    KEYWORD,
+    ORACLE,
+    PUBLISHED,
+    QUERY_ON,
+    QUICK,
+    SCENT,
+    SETTINGS,
+    ScentCrawls,
+    Setting,
+    Size,
+)
 from lycosa.lab.report import write_report
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import strategy_mark
@@ -63,7 +84,7 @@ def counted(path: Path, sizes: dict[str, int]) -> Index:
     return write_index(pages, path, source="test")
 
 
-def crawls(gains: dict[str, list[list[int]]], cell: object = QUERY_ON) -> Crawls:
+def crawls(gains: dict[str, list[list[int]]], setting: Setting = QUERY_ON) -> ScentCrawls:
     """Crawls of two topics, with what each page brought: strategy -> a line for each topic, one seed set each.
 
     The corpus has the seed, then ten relevant nodes, then ten that are not: a gain is the next relevant one.
@@ -79,11 +100,11 @@ def crawls(gains: dict[str, list[list[int]]], cell: object = QUERY_ON) -> Crawls
             good, bad = iter(range(1, 11)), iter(range(11, 21))
             nodes = [0, *(next(good) if gain else next(bad) for gain in line)]
             results.outcomes.append(Outcome(strategy, topic, 0, 0, Trace(np.array(nodes, np.int32), 1)))
-    return Crawls(cell, results)  # type: ignore[arg-type]
+    return ScentCrawls(setting, results)
 
 
 @pytest.fixture
-def known() -> Crawls:
+def known() -> ScentCrawls:
     """Topic one: scent finds 1 of the oracle's 2, then 3 of 4; topic two: 2 of 2, then 2 of 4. fl_n is the reverse."""
     return crawls(
         {
@@ -159,7 +180,7 @@ def test_keywords_that_pages_are_about(tmp_path: Path, monkeypatch: pytest.Monke
     assert {"glacier": 10} == keywords(index, REPORT, 9, 0) | keywords(index, DEVELOPMENT, 9, 0)
 
 
-def test_remarks_are_of_scent(known: Crawls) -> None:
+def test_remarks_are_of_scent(known: ScentCrawls) -> None:
     """Published strategies above the oracle are told in one line, and nothing is told of scent without a term."""
     above = "Above the oracle, which is greedy, not optimal"
     told = [f"{above}: {name} in 1 of 2 trials." for name in (SCENT, "fl_n", "best-first", "scent,without=page")]
@@ -198,7 +219,7 @@ def test_budgets_end_at_a_third_of_the_corpus(web: Index, tmp_path: Path) -> Non
 # ---- what is measured
 
 
-def test_shares_by_hand(known: Crawls) -> None:
+def test_shares_by_hand(known: ScentCrawls) -> None:
     """After 2 pages scent has 1/2 and 2/2 of the oracle's, after 4 pages 3/4 and 2/4."""
     assert ([0.5, 1.0], [0.75, 0.5]) == (known.share(SCENT, 2).tolist(), known.share(SCENT, 4).tolist())
     assert (0.75, 0.625) == (known.mean(SCENT, 2), known.mean(SCENT, 4))
@@ -206,15 +227,15 @@ def test_shares_by_hand(known: Crawls) -> None:
     assert {"one": 0.75, "two": 0.5} == known.by_topic(SCENT, 4)
 
 
-def test_the_best_is_picked_in_each_cell_and_budget(known: Crawls) -> None:
+def test_the_best_is_picked_in_each_cell_and_budget(known: ScentCrawls) -> None:
     """After 2 pages fl_n has (1 + 0) / 2 and best-first (0 + 1/2) / 2; after 4 pages both have 3/8: the first is it."""
     assert ["fl_n", "fl_n"] == [known.best(budget) for budget in known.budgets]
     assert (0.75 - 0.5, 0.625 - 0.375) == tuple(known.ahead(SCENT, "fl_n", budget).mean for budget in (2, 4))
 
 
-def test_the_bound_is_beside_it(known: Crawls) -> None:
+def test_the_bound_is_beside_it(known: ScentCrawls) -> None:
     """All ten relevant nodes are one link away: a budget of 4 can have 4, of which scent has 5/8."""
-    assert (1.0, 0.625) == (known.of_bound(ORACLE, 4).mean, known.of_bound(SCENT, 4).mean)
+    assert (1.0, 0.625) == (known.of_bound(ORACLE, 4), known.of_bound(SCENT, 4))
 
 
 def test_a_trial_without_an_oracles_find_has_no_share() -> None:
@@ -224,16 +245,16 @@ def test_a_trial_without_an_oracles_find_has_no_share() -> None:
     assert 0.5 == one.mean(SCENT, 2)
 
 
-def test_a_trial_that_one_strategy_lacks_is_none(known: Crawls) -> None:
+def test_a_trial_that_one_strategy_lacks_is_none(known: ScentCrawls) -> None:
     """Strategies are compared on the same trials; without a crawl of scent there is nothing to compare."""
     results = replace(known.results, outcomes=known.results.outcomes[:-1])
-    assert [("one", 0)] == Crawls(QUERY_ON, results).trials
+    assert [("one", 0)] == [(one.subject, one.seed_set) for one in ScentCrawls(QUERY_ON, results).outcomes[ORACLE]]
     lacking = [one for one in known.results.outcomes if one.strategy != SCENT]
     with pytest.raises(InputError, match="scent has no crawl"):
-        _ = Crawls(QUERY_ON, replace(known.results, outcomes=lacking)).trials
+        _ = ScentCrawls(QUERY_ON, replace(known.results, outcomes=lacking)).outcomes
 
 
-def test_harvest_by_windows(known: Crawls) -> None:
+def test_harvest_by_windows(known: ScentCrawls) -> None:
     """The window is no longer than the crawl; scent has 5 of 8 in it, the oracle all."""
     drawn = {curve.label: list(curve.y) for curve in figure_harvest(known).curves}
     assert ([5 / 8], [1.0]) == (drawn["scent"], drawn["oracle-greedy"])
@@ -241,7 +262,7 @@ def test_harvest_by_windows(known: Crawls) -> None:
     assert ([4], [0.625]) == (list(shares.x), list(shares.y))  # from ten pages on, or the crawl's end
 
 
-def test_ticks_of_logarithmic_axes_are_numbers(known: Crawls) -> None:
+def test_ticks_of_logarithmic_axes_are_numbers(known: ScentCrawls) -> None:
     """Shares are drawn over a logarithmic axis: its ticks are 10, 100, not the source of a formula."""
     curve = Curve("scent", [10, 100, 1000], [0.01, 0.1, 1.0])
     drawn = pictures(replace(figure_share(known), curves=[curve], log_y=True))["svg"]
@@ -254,9 +275,9 @@ def test_average_precision_does_not_depend_on_the_order_of_equals() -> None:
     assert math.isnan(average_precision([1, 2], [0, 0]))
 
 
-def test_lost_topics_are_named(known: Crawls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_topics_are_named(known: ScentCrawls, monkeypatch: pytest.MonkeyPatch) -> None:
     """fl_n is ahead of scent on topic one after 2 pages by 1/2, best-first on topic two after 4 by 1/4."""
-    monkeypatch.setattr("lycosa.lab.papers.scent.failures.known", lambda crawls, topic: None)
+    monkeypatch.setattr("lycosa.lab.papers.scent.known", lambda crawls, topic: None)
     lost = [tuple(row[place] for place in (1, 4, 6, 8, 9)) for row in table_lost([known]).rows]
     assert [("one", 2, "fl_n", 0.5, 0.5), ("two", 4, "best-first", 0.25, 0.25 - 0.5)] == lost
     # mean over the budgets: one (1/2 + 3/4) / 2, two (1 + 1/2) / 2
@@ -276,8 +297,8 @@ def line(scent: float, ahead: float, floor: float | None = 0.6) -> Compared:
 def test_one_miss_is_a_miss() -> None:
     """A claim on all cells holds if all reach it; one that is behind or below its floor by a hair makes it fail."""
     good, behind, below = line(0.7, 0.2), line(0.7, -0.001), line(0.5999, 0.2)
-    assert ["holds", "holds"] == [claim.verdict for claim in claims_of([good, good], quick=False)]
-    best, floors = claims_of([good, behind, below], quick=False)
+    assert ["holds", "holds"] == [claim.verdict for claim in claims_on([good, good], quick=False)]
+    best, floors = claims_on([good, behind, below], quick=False)
     assert ("does not hold", "does not hold") == (best.verdict, floors.verdict)
     assert "query, 100 pages: fl_n is ahead, scent less it -0.001 [-0.101, +0.099]." in best.evidence
     assert "Ahead or level in 2 of 3 cells, in 2 with the whole interval above 0" in best.evidence
@@ -286,9 +307,9 @@ def test_one_miss_is_a_miss() -> None:
 
 def test_what_cannot_be_claimed() -> None:
     """A number that is none is a miss; a quick run decides nothing; without floors nothing is said of them."""
-    assert "does not hold" == claims_of([line(math.nan, math.nan)], quick=False)[0].verdict
-    assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims_of([line(0.7, 0.2)], quick=True)]
-    assert 1 == len(claims_of([line(0.7, 0.2, None)], quick=False))
+    assert "does not hold" == claims_on([line(math.nan, math.nan)], quick=False)[0].verdict
+    assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims_on([line(0.7, 0.2)], quick=True)]
+    assert 1 == len(claims_on([line(0.7, 0.2, None)], quick=False))
 
 
 def test_floors_are_known_by_the_corpus_source() -> None:
@@ -296,7 +317,7 @@ def test_floors_are_known_by_the_corpus_source() -> None:
     index = Index.of({"a": ["b"]})
     sources = ("wikispeedia.warc.gz", "webkb.warc.gz", "embedded")
     assert ["Wikispeedia", "WebKB", ""] == [corpus_name(replace(index, facts={"source": name})) for name in sources]
-    assert {cell.key for cell in CELLS} == set(FLOORS["WebKB"]) == set(FLOORS["Wikispeedia"])
+    assert {cell.key for cell in SETTINGS} == set(FLOORS["WebKB"]) == set(FLOORS["Wikispeedia"])
     assert (0.93, None) == (floor("Wikispeedia", "query-on", 500), floor("Wikispeedia", "query-on", 300))
 
 
@@ -316,7 +337,7 @@ def test_all_parts_are_there(made: tuple[Findings, Path]) -> None:
     """The cells, all strategies, the ablation, curves of each cell, failures; each key once."""
     keys = [part.key for part in made[0].parts]
     tables = {f"scent-{name}" for name in ("cells", "all", "ablation", "worst", "lost", "topics")}
-    figures = {f"scent-figure-{kind}-{cell.key}" for kind in ("share", "harvest") for cell in CELLS}
+    figures = {f"scent-figure-{kind}-{cell.key}" for kind in ("share", "harvest") for cell in SETTINGS}
     assert tables | figures | {"scent-figure-ablation"} == set(keys)
     assert len(keys) == len(set(keys))
 
@@ -325,7 +346,7 @@ def test_the_table_of_cells(made: tuple[Findings, Path]) -> None:
     """Five cells at three budgets, no floors for this corpus; the oracle is within the bound."""
     table = next(part for part in made[0].parts if part.key == "scent-cells")
     assert isinstance(table, Table)
-    assert [(cell.title, budget) for cell in CELLS for budget in (20, 50, 100)] == [
+    assert [(cell.title, budget) for cell in SETTINGS for budget in (20, 50, 100)] == [
         tuple(row[:2]) for row in table.rows
     ]
     place = {name: number for number, name in enumerate(table.columns)}

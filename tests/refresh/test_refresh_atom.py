@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.atom import NAMESPACE, atom
+from lycosa.refresh.telling.feeds import NAMESPACE, atom
 from made_changes import MOVED, REEF, START, text
 
 IN = {"a": NAMESPACE}

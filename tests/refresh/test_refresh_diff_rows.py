@@ -121,10 +121,11 @@ def test_a_moved_block_within_a_row_belongs_to_it() -> None:
     """A block that moved in between the two halves of another is part of that row, and no move is told."""
     moved = "These five words have moved."
     halves = "Corals grow slowly in the sea and they bleach", "when it is too warm for weeks on end."
-    old = [moved, "A line that stays here.", " ".join(halves)]
-    new = ["A line that stays here.", halves[0], moved, halves[1]]
+    stays = ["A line that stays here.", "And another one."]
+    old = [moved, *stays, " ".join(halves)]
+    new = [*stays, halves[0], moved, halves[1]]
     found = diff("\n".join(old), "\n".join(new))
-    assert ["removed", "same", "changed"] == states(found)
+    assert ["removed", "same", "same", "changed"] == states(found)
     assert (5, 5, 0) == (found.removed, found.added, found.moved)
 
 

@@ -12,9 +12,8 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.refresh.telling.crier import Crier
 from lycosa.refresh.telling.feeds import ATOM, JSON
-from lycosa.refresh.telling.herald import Herald
+from lycosa.refresh.telling.herald import Crier, Herald
 from lycosa.refresh.telling.outbox import NAME
 from lycosa.refresh.telling.target import Answer, Delivery
 from lycosa.refresh.telling.webhook import SECRET, Webhook

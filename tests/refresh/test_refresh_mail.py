@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import Told
+from lycosa.refresh.telling.herald import targets_of
 from lycosa.refresh.telling.mail import PASSWORD, Mail, Server, digest, mailbox
-from lycosa.refresh.telling.making import make_targets
 from lycosa.refresh.telling.target import Answer, Delivery
 from lycosa.replay.certificates import Authority
 from made_changes import REEF, START, VANISHED, text
@@ -300,13 +301,9 @@ def test_wrong_recipients(given: str) -> None:
 def test_mail_needs_a_server() -> None:
     """A recipient without a server is refused; with one, each recipient is a target, once."""
     with pytest.raises(InputError, match="--smtp"):
-        make_targets(mail_to=["a@b.example"], environment={})
-    made = make_targets(
-        mail_to=["a@b.example", "c@d.example", "a@b.example"],
-        smtp="smtp://127.0.0.1",
-        digest_every="12h",
-        environment={},
-    )
+        targets_of(Options(mail_to=["a@b.example"]), {})
+    recipients = ["a@b.example", "c@d.example", "a@b.example"]
+    made = targets_of(Options(mail_to=recipients, smtp="smtp://127.0.0.1", digest_every="12h"), {})
     assert [("mail to a@b.example", 43_200.0), ("mail to c@d.example", 43_200.0)] == [
         (target.name, target.every) for target in made
     ]

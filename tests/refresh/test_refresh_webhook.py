@@ -14,8 +14,9 @@ import pytest
 from aiohttp import web
 
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.making import make_targets
+from lycosa.refresh.telling.herald import targets_of
 from lycosa.refresh.telling.target import Answer, Delivery
 from lycosa.refresh.telling.webhook import SECRET, Webhook, body_of, judged, sign, verify
 from made_changes import REEF, START, text
@@ -216,6 +217,6 @@ def test_secrets_stay_secret() -> None:
 def test_a_webhook_needs_a_secret() -> None:
     """Nothing goes out unsigned; the message says where the secret belongs."""
     with pytest.raises(InputError, match=SECRET):
-        make_targets(webhooks=["https://hooks.example/a"], environment={})
-    [target] = make_targets(webhooks=["https://hooks.example/a"] * 2, environment={SECRET: "pearl"})
+        targets_of(Options(webhooks=["https://hooks.example/a"]), {})
+    [target] = targets_of(Options(webhooks=["https://hooks.example/a"] * 2), {SECRET: "pearl"})
     assert "webhook https://hooks.example/..." == target.name

@@ -24,11 +24,9 @@ from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told, Wanted
-from lycosa.refresh.telling import json_feed as as_json_feed
-from lycosa.refresh.telling.atom import atom as as_atom
+from lycosa.refresh.telling import feeds
 from lycosa.refresh.telling.excerpts import Excerpts
-from lycosa.refresh.telling.feeds import newest, save
-from lycosa.refresh.telling.words import counts, day_and_time, name, plain, reasons, share
+from lycosa.refresh.telling.words import counts, day_and_time, facts, name, plain, reasons, share
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
@@ -151,14 +149,14 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 def _write(
     log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, atom_file: Path | None, json_feed_file: Path | None
 ) -> None:
-    shown = [told for told in newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
+    shown = [told for told in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
     crawl = ledger.identity(log).urn
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     if atom_file:
-        save(atom_file, as_atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
+        feeds.save(atom_file, feeds.atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
     if json_feed_file:
-        save(json_feed_file, as_json_feed.json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
+        feeds.save(json_feed_file, feeds.json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
     for file in filter(None, (atom_file, json_feed_file)):
         print(f"{file}: {many(len(shown), 'change')}")
 
@@ -172,7 +170,7 @@ def _as_json(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> 
     between = "\n"
     for told in ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wanted):
         tally[told.change.what] += 1
-        print(f"{between}{jsonlib.dumps(as_json_feed.facts(told))}", end="")
+        print(f"{between}{jsonlib.dumps(facts(told))}", end="")
         between = ", "
     rest = {
         "counts": tally,

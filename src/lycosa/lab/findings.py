@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from functools import wraps
+from typing import Any, Final, Literal, NamedTuple, ParamSpec
 
 from lycosa.drawing.figure import Curve
 from lycosa.drawing.figure import Figure as Drawn
@@ -12,7 +13,7 @@ from lycosa.lab.experiments import AS_PUBLISHED, INDEPENDENT, Mode
 
 __all__ = [
     "AS_PUBLISHED", "FAILS", "HOLDS", "INDEPENDENT", "UNTESTED", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode",
-    "Ruling", "Table", "Verdict", "ruled",
+    "Ruling", "Table", "Verdict", "ruled", "says",
 ]  # fmt: skip
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
@@ -21,6 +22,8 @@ FAILS: Final = "does not hold"
 UNTESTED: Final = "cannot be tested here"
 
 Cell = str | float | int | None
+
+P = ParamSpec("P")
 
 
 @dataclass
@@ -38,6 +41,24 @@ class Table:
     """What a reader has to know to read it right: units, what intervals are, what was left out."""
     timed: bool = False
     """Whether it has times in it, which differ from run to run: such a table is not compared."""
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        title: str,
+        columns: Mapping[str, Callable[..., Cell]],
+        cases: Iterable[Sequence[Any]],
+        mode: Mode = INDEPENDENT,
+        note: str = "",
+    ) -> Table:
+        """Each column with what it says of a case.
+
+        >>> Table.of("t", "Squares", {"n": lambda n: n, "n * n": lambda n: n * n}, [(1,), (2,)]).rows
+        [[1, 1], [2, 4]]
+        """
+        rows = [[tell(*case) for tell in columns.values()] for case in cases]
+        return cls(key, title, list(columns), rows, mode, note=note)
 
 
 @dataclass
@@ -82,6 +103,26 @@ def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Rulin
     if unless:
         return Ruling(UNTESTED, between.join([unless, *lines]))
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
+
+
+def says(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
+    """Declare a claim: a paper says this there; the function below decides by numbers whether it is so.
+
+    >>> @says("Someone 2014, 8.2", "It is larger")
+    ... def larger(one: int, other: int) -> Ruling:
+    ...     return ruled(one > other, f"{one} against {other}")
+    >>> larger(3, 2)
+    Claim(text='It is larger', source='Someone 2014, 8.2', verdict='holds', evidence='3 against 2', timed=False)
+    """
+
+    def declared(rule: Callable[P, Ruling]) -> Callable[P, Claim]:
+        @wraps(rule)
+        def weigh(*args: P.args, **options: P.kwargs) -> Claim:
+            return Claim(text, source, *rule(*args, **options), timed=timed)
+
+        return weigh
+
+    return declared
 
 
 @dataclass

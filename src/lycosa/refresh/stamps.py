@@ -103,6 +103,7 @@ mese mesi anno anni seconden minuut uur uren dag dagen weken maand maanden jaar 
 _AGO = _set("ago geleden fa temu назад atrás")
 _SINCE = (("vor",), ("il", "y", "a"), ("hace",), ("há",))
 _SUFFIXES = frozenset(("k", "m", "tsd", "+", ")", "]", "×"))
+_PREFIXES = frozenset((":", "(", "[", "#", "=", "№"))
 _AGO_JOINED = ("前", "전")
 
 TOKEN = re.compile(r"\d+(?:[.,:/\-'’]\d+)*+|[^\W\d_]+|[^\w\s]|_+")
@@ -262,21 +263,15 @@ def _is_part(words: list[str], at: int, month: int) -> bool:
 
 def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Iterable[int]:
     """The tokens of a number that grows by itself, with what it counts; none where it is any other number."""
-    after = at + 1
-    while after < end and words[after] in _SUFFIXES:
-        after += 1
-    before = at - 1
-    while before >= start and words[before] in (":", "(", "[", "#", "=", "№"):
-        before -= 1
+    after = next((place for place in range(at + 1, end) if words[place] not in _SUFFIXES), end)
+    before = next((place for place in range(at - 1, start - 1, -1) if words[place] not in _PREFIXES), start - 1)
     then, following, further = (words[place] if place < end else "" for place in range(after, after + 3))
     ahead = words[before] if before >= start else ""
-    if then in _UNITS:
-        if following in _AGO or any(_ends(words, start, at, told) for told in _SINCE):
-            return range(at, after + 1)
-        if following in _READING or (following == "de" and further in _READING):
-            return range(at, after)
-    if then.endswith(_AGO_JOINED):
+    since = any(_ends(words, start, at, told) for told in _SINCE)
+    if then.endswith(_AGO_JOINED) or (then in _UNITS and (since or following in _AGO)):
         return range(at, after + 1)
+    if then in _UNITS and (following in _READING or (following == "de" and further in _READING)):
+        return range(at, after)
     if (then in _TIMES and ahead in _PLEA) or (then in _SPAN and not _MADE.isdisjoint(words[max(start, at - 4) : at])):
         return range(at, after)
     if plain <= SHORT:

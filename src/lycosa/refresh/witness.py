@@ -8,7 +8,7 @@ from lycosa.core.types import Exchange, Links, Page, Terms, Visit
 from lycosa.refresh.change import PERMANENT, Change
 from lycosa.refresh.detectors import judge_change
 from lycosa.refresh.detectors.text import difference
-from lycosa.refresh.memory import Memory
+from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.pictures import Gallery
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, remark
@@ -71,14 +71,8 @@ class Witness:
         known = self.memory.watched.get(visit.node)
         if visit.kind != "revisit" or known is None:
             return None
-        if visit.outcome == "ok" and "soft-404" in visit.flags and not known.fate:
-            before = self.versions.last(visit.node)
-            if before is not None and self._share(before, visit, page) < VANISHED:  # it was always like that
-                visit.flags.remove("soft-404")
-                visit.beta = before.worth
         if visit.outcome == "ok" and "soft-404" in visit.flags:
-            visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
-            visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
+            self._doubt(known, visit, page)
         if visit.outcome in ("gone", "unwanted"):
             told = visit.note or f"status {visit.status}"
             if visit.outcome == "unwanted":
@@ -96,6 +90,16 @@ class Witness:
             return Change("returned", magnitude=1.0, says=[how])
         before = self.versions.last(visit.node)
         return self._difference(before, visit, page) if before is not None else None
+
+    def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
+        """A page that says that there is nothing is gone, unless it was always like that."""
+        before = self.versions.last(visit.node) if not known.fate else None
+        if before is not None and self._share(before, visit, page) < VANISHED:
+            visit.flags.remove("soft-404")
+            visit.beta = before.worth
+        else:
+            visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
+            visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
 
     # -- two versions ------------------------------------------------------------------------------------------
 

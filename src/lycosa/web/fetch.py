@@ -125,27 +125,30 @@ class HttpTransport:
         try:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(url, headers, wanted, address)
-        except TimeoutError as error:
-            why = f"no complete answer within {limits.seconds:.0f} s"
-            if isinstance(error, aiohttp.ServerTimeoutError):
-                why = f"silent for {limits.connect_seconds:.0f} s"
-            raise FetchError("timeout", why, again=True, address=address) from error
-        except aiohttp.ClientSSLError as error:  # a bad certificate will not be better in a minute
-            hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
-            raise FetchError("unreachable", _brief(error) + hint, address=address) from error
-        except aiohttp.ClientProxyConnectionError as error:
-            assert self.proxy is not None
-            raise self._proxy_failed(self.proxy.silent(error.os_error)) from error
-        except aiohttp.ClientHttpProxyError as error:
-            raise self._proxy_failed(f"the proxy said {error.status} {error.message}", error.status) from error
-        except aiohttp.ClientConnectorError as error:
-            if is_refusal(error):
-                raise FetchError("refused", error.os_error.strerror or str(error)) from error
-            raise FetchError("unreachable", _brief(error), again=True, address=address) from error
-        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError) as error:
-            raise FetchError("unreachable", _brief(error), again=True, address=address) from error
-        except (aiohttp.ClientError, ValueError) as error:
-            raise FetchError("invalid", _brief(error), address=address) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise self._failure(error, address) from error
+
+    def _failure(self, error: Exception, address: str) -> FetchError:
+        """What an error means; the first that fits counts."""
+        match error:
+            case aiohttp.ServerTimeoutError():
+                why = f"silent for {self.limits.connect_seconds:.0f} s"
+                return FetchError("timeout", why, again=True, address=address)
+            case TimeoutError():
+                why = f"no complete answer within {self.limits.seconds:.0f} s"
+                return FetchError("timeout", why, again=True, address=address)
+            case aiohttp.ClientSSLError():  # a bad certificate will not be better in a minute
+                hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
+                return FetchError("unreachable", _brief(error) + hint, address=address)
+            case aiohttp.ClientProxyConnectionError() if self.proxy is not None:
+                return self._proxy_failed(self.proxy.silent(error.os_error))
+            case aiohttp.ClientHttpProxyError():
+                return self._proxy_failed(f"the proxy said {error.status} {error.message}", error.status)
+            case aiohttp.ClientConnectorError() if is_refusal(error):
+                return FetchError("refused", error.os_error.strerror or str(error))
+            case aiohttp.ClientConnectionError() | aiohttp.ClientPayloadError() | OSError():
+                return FetchError("unreachable", _brief(error), again=True, address=address)
+        return FetchError("invalid", _brief(error), address=address)
 
     def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
         """The proxy itself could not, or would not; where it is silent or wants a password, nothing else will work."""

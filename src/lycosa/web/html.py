@@ -206,29 +206,37 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     """Title, language and meta elements; returns the base for links, and where a refresh leads."""
     document.title = _title(tree)
     document.language = "" if tree.root is None else _text_of(tree.root.attrs.get("lang")).lower()[:20]
-    base, refresh = None, ""
+    base = refresh = ""
     for element in tree.select(_HEAD):
         attributes = element.attrs
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
-        elif element.tag == "base":
-            if base is None:  # only the first one counts
-                base = resolve(url, [_text_of(attributes.get("href"))])[0] or url
         elif element.tag == "script":
             declare(document.about, element.text)
-        elif "license" in _text_of(attributes.get("rel")).lower().split():
-            document.about.setdefault("licence", resolve(url, [_text_of(attributes.get("href"))])[0] or "")
-        elif element.tag == "link":
-            document.canonical = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
+        elif element.tag == "meta":
+            refresh = _meta(attributes, document, agent) or refresh
         else:
-            name, content = _meta(attributes)
-            if name in META:
-                tell(document.about, META[name], content)
-            if name == "robots" or (agent and name == agent.lower()):
-                document.directives |= _directives(content)
-            elif name == "refresh" and (match := _REFRESH_URL.match(content)):
-                refresh = match[1].strip()
-    return url if base is None else base, refresh
+            target = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
+            if element.tag == "base":
+                base = base or target or url  # only the first one counts
+            elif "license" in _text_of(attributes.get("rel")).lower().split():
+                document.about.setdefault("licence", target)
+            else:
+                document.canonical = target
+    return base or url, refresh
+
+
+def _meta(attributes: Mapping[str, str | list[str] | None], document: Document, agent: str) -> str:
+    """What a meta element says; returns where a refresh leads."""
+    named = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
+    name, content = _text_of(named).lower(), _text_of(attributes.get("content"))
+    if name in META:
+        tell(document.about, META[name], content)
+    if name == "robots" or (agent and name == agent.lower()):
+        document.directives |= _directives(content)
+    elif name == "refresh" and (match := _REFRESH_URL.match(content)):
+        return match[1].strip()
+    return ""
 
 
 def _directives(content: str) -> set[str]:
@@ -243,12 +251,6 @@ def _title(tree: Tree) -> str:
     if title is not None and title.closest("svg") is not None:
         title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
     return "" if title is None else _words(title.text)[:500]
-
-
-def _meta(attributes: Mapping[str, str | list[str] | None]) -> tuple[str, str]:
-    """Name and content of a meta element."""
-    name = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
-    return _text_of(name).lower(), _text_of(attributes.get("content"))
 
 
 def _strings(tree: Tree, root: Element) -> str:

@@ -91,6 +91,11 @@ class _Group:
     rules: list[tuple[bool, str]] = field(default_factory=list)
     delay: float | None = None
 
+    def slow_down(self, delay: float | None) -> None:
+        """Groups are merged: of several delays the longest keeps every promise."""
+        if delay is not None:
+            self.delay = max(delay, self.delay or 0.0)
+
 
 class Rules:
     """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
@@ -160,19 +165,16 @@ class Rules:
                 if group is not None and group not in addressed:
                     addressed.append(group)
             elif key == _SITEMAP:
-                if value:
-                    sitemaps[value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")] = None
+                sitemaps[value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")] = None
             elif key == _DELAY:
-                delay = _seconds(value)
-                for group in addressed if delay is not None else ():
-                    # Groups are merged: of several delays the longest keeps every promise.
-                    group.delay = max(delay or 0.0, group.delay or 0.0)
+                for group in addressed:
+                    group.slow_down(_seconds(value))
             else:
                 closed = True
                 for group in addressed:
                     group.rules.append((key == _ALLOW, value))
         group = own if is_named else others  # a group of our own, however short, is all that counts
-        return cls(group.rules, group.delay, tuple(sitemaps))
+        return cls(group.rules, group.delay, tuple(filter(None, sitemaps)))
 
     def allowed(self, url: str) -> bool:
         """Tell whether the rules let a canonical URL be fetched; /robots.txt itself always may."""

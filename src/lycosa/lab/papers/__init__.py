@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +38,9 @@ NO_CORPUS = frozenset({"freshness"})
 
 TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
 """What a run writes beside its crawls."""
+
+TOO_SMALL = "A quick run is too small to tell."
+"""Why our own claims have no verdict there."""
 
 
 @dataclass
@@ -94,6 +98,18 @@ class Bench:
             if (out / name).exists():
                 (out / name).replace(out / f"{part}-{name}")
         return results
+
+
+def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """What was made before `of` the same, from a file; else it is made, and written there. Plain values, as JSON."""
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if before.get("of") != of:
+        text = json.dumps({"of": of, "made": make()})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        before = json.loads(text)
+    made: dict[str, Any] = before["made"]
+    return made
 
 
 def findings(paper: str, bench: Bench) -> Findings:

@@ -8,15 +8,15 @@ so figures by it are marked as published, and beside each stands one by labels, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.lab.evaluator import THRESHOLD
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Figure, Findings, Table
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Figure, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
 from lycosa.lab.papers import PAPERS, Bench
@@ -24,8 +24,10 @@ from lycosa.lab.papers.weighing import (
     FOUND,
     PICTURE,
     Comparison,
+    Criterion,
     Measure,
     alike,
+    better,
     grid,
     how_weighed,
     not_better,
@@ -87,9 +89,8 @@ def findings(bench: Bench) -> Findings:
     words, learned = bench.run(plan), bench.run(browsing)
     remarks += [f"{one.experiment.name}: {remark}" for one in (words, learned) for remark in one.remarks]
     evaluator = Evaluator(bench.index, bench.random_seed)
-    measures = (FOUND, evaluator.above, evaluator.similarity)
     classic, semantic, learning = groups = [
-        Comparison.of("Batsakis 2007", labels, [results], grid(plan.budget), measures)
+        Comparison.of(labels, [results], grid(plan.budget), (FOUND, evaluator.above, evaluator.similarity))
         for labels, results in zip(GROUPS.values(), (words, words, learned), strict=True)
     ]
     parts: list[Table | Figure] = []
@@ -97,7 +98,7 @@ def findings(bench: Bench) -> Findings:
         parts += _figures(number, title, group, evaluator)
     return Findings(
         "batsakis", PAPERS["batsakis"], [*parts, _ends(groups, evaluator), evaluator.table()],
-        claims_of(classic, semantic, learning, evaluator),
+        [claim(Compared(classic, semantic, learning, evaluator)) for claim in CLAIMS],
         f"Crawls of {plan.budget:,} pages each from one page that is two links or more from every relevant one, for "
         f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
@@ -134,59 +135,63 @@ def _figures(number: int, title: str, group: Comparison, evaluator: Evaluator) -
 
 def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
     """All crawlers at the end of their crawls."""
-    columns = {measure.name: measure for measure in (evaluator.above, evaluator.similarity, FOUND)}
+    measures = (evaluator.above, evaluator.similarity, FOUND)
     rows: list[list[Cell]] = [
-        [title, *row] for title, group in zip(GROUPS, groups, strict=True) for row in group.ends(columns)
+        [title, *row] for title, group in zip(GROUPS, groups, strict=True) for row in group.ends(measures)
     ]
     return Table(
-        "batsakis-ends", "All crawlers at the end", ["figure of", "crawler", *columns], rows, AS_PUBLISHED,
+        "batsakis-ends", "All crawlers at the end",
+        ["figure of", "crawler", *(measure.name for measure in measures)], rows, AS_PUBLISHED,
         note="Pages and their mean, with 95 % intervals (bootstrap over topics and seed sets). The first two numbers "
         "are the thesis's evaluator's, the last is independent. Classic and semantic crawlers are told words, HMM and "
         "hybrids were trained on browsing: the thesis compares these groups not, and neither does this table.",
     )  # fmt: skip
 
 
-def claims_of(classic: Comparison, semantic: Comparison, learning: Comparison, evaluator: Evaluator) -> list[Claim]:
-    """What the thesis says. Labels decide, with the evaluator's word beside them."""
-    by, beside = [FOUND], [evaluator.above, evaluator.similarity]
-    return [
-        classic.claim(
-            "Breadth-first, which is not focused, finds less than any best-first crawler.", "4.4, fig. 12",
-            [(name, "breadth-first") for name in CLASSIC if name != "breadth-first"], by, beside,
-        ),
-        classic.claim(
-            "Anchor text alone guides better than page content alone.", "4.4, fig. 12",
-            [("best-first-anchor", "best-first-page")], by, beside,
-        ),
-        classic.claim(
-            "Page content and anchor text together guide better than either alone.", "4.4, 4.7, fig. 12, 13",
-            [("best-first", "best-first-page"), ("best-first", "best-first-anchor")], by, beside,
-        ),
-        classic.same_order(
-            "Average similarity ranks the classic crawlers as harvest ratio does.", "4.4, fig. 13",
-            evaluator.above, evaluator.similarity,
-        ),
-        semantic.claim(
-            "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.", "4.7, 5",
-            [("ehrig", "best-first"), (SSRM, "best-first")], by, beside, not_better,
-        ),
-        semantic.claim(
-            "Synonyms alone improve on best-first a little.", "4.5, 4.7, fig. 14, 15",
-            [(SYNSETS, "best-first")], by, beside,
-        ),
-        learning.claim(
-            "HMM crawlers with K-Means and with X-Means perform alike.", "4.6", [("hmm-xmeans", "hmm")], by, beside,
-            alike,
-        ),
-        learning.claim(
-            "Both hybrids find more than the HMM crawler.", "4.6, fig. 16, 17",
-            [("hybrid", "hmm"), ("hybrid-anchor", "hmm")], by, beside,
-        ),
-        learning.claim(
-            "With anchor text the hybrid is more focused than without.", "3.4.2, fig. 16",
-            [("hybrid-anchor", "hybrid")], by, beside,
-        ),
-    ]  # fmt: skip
+@dataclass
+class Compared:
+    """The three groups of crawlers. Labels decide, with the evaluator's word beside them."""
+
+    classic: Comparison
+    semantic: Comparison
+    learning: Comparison
+    evaluator: Evaluator
+
+    def ahead(self, group: Comparison, *pairs: tuple[str, str], criterion: Criterion = better) -> Ruling:
+        """Of each pair of a group the first finds more, or what the criterion says."""
+        return group.ahead(pairs, [FOUND], [self.evaluator.above, self.evaluator.similarity], criterion)
+
+
+SOURCE = "Batsakis 2007"
+CLAIMS: list[Callable[[Compared], Claim]] = [
+    says(f"{SOURCE}, 4.4, fig. 12", "Breadth-first, which is not focused, finds less than any best-first crawler.")(
+        lambda of: of.ahead(of.classic, *((name, "breadth-first") for name in CLASSIC if name != "breadth-first"))
+    ),
+    says(f"{SOURCE}, 4.4, fig. 12", "Anchor text alone guides better than page content alone.")(
+        lambda of: of.ahead(of.classic, ("best-first-anchor", "best-first-page"))
+    ),
+    says(f"{SOURCE}, 4.4, 4.7, fig. 12, 13", "Page content and anchor text together guide better than either alone.")(
+        lambda of: of.ahead(of.classic, ("best-first", "best-first-page"), ("best-first", "best-first-anchor"))
+    ),
+    says(f"{SOURCE}, 4.4, fig. 13", "Average similarity ranks the classic crawlers as harvest ratio does.")(
+        lambda of: of.classic.same_order(of.evaluator.above, of.evaluator.similarity)
+    ),
+    says(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
+        lambda of: of.ahead(of.semantic, ("ehrig", "best-first"), (SSRM, "best-first"), criterion=not_better)
+    ),
+    says(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
+        lambda of: of.ahead(of.semantic, (SYNSETS, "best-first"))
+    ),
+    says(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
+        lambda of: of.ahead(of.learning, ("hmm-xmeans", "hmm"), criterion=alike)
+    ),
+    says(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
+        lambda of: of.ahead(of.learning, ("hybrid", "hmm"), ("hybrid-anchor", "hmm"))
+    ),
+    says(f"{SOURCE}, 3.4.2, fig. 16", "With anchor text the hybrid is more focused than without.")(
+        lambda of: of.ahead(of.learning, ("hybrid-anchor", "hybrid"))
+    ),
+]
 
 
 class Evaluator:
@@ -200,8 +205,8 @@ class Evaluator:
         self.index, self.random_seed = index, random_seed
         self.known: dict[str, Floats] = {}
         self.rows: dict[str, list[tuple[float, float, float]]] = {}
-        self.above = Measure(f"similarity above {THRESHOLD}", self._above, 1)
-        self.similarity = Measure("average similarity", self._similarity)
+        self.above: Measure = Measure(f"similarity above {THRESHOLD}", self._above, 1)
+        self.similarity: Measure = Measure("average similarity", self._similarity)
 
     def of(self, subject: Subject) -> Floats:
         """How like the subject's relevant pages each page of the corpus is."""

@@ -8,7 +8,7 @@ relevant pages in the paper; here all pages of a class are known, so that recall
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, harvest
 from lycosa.lab.papers import PAPERS, Bench
@@ -40,6 +40,26 @@ from lycosa.training.pages import train
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
+
+
+SOURCE = "Guan et al. 2008, 3"
+CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
+    says(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
+        lambda crawls, judged: crawls.ahead([("otie", name) for name in CRAWLERS if name != "otie"], [RECALL])
+    ),
+    says(f"{SOURCE}, fig. 1", "Link-context prediction has the highest precision.")(
+        lambda crawls, judged: crawls.ahead(
+            [("link-context", name) for name in CRAWLERS if name != "link-context"], [HARVEST], [judged]
+        )
+    ),
+    says(f"{SOURCE}, fig. 1", "OTIE's precision approaches that of link-context prediction as the crawl goes on.")(
+        lambda crawls, judged: crawls.closing("link-context", "otie", HARVEST)
+    ),
+    says(SOURCE, "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).")(
+        lambda crawls, judged: crawls.ahead([("otie", "opic")], [HARVEST, RECALL], [judged])
+    ),
+]
+"""Of the paper's figures. Precision is decided by labels, with the classifiers' word (`judged`) beside it."""
 
 
 @dataclass
@@ -79,7 +99,7 @@ def findings(bench: Bench) -> Findings:
         return harvest(worth(outcome, results, topics[outcome.subject].judged), budgets)
 
     judged = Measure("by classifiers", by_classifiers)
-    crawls = Comparison.of("Guan et al. 2008, 3", CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
+    crawls = Comparison.of(CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
     return Findings(
         "otie", PAPERS["otie"],
         [
@@ -100,35 +120,13 @@ def findings(bench: Bench) -> Findings:
             ),
             _quality(topics),
         ],
-        claims_of(crawls, judged),
+        [claim(crawls, judged) for claim in CLAIMS],
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
         bench.corpus,
         how_weighed(len(results.subjects)) + remarks + results.remarks,
     )  # fmt: skip
-
-
-def claims_of(crawls: Comparison, classifiers: Measure) -> list[Claim]:
-    """What the paper says of its figures. Precision is decided by labels, with the classifiers' word beside it."""
-    return [
-        crawls.claim(
-            "OTIE's target recall is significantly higher than that of all others.", "fig. 2",
-            [("otie", name) for name in CRAWLERS if name != "otie"], [RECALL],
-        ),
-        crawls.claim(
-            "Link-context prediction has the highest precision.", "fig. 1",
-            [("link-context", name) for name in CRAWLERS if name != "link-context"], [HARVEST], [classifiers],
-        ),
-        crawls.closing(
-            "OTIE's precision approaches that of link-context prediction as the crawl goes on.", "fig. 1",
-            "link-context", "otie", HARVEST,
-        ),
-        crawls.claim(
-            "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).", "",
-            [("otie", "opic")], [HARVEST, RECALL], [classifiers],
-        ),
-    ]  # fmt: skip
 
 
 def _kinds(quick: bool) -> tuple[list[str], list[str]]:

@@ -5,8 +5,9 @@ When a claim holds is said here, before anything is run: see `better` and `alike
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
 from lycosa.lab.certainty import Difference, curve, interval, paired
-from lycosa.lab.findings import FAILS, HOLDS, INDEPENDENT, UNTESTED, Cell, Claim, Figure, Mode, Table, Verdict
+from lycosa.lab.findings import FAILS, HOLDS, INDEPENDENT, UNTESTED, Cell, Figure, Mode, Ruling, Table, Verdict
 from lycosa.lab.measures import Floats, found, gains, harvest, recall, targets
 from lycosa.lab.results import Outcome, Results
 
@@ -32,6 +33,7 @@ WEIGHED = (
 ENOUGH = 6
 """Subjects below which no p can be .05 or less."""
 
+BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 
 
@@ -93,6 +95,20 @@ PAGES = Measure("pages", lambda one, results, budgets: found(np.ones(len(worth(o
 RECALL = Measure("recall", _recall)
 
 
+def complete(results: Results, strategies: Sequence[str]) -> dict[str, list[Outcome]]:
+    """The crawls of each strategy that has any, in the same trials in the same order.
+
+    A trial that one of them could not run (the results' remarks say why) is none to compare the others in.
+    """
+    crawls = {
+        name: {(one.subject, one.seed_set, one.repetition): one for one in own}
+        for name in strategies
+        if (own := results.select(name))
+    }
+    trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
+    return {name: [own[trial] for trial in trials] for name, own in crawls.items()}
+
+
 @dataclass
 class Measured:
     """What each strategy got in each trial (subject and seed set) at each budget; all have the same trials in order."""
@@ -105,24 +121,12 @@ class Measured:
     @classmethod
     def of(cls, results: Results, strategies: Sequence[str], budgets: Sequence[int], measure: Measure) -> Measured:
         """Measure the outcomes of some strategies."""
-        outcomes = {
-            name: {(one.subject, one.seed_set, one.repetition): one for one in results.select(strategy=name)}
-            for name in strategies
-        }
-        outcomes = {name: crawls for name, crawls in outcomes.items() if crawls}
-        # A trial that one of them could not run (the results' remarks say why) is none to compare the others in.
-        trials = [
-            trial
-            for trial in next(iter(outcomes.values()), {})
-            if all(trial in crawls for crawls in outcomes.values())
-        ]  # fmt: skip
+        crawls = complete(results, strategies)
         values = {
-            name: np.array([measure.of(crawls[trial], results, budgets) for trial in trials], np.float64).reshape(
-                -1, len(budgets)
-            )
-            for name, crawls in outcomes.items()
+            name: np.array([measure.of(one, results, budgets) for one in own], np.float64).reshape(-1, len(budgets))
+            for name, own in crawls.items()
         }
-        return cls(list(budgets), [subject for subject, _, _ in trials], values)
+        return cls(list(budgets), [one.subject for one in next(iter(crawls.values()), [])], values)
 
     def joined(self, other: Measured) -> Measured:
         """With what was measured on the same trials in other runs."""
@@ -155,6 +159,9 @@ class Measured:
 
 
 # -- what is claimed -------------------------------------------------------------------------------------------------
+
+Criterion = Callable[[Difference, float], Verdict]
+"""A verdict on a difference, where the mean of what is compared with is so much."""
 
 
 def better(difference: Difference, base: float) -> Verdict:
@@ -206,46 +213,38 @@ def told(difference: Difference, digits: int = 3) -> str:
     return f"{difference.mean:+.{digits}f} ({sure}; p = {difference.p:.3f})"
 
 
-Pairs = Sequence[tuple[str, str]]
-
-
 @dataclass
 class Comparison:
-    """Crawlers on the same trials, by several measures: draws them, and weighs what a paper claims of them."""
+    """Crawlers on the same trials, by several measures: draws them, and rules on what a paper claims of them."""
 
-    source: str
-    """Of what is claimed: Guan et al. 2008, 3."""
     labels: Mapping[str, str]
     """The crawlers, in order, and how they are called."""
-    by: Mapping[Measure, Measured] = field(default_factory=dict)
+    by: Mapping[Measure, Measured]
 
     @classmethod
     def of(
-        cls,
-        source: str,
-        labels: Mapping[str, str],
-        runs: Sequence[Results],
-        budgets: Sequence[int],
-        measures: Sequence[Measure],
+        cls, labels: Mapping[str, str], runs: Sequence[Results], budgets: Sequence[int], measures: Sequence[Measure]
     ) -> Comparison:
         """Measure the outcomes of some runs, which have the same trials and different crawlers."""
         by = {}
         for measure in measures:
-            first, *others = (
+            measured = [
                 Measured.of(
                     results, [name for name in labels if name in results.experiment.strategies], budgets, measure
                 )
                 for results in runs
-            )
-            for other in others:
-                first = first.joined(other)
-            by[measure] = first
-        return cls(source, labels, by)
+            ]
+            by[measure] = reduce(Measured.joined, measured)
+        return cls(labels, by)
 
     @property
     def topics(self) -> int:
         """How many subjects were hunted."""
         return len(set(next(iter(self.by.values())).groups))
+
+    def label(self, name: str) -> str:
+        """How a crawler is called."""
+        return self.labels.get(name, name)
 
     def figure(
         self, key: str, title: str, y_label: str, measure: Measure, mode: Mode = INDEPENDENT, note: str = ""
@@ -257,73 +256,64 @@ class Comparison:
             for name, label in self.labels.items()
             if name in numbers.values
         ]
-        note = f"{note} Bands: 95 %, bootstrap over topics and seed sets.".strip()
-        return Figure(key, title, "pages fetched", y_label, curves, mode, note=note)
+        return Figure(key, title, "pages fetched", y_label, curves, mode, note=f"{note} {BANDS}".strip())
 
-    def ends(self, measures: Mapping[str, Measure]) -> list[list[Cell]]:
+    def ends(self, measures: Iterable[Measure]) -> list[list[Cell]]:
         """Rows of a table: what each crawler had at the end, with its interval, by some measures."""
-        rows: list[list[Cell]] = []
-        for name, label in self.labels.items():
-            if name in next(iter(self.by.values())).values:
-                rows.append([label, *(self._end(name, measure) for measure in measures.values())])
-        return rows
 
-    def _end(self, name: str, measure: Measure) -> str:
-        numbers, digits = self.by[measure], measure.digits
-        mean, low, high, _ = interval(numbers.at(name, numbers.end), groups=numbers.groups)
-        return f"{mean:.{digits}f}" + (f" ({low:.{digits}f} to {high:.{digits}f})" if np.isfinite(low) else "")
+        def end(name: str, measure: Measure) -> str:
+            numbers, digits = self.by[measure], measure.digits
+            mean, low, high, _ = interval(numbers.at(name, numbers.end), groups=numbers.groups)
+            return f"{mean:.{digits}f}" + (f" ({low:.{digits}f} to {high:.{digits}f})" if np.isfinite(low) else "")
+
+        there = next(iter(self.by.values())).values
+        return [
+            [label, *(end(name, measure) for measure in measures)]
+            for name, label in self.labels.items()
+            if name in there
+        ]
 
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> Table:
         """The same with titles."""
-        return Table(key, title, ["crawler", *measures], self.ends(measures), mode, note=note)
+        return Table(key, title, ["crawler", *measures], self.ends(list(measures.values())), mode, note=note)
 
-    def claim(
+    def ahead(
         self,
-        text: str,
-        where: str,
-        pairs: Pairs,
+        pairs: Sequence[tuple[str, str]],
         by: Sequence[Measure],
         beside: Sequence[Measure] = (),
-        criterion: Callable[[Difference, float], Verdict] = better,
+        criterion: Criterion = better,
         more: Sequence[str] = (),
-    ) -> Claim:
+    ) -> Ruling:
         """Of each pair the first is better than the second (or what the criterion says) by each of some measures.
 
         What other measures say stands `beside` in the evidence, and further lines of it after that (`more`).
         """
         first = self.by[by[0]].values
         if missing := sorted({name for pair in pairs for name in pair if name not in first}):
-            return self.untested(text, where, f"Without results of {', '.join(missing)}: see the remarks")
+            return Ruling(UNTESTED, f"Without results of {', '.join(missing)}: see the remarks")
         verdicts = [
             criterion(self.by[measure].difference(*pair), self.by[measure].mean(pair[1]))
             for pair in pairs
             for measure in by
         ]
-        lines = [self.difference(pair, [*by, *beside]) for pair in pairs]
-        return self.weighed(text, where, all_of(verdicts), [*lines, *more])
+        return self.ruling(all_of(verdicts), [*(self.difference(pair, [*by, *beside]) for pair in pairs), *more])
 
     def difference(self, pair: tuple[str, str], measures: Sequence[Measure]) -> str:
         """A line of evidence."""
-        one, other = (self.labels.get(name, name) for name in pair)
+        one, other = map(self.label, pair)
         said = [f"{measure.name}: {told(self.by[measure].difference(*pair), measure.digits)}" for measure in measures]
         return f"{one} less {other}, {'; '.join(said)}."
 
-    def weighed(self, text: str, where: str, verdict: Verdict, evidence: Sequence[str]) -> Claim:
-        """A claim with its evidence, a line for each comparison; before it, where there is no verdict, why not."""
-        lines = list(evidence)
+    def ruling(self, verdict: Verdict, evidence: Sequence[str]) -> Ruling:
+        """A verdict with its evidence, a line for each comparison; before it, where there is none, why not."""
+        why = []
         if verdict == UNTESTED:
             few = f"{self.topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
-            lines.insert(0, few if self.topics < ENOUGH else "These trials can't tell: the intervals leave both open.")
-        return Claim(text, self._place(where), verdict, "\n".join(lines))
+            why = [few if self.topics < ENOUGH else "These trials can't tell: the intervals leave both open."]
+        return Ruling(verdict, "\n".join([*why, *evidence]))
 
-    def untested(self, text: str, where: str, why: str) -> Claim:
-        """A claim that nothing is there to decide by."""
-        return Claim(text, self._place(where), UNTESTED, why)
-
-    def _place(self, where: str) -> str:
-        return f"{self.source}, {where}" if where else self.source
-
-    def closing(self, text: str, where: str, ahead: str, behind: str, by: Measure) -> Claim:
+    def closing(self, ahead: str, behind: str, by: Measure) -> Ruling:
         """Whether the one behind catches up: the gap is smaller at the end than after a quarter of the crawl.
 
         The gaps of each trial are compared, by the criterion of `better`. Where there was no gap after a quarter, there
@@ -335,22 +325,21 @@ class Comparison:
         shrunk = paired(early, late, groups=numbers.groups)
         first, last = (interval(gap, draws=1, groups=numbers.groups).mean for gap in (early, late))
         evidence = (
-            f"{self.labels.get(ahead, ahead)} less {self.labels.get(behind, behind)}: {first:+.3f} after "
+            f"{self.label(ahead)} less {self.label(behind)}: {first:+.3f} after "
             f"{quarter:,} pages, {last:+.3f} after {numbers.end:,}; the gap shrank by {told(shrunk)}."
         )
         if first <= 0:
-            return self.untested(text, where, f"There was no gap to close.\n{evidence}")
-        return self.weighed(text, where, better(shrunk, first), [evidence])
+            return Ruling(UNTESTED, f"There was no gap to close.\n{evidence}")
+        return self.ruling(better(shrunk, first), [evidence])
 
-    def same_order(self, text: str, where: str, one: Measure, other: Measure) -> Claim:
+    def same_order(self, one: Measure, other: Measure) -> Ruling:
         """Whether the means of two measures put all crawlers in the same order."""
         means = [{name: self.by[by].mean(name) for name in self.by[by].values} for by in (one, other)]
         if not means[0]:
-            return self.untested(text, where, "No crawl of them has a result")
+            return Ruling(UNTESTED, "No crawl of them has a result")
         first, second = (sorted(by, key=lambda name: -by[name]) for by in means)
-        names = ["; ".join(self.labels.get(name, name) for name in order) for order in (first, second)]
+        names = ["; ".join(map(self.label, order)) for order in (first, second)]
         evidence = f"By {one.name}: {names[0]}. By {other.name}: {names[1]}."
         if not any(means[0].values()):
-            return self.untested(text, where, f"By {one.name} there is nothing to put in order. {evidence}")
-        verdict: Verdict = UNTESTED if self.topics < ENOUGH else HOLDS if first == second else FAILS
-        return self.weighed(text, where, verdict, [evidence])
+            return Ruling(UNTESTED, f"By {one.name} there is nothing to put in order. {evidence}")
+        return self.ruling(UNTESTED if self.topics < ENOUGH else HOLDS if first == second else FAILS, [evidence])

@@ -1,7 +1,7 @@
 """Two versions of a page side by side: blocks aligned, words added and removed; in a terminal and on a page of HTML.
 
 blocks      a text as blocks of words
-alignment   what two sequences have in common (lcs: exactly, if they are short)
+alignment   what two sequences have in common
 rows        which block became which, and which words of it changed
 tidying     as a person would mark it
 comparison  two versions: their words, titles and links, and what the revisit recorded

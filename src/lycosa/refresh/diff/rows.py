@@ -214,8 +214,6 @@ class _Comparing:
 
     def _groups(self, old: range, new: range) -> list[Group]:
         """Blocks that belong together, with the words they share."""
-        if len(old) == len(new) == 1:
-            return self._pair(old, new)
         words_old, block_old, start_old = _flat(self.old, [i for i in old if i not in self.moved_old])
         words_new, block_new, start_new = _flat(self.new, [j for j in new if j not in self.moved_new])
         if not words_old or not words_new:
@@ -238,19 +236,6 @@ class _Comparing:
                 at += 1
             found.append((old_group, new_group, _parts(words_a, words_b, matched)))
         return found
-
-    def _pair(self, old: range, new: range) -> list[Group]:
-        """One block and one block: the same as in `_groups`, without the detours."""
-        if old[0] in self.moved_old or new[0] in self.moved_new:
-            return []
-        words_old, words_new = self.old[old[0]], self.new[new[0]]
-        ids_old, ids_new = self._numbers(words_old), self._numbers(words_new)
-        if set(ids_old).isdisjoint(ids_new):
-            return []
-        places = align(ids_old, ids_new)
-        if not _alike(len(places), len(words_old), len(words_new)):
-            return []
-        return [(old, new, _parts(words_old, words_new, places))]
 
     def _numbers(self, words: list[str]) -> list[int]:
         """A number for each word; the same words have the same, whatever blanks are before them."""

@@ -1,23 +1,137 @@
-"""The two feed files of a crawl's directory, brought up to date when something is new."""
+"""Changes as feeds: Atom (RFC 4287) and JSON Feed 1.1 (https://jsonfeed.org/version/1.1), and their two files.
+
+Ids are URNs, so that a feed may be moved; an entry is a change, not a page, so it is never updated. Text is plain text:
+what pages say is escaped, and characters that XML has no place for are left out.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
-from lycosa.refresh.telling.atom import atom
-from lycosa.refresh.telling.json_feed import json_feed
-from lycosa.refresh.telling.words import Excerpt, nothing
+from lycosa.refresh.telling.words import Excerpt, Where, facts, label, name, nothing, plain, stamp, story
 from lycosa.store.log import SqliteLog
+from lycosa.version import __version__
+from lycosa.web.urls import is_http
+
+NAMESPACE = "http://www.w3.org/2005/Atom"
 
 ATOM, JSON = "changes.atom", "changes.json"
 
 MOST = 200
 """Entries of a feed."""
+
+
+def atom(
+    changes: Sequence[Told],
+    *,
+    crawl: str,
+    title: str,
+    at: float = 0.0,
+    address: str = "",
+    excerpt: Excerpt = nothing,
+    where: Where = nothing,
+) -> bytes:
+    """The feed of some changes, the newest first; `address` is where it will be found, `at` its time if it is empty,
+    `where` a change is shown, if not by the page itself.
+
+    >>> feed = atom([], crawl="urn:uuid:00000000-0000-5000-8000-000000000000", title="coral <reefs>")
+    >>> print(feed.decode().splitlines()[1][:71])
+    <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:uuid:00000000-0000-50
+    """
+    feed = Tree.Element("feed", xmlns=NAMESPACE)
+    _add(feed, "id", crawl)
+    _add(feed, "title", _title(title))
+    _add(feed, "updated", stamp(max((told.at for told in changes), default=at)))
+    _add(_add(feed, "author"), "name", "Lycosa")
+    _add(feed, "generator", "Lycosa", version=__version__)
+    if address:
+        _add(feed, "link", rel="self", type="application/atom+xml", href=address)
+    for told in changes:
+        _entry(feed, told, excerpt(told), where(told))
+    text: str = Tree.tostring(feed, "unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
+
+
+def _entry(feed: Tree.Element, told: Told, excerpt: str, shown: str) -> None:
+    entry = _add(feed, "entry")
+    _add(entry, "id", told.id)
+    _add(entry, "title", f"{name(told)} ({label(told.change)})")
+    _add(entry, "updated", stamp(told.at))
+    _add(entry, "published", stamp(told.at))
+    if shown:
+        _add(entry, "link", rel="alternate", href=shown)
+    if is_http(told.url):
+        _add(entry, "link", rel="via" if shown else "alternate", href=plain(told.url, 10_000))
+    if told.change.what == "moved" and is_http(told.change.target):
+        _add(entry, "link", rel="related", href=plain(told.change.target, 10_000))
+    for term in _terms(told):
+        _add(entry, "category", term=term)
+    # An entry without a link to a page has to have content.
+    _add(entry, "summary" if is_http(told.url) or shown else "content", story(told, excerpt), type="text")
+
+
+def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> Tree.Element:
+    child = Tree.SubElement(parent, tag, attributes)
+    if text:
+        child.text = text
+    return child
+
+
+def json_feed(
+    changes: Sequence[Told],
+    *,
+    crawl: str,
+    title: str,
+    address: str = "",
+    excerpt: Excerpt = nothing,
+    where: Where = nothing,
+) -> bytes:
+    """The same as a JSON Feed. What the format has no name for is in `_lycosa`, as it asks.
+
+    >>> json.loads(json_feed([], crawl="urn:uuid:1", title="coral reefs"))["title"]
+    'Changes: coral reefs'
+    """
+    feed: dict[str, Any] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": _title(title),
+        "description": "What changed, vanished, moved and is new",
+        **({"feed_url": address} if address else {}),
+        "authors": [{"name": "Lycosa"}],
+        "_lycosa": {"about": "What Lycosa knows of each change", "crawl": crawl},
+        "items": [_item(told, excerpt(told), where(told)) for told in changes],
+    }
+    return (json.dumps(feed, indent=1) + "\n").encode()
+
+
+def _item(told: Told, excerpt: str, shown: str) -> dict[str, Any]:
+    return {
+        "id": told.id,
+        **({"url": shown} if shown else {}),
+        **({"external_url" if shown else "url": plain(told.url, 10_000)} if is_http(told.url) else {}),
+        "title": f"{name(told)} ({label(told.change)})",
+        "content_text": story(told, excerpt),
+        "date_published": stamp(told.at),
+        "tags": _terms(told),
+        "_lycosa": {**facts(told), "excerpt": excerpt},
+    }
+
+
+def _title(title: str) -> str:
+    return f"Changes: {plain(title)}" if title else "Changes"
+
+
+def _terms(told: Told) -> list[str]:
+    """What a change is filed under: what happened, and of what kind it is."""
+    return [told.change.what, told.change.kind] if told.change.what == "changed" else [told.change.what]
 
 
 class Feeds:
@@ -59,19 +173,13 @@ class Feeds:
         known = self._excerpts
         self._excerpts = {told.id: known[told.id] if told.id in known else self.excerpt(told) for told in shown}
         crawl = identity(self.log).urn
-        where = {name: self.address and self.address + name for name in (ATOM, JSON)}
-        written = save(
-            self.directory / ATOM,
-            atom(shown, crawl=crawl, title=self.title, address=where[ATOM], excerpt=self._known),
-        ) | save(
-            self.directory / JSON,
-            json_feed(shown, crawl=crawl, title=self.title, address=where[JSON], excerpt=self._known),
-        )
+        written = False
+        for file, form in ((ATOM, atom), (JSON, json_feed)):
+            address = self.address and self.address + file
+            body = form(shown, crawl=crawl, title=self.title, address=address, excerpt=lambda it: self._excerpts[it.id])
+            written |= save(self.directory / file, body)
         self._unwritten = False
         return written
-
-    def _known(self, told: Told) -> str:
-        return self._excerpts[told.id]
 
     def _of_last_run(self) -> dict[str, str]:
         """The excerpts that are in the file: to make them anew, two versions of each page would have to be read."""
@@ -84,12 +192,7 @@ class Feeds:
 
 def newest(log: SqliteLog, wanted: Wanted = WHAT_MATTERS, *, upto: int | None = None, since: float = 0.0) -> list[Told]:
     """As many changes as a feed holds, the newest first."""
-    found: list[Told] = []
-    for told in changes(log, wanted=wanted, upto=upto, since=since, newest_first=True):
-        found.append(told)
-        if len(found) == MOST:
-            break
-    return found
+    return list(islice(changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MOST))
 
 
 def save(path: Path, content: bytes) -> bool:

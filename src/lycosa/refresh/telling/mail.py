@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import os
 import smtplib
 import ssl
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.errors import MessageError
@@ -212,8 +210,3 @@ def _html(delivery: Delivery, title: str) -> str:
         f"<h1 style='font-size: 1.2em'>{escape(title or 'Changes')}: {escape(counts(delivery.tally))}</h1>"
         f"<ul>{''.join(items)}</ul>{more}</body></html>\n"
     )
-
-
-def password_of(environment: Mapping[str, str] = os.environ) -> str:
-    """The password that the environment has, if it has one."""
-    return environment.get(PASSWORD, "")

@@ -12,6 +12,7 @@ starts at the present end of the log. One that said it wants no more is left alo
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import sqlite3
 from collections import Counter
@@ -25,7 +26,7 @@ from lycosa.core.durations import spoken
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.protocols import Clock
 from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
-from lycosa.refresh.telling.target import Answer, Delivery, Target, roll
+from lycosa.refresh.telling.target import Answer, Delivery, Target
 from lycosa.refresh.telling.words import Excerpt, counts, nothing, plain, tally
 from lycosa.store.log import SqliteLog, harden
 
@@ -90,7 +91,8 @@ def pause(delivery: str, failures: int) -> float:
     (True, True)
     """
     longest = min(2 * FIRST * 2.0 ** min(failures - 1, 60), LONGEST)
-    return longest / 2 * (1 + roll(delivery, failures))
+    digest = hashlib.blake2b(repr((delivery, failures)).encode(), digest_size=8).digest()
+    return longest / 2 * (1 + int.from_bytes(digest, "big") / 2**64)
 
 
 def _due(standing: Standing, target: Target) -> float:

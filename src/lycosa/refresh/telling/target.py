@@ -60,9 +60,3 @@ class Target(Protocol):
 def key_of(kind: str, address: str) -> str:
     """A target's key: its address may be a secret, and is not kept."""
     return f"{kind}-{hashlib.sha256(address.encode('utf-8', 'backslashreplace')).hexdigest()[:24]}"
-
-
-def roll(*parts: object) -> float:
-    """Chance, from 0 to 1, that is the same for the same parts."""
-    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / 2**64

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
 from collections.abc import Mapping
 
@@ -24,9 +23,8 @@ import aiohttp
 from yarl import URL
 
 from lycosa.core.errors import InputError
-from lycosa.refresh.telling.json_feed import facts
 from lycosa.refresh.telling.target import Answer, Delivery, key_of
-from lycosa.refresh.telling.words import plain
+from lycosa.refresh.telling.words import facts, plain
 from lycosa.version import SOFTWARE
 from lycosa.web.dates import retry_after
 
@@ -169,8 +167,3 @@ def judged(status: int, headers: Mapping[str, str], said: bytes, now: float) -> 
         says = f"{status}: it has moved, and redirects are not followed; name its new address"
     wait = retry_after(headers.get("Retry-After", ""), now) if status in (429, 503) else 0.0
     return Answer(False, says, wait, stop=status == 410)
-
-
-def secret_of(environment: Mapping[str, str] = os.environ) -> str:
-    """The secret that the environment has, if it has one."""
-    return environment.get(SECRET, "").strip()

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import WHATS, Told
@@ -121,3 +121,25 @@ def stamp(at: float) -> str:
     '2023-11-14T22:13:20Z'
     """
     return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def facts(told: Told) -> dict[str, Any]:
+    """A change as data: for feeds, webhooks and `lycosa changes --json`."""
+    change = told.change
+    return {
+        "id": told.id,
+        "seq": told.seq,
+        "what": change.what,
+        "kind": change.kind if change.what == "changed" else None,
+        "magnitude": round(change.magnitude, 4) if change.what == "changed" else None,
+        "url": plain(told.url, 10_000),
+        "host": told.host,
+        "title": plain(told.title),
+        "at": stamp(told.at),
+        "follows": stamp(told.follows) if told.follows else None,
+        "score": round(told.beta, 4),
+        "score_before": round(told.was, 4),
+        "moved_to": plain(change.target, 10_000) or None,
+        "shown_on": plain(told.origin, 10_000) or None,
+        "says": reasons(change),
+    }

@@ -12,9 +12,8 @@ from lycosa.collection.reading import Collection
 from lycosa.people import audit, interests, sharing, visits
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.atom import atom
 from lycosa.refresh.telling.feeds import MOST as FEED
-from lycosa.refresh.telling.json_feed import json_feed
+from lycosa.refresh.telling.feeds import atom, json_feed
 from lycosa.refresh.telling.words import label, plain, reasons
 from lycosa.server.address import address_of
 from lycosa.server.differing import chosen, difference, versions_of

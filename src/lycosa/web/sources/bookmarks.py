@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from lycosa.web.sources.markup import attributes, pieces
@@ -19,28 +20,26 @@ def read_bookmarks(text: str, source: Source) -> None:
     """The Netscape file: folders are headings before a list."""
     path: list[str] = []
     heading = ""
-    taking: list[str] | None = None
+    label: list[str] = []
     address: str | None = None
-    for what, name, more in pieces(text):
-        if source.full:
-            break
-        if what == "text":
-            if taking is not None:
-                taking.append(more)
-        elif (what, name) == ("open", "a"):
-            address, taking = attributes(more).get("href", ""), []
-        elif (what, name) == ("open", "h3"):
-            taking = []
-        elif (what, name) == ("close", "h3"):
-            heading, taking = brief("".join(taking or [])), None
-        elif (what, name) == ("close", "a") and address is not None:
-            source.add(address, "".join(taking or []), folders(path))
-            address = taking = None
-        elif (what, name) == ("open", "dl") and len(path) < MOST_FOLDERS:
-            path.append(heading)
-            heading = ""
-        elif (what, name) == ("close", "dl") and path:
-            path.pop()
+    for what, name, more in takewhile(lambda piece: not source.full, pieces(text)):
+        match what, name:
+            case "text", _:
+                label.append(more)
+            case "open", "a":
+                address, label = attributes(more).get("href", ""), []
+            case "close", "a" if address is not None:
+                source.add(address, "".join(label), folders(path))
+                address = None
+            case "open", "h3":
+                label = []
+            case "close", "h3":
+                heading = brief("".join(label))
+            case "open", "dl" if len(path) < MOST_FOLDERS:
+                path.append(heading)
+                heading = ""
+            case "close", "dl" if path:
+                path.pop()
 
 
 def read_json_bookmarks(told: Mapping[str, Any], source: Source) -> bool:

@@ -78,20 +78,21 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
             at = tag.end()
             yield from _tag(*tag.groups())
         elif text.startswith("<!--", start):
-            at = text.find("-->", start + 4) + 3
-            if at < 3:
-                return
+            at = _behind(text, "-->", start + 4)
         elif text.startswith("<![CDATA[", start):
-            end = text.find("]]>", start + 9)
-            yield "text", "", text[start + 9 : start + 9 + _MOST if end < 0 else min(end, start + 9 + _MOST)]
-            if end < 0:
-                return
-            at = end + 3
+            at = _behind(text, "]]>", start + 9)
+            yield "text", "", text[start + 9 : min(at, start + 12 + _MOST)].removesuffix("]]>")[:_MOST]
         elif declaration := _DECLARATION.match(text, start):
             at = declaration.end()
         else:
             yield "text", "", "<"
             at = start + 1
+
+
+def _behind(text: str, end: str, start: int) -> int:
+    """Where what ends like that is over: the end of the text, if it never is."""
+    at = text.find(end, start)
+    return at + len(end) if at >= 0 else len(text)
 
 
 def _tag(slash: str, name: str, rest: str) -> Iterator[tuple[str, str, str]]:
@@ -139,8 +140,7 @@ def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[Record]:
     for what, name, more in pieces(text):
         if what == "text":
             for element in inside:
-                if element.path in wanted:
-                    element.text.append(more)
+                element.text.append(more)
             continue
         prefix, _, short = name.rpartition(":")
         if short in names and (record is None or prefix == core):

@@ -1,23 +1,181 @@
-"""How well each detector tells a real change from a cosmetic one: precision, recall, false alarms, time."""
+"""How well each detector tells a real change from a cosmetic one, on pairs of versions between which it is known."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import perf_counter
+from typing import Any
 
-from lycosa.lab.papers.freshness.pairs import EDITS, SORTS, Pair, drawn, single
+from lycosa.core.types import Page, Visit
+from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.watching import World
-from lycosa.refresh.change import KINDS
+from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DETECTORS, detector, judge_change
-from lycosa.refresh.snapshot import Snapshot
+from lycosa.refresh.detectors.images import picture
+from lycosa.refresh.snapshot import Picture, Snapshot
+from lycosa.testing.change_process import COSMETICS, KINDS, Edit
+from lycosa.testing.change_state import Subject
+from lycosa.testing.changing import ChangingWeb
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
 from lycosa.version import SOFTWARE
+from lycosa.web.html import read_body
+
+DAY, HOUR = 86_400.0, 3600.0
+COUNTER, NOTHING, PICTURE, ENCODING = "counter", "nothing", "picture", "encoding"
+SORTS = (*COSMETICS, COUNTER, ENCODING)
+"""Cosmetic changes: those of pages, counters that move with time or with each fetch, and pictures encoded anew."""
+
+EDITS = tuple(KINDS)
+"""Real ones, by what is done to the page."""
+
+_SHORTEST, _LONGEST = 1 / 24, 7.0
+"""Days between two versions drawn at any time."""
+
+_LEARNED = 200
+"""Pages whose words are counted before any is judged."""
+
+
+@dataclass
+class Pair:
+    """Two versions, and what happened: one edit by name, or at a drawn time whatever came between."""
+
+    old: Snapshot
+    new: Snapshot
+    what: str
+    real: bool
+
+    @property
+    def kind(self) -> str:
+        """text, structure, link, topic or cosmetic."""
+        return KINDS.get(self.what, "cosmetic")
+
+
+class Reader:
+    """Reads pages as a crawl does, and judges them by the words of their first topic."""
+
+    def __init__(self, web: ChangingWeb) -> None:
+        self.web = web
+        self.words = Vocabulary()
+        self.topics: dict[str, Query] = {}
+        self.pages = list(web.urls())
+        for number in range(0, len(self.pages), max(1, len(self.pages) // _LEARNED)):  # how rare words are, as a crawl
+            reading = self.words.read(self._page(number, web.start)[0])
+            self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
+
+    def subject(self, number: int) -> Subject:
+        """The page, as its history knows it."""
+        return Subject(number, 0, self.web.history.graph.topic(number))
+
+    def there(self, number: int, *times: float) -> bool:
+        """Whether the page is at its first address at all these times."""
+        return all(self.web.status(self.pages[number], t) == "there" for t in times)
+
+    def snapshot(self, number: int, t: float, fetched: int = 0) -> Snapshot:
+        """The page as it is at a time, fetched so many times before."""
+        url = self.pages[number]
+        page, body, kind = self._page(number, t, fetched)
+        about = self.web.topic(url, self.web.start) or self.web.topics[0]
+        topic = self.topics.setdefault(about, Query(self.web.query(about)))
+        reading = self.words.read(page)
+        pictures: dict[str, Picture] = {
+            address: picture(self.web.response_at(address, t).body) for address in self.web.pictures(url)
+        }
+        return Snapshot(
+            url, body, kind, page.title, page.text, page.links.urls, reading.simhash,
+            topic.judge(page, reading).beta, topic.threshold, pictures,
+        )  # fmt: skip
+
+    def _page(self, number: int, t: float, fetched: int = 0) -> tuple[Page, bytes, str]:
+        """The page read, its body and its content type."""
+        url = self.pages[number]
+        reply = self.web.response_at(url, t, version=fetched)
+        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
+        document = read_body(reply.body, url, kind)
+        return document.fill(Page("ok")), reply.body, kind
+
+
+def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[Pair]:
+    """Pairs with one edit between them, `each` of every sort; and as many of pages that did not change at all."""
+    reader, rng = Reader(web), Random(seed)
+    numbers = list(range(len(reader.pages)))
+    rng.shuffle(numbers)
+    found: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS, NOTHING)}
+    for number in numbers:
+        for what, before, after in _between(reader, number, web.start + days * DAY, rng):
+            if len(found[what]) < each and reader.there(number, before, after):
+                old, new = reader.snapshot(number, before), reader.snapshot(number, after, 1)
+                found[what].append(Pair(old, new, what, what in KINDS))
+        if all(len(pairs) >= each for pairs in found.values()):
+            break
+    return [pair for pairs in found.values() for pair in pairs]
+
+
+def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[tuple[str, float, float]]:
+    """What happens to a page, at most two of a sort, and a time before and one after each."""
+    web, subject = reader.web, reader.subject(number)
+    process = web.history.process(*subject.key)
+    marks: list[Edit] = list(web.history.edits(subject, end))
+    if web.pictures(reader.pages[number]):
+        marks = sorted([*marks, *web.history.edits(Subject(number, -1, -1), end)])
+    times = [web.history.when(edit.at) for edit in marks]
+    taken: Counter[str] = Counter()
+    for edit, (before, after) in zip(marks, _gaps(times), strict=True):
+        if before and taken[edit.how] < 2 and not process.moving:
+            taken[edit.how] += 1
+            yield edit.how, before, after
+    if calm := _calm(times, rng, web.start, end):
+        yield COUNTER if process.moving else NOTHING, calm, calm + HOUR
+
+
+def _gaps(times: list[float]) -> Iterator[tuple[float, float]]:
+    """For each time one before and one after it, with no other between; none (0) where others are too near."""
+    for place, at in enumerate(times):
+        before = times[place - 1] if place else at - HOUR
+        after = times[place + 1] if place + 1 < len(times) else at + HOUR
+        near = min(at - before, after - at) <= 2.0
+        yield (0.0, 0.0) if near else (at - min(at - before, HOUR) / 2, at + min(after - at, HOUR) / 2)
+
+
+def _calm(times: list[float], rng: Random, start: float, end: float) -> float:
+    """A time after which nothing happens for an hour; 0 if none was found."""
+    for _ in range(5):
+        t = start + rng.random() * (end - start - HOUR)
+        if not any(t - 1.0 < at < t + HOUR + 1.0 for at in times):
+            return t
+    return 0.0
+
+
+def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
+    """Pairs as a watch has them: any page without pictures, from an hour to a week apart, whatever came between."""
+    reader, rng = Reader(web), Random(seed + 1)
+
+    def draw() -> Iterator[Pair]:
+        while True:
+            number = rng.randrange(len(reader.pages))
+            gap = _SHORTEST * (_LONGEST / _SHORTEST) ** rng.random() * DAY
+            before = web.start + rng.random() * (days * DAY - gap)
+            after = before + gap
+            url = reader.pages[number]
+            if web.pictures(url) or not reader.there(number, before, after):
+                continue
+            real = any(change.real for change in web.changes(url, before, after))
+            yield Pair(reader.snapshot(number, before), reader.snapshot(number, after, 1), "", real)
+
+    return list(islice(draw(), count))
+
+
+# -- what detectors say of them ---------------------------------------------------------------------------------------
 
 DEFAULT = "default"
 NAMES = (*DETECTORS, DEFAULT)
+REAL = tuple(kind for kind in GRAVITY if kind != "cosmetic")
 
 
 @dataclass
@@ -74,6 +232,17 @@ class Detection:
     """By what was done, real or cosmetic: how many pairs, how many were taken for real, and how many for its kind."""
     milliseconds: float = 0.0
 
+    def by_kind(self) -> dict[str, list[int]]:
+        """The counts of real edits by the kind that they are of."""
+        counts: dict[str, list[int]] = {kind: [0, 0, 0] for kind in REAL}
+        for what in EDITS:
+            counts[KINDS[what]] = _added(counts[KINDS[what]], self.edits.get(what))
+        return counts
+
+
+def _added(count: list[int], more: list[int] | None) -> list[int]:
+    return [a + b for a, b in zip(count, more or [0, 0, 0], strict=True)]
+
 
 def says(name: str, old: Snapshot, new: Snapshot) -> str:
     """The kind of change that a detector sees, the default ones together or one alone; cosmetic if none that matters.
@@ -113,46 +282,24 @@ def detect(pairs: Sequence[Pair], of_drawn: Sequence[Pair]) -> dict[str, Detecti
 
 def detect_world(world: World, each: int, count: int, out: Path) -> dict[str, Detection]:
     """Draw pairs of a web and let all detectors judge them; what was judged before is read."""
-    path = out / "detections" / f"{world.key}-{each}-{count}.json"
-    if path.is_file():
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told["software"] == SOFTWARE:
-            return {
-                name: Detection(Score(**one["drawn"]), one["edits"], one["milliseconds"])
-                for name, one in told["found"].items()
-            }
-    web = world.grow()
-    made = detect(single(web, each, world.seed, world.days), drawn(web, count, world.seed, world.days))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    told = {"software": SOFTWARE, "found": {name: asdict(one) for name, one in made.items()}}
-    path.write_text(json.dumps(told), encoding="utf-8")
-    return made
+
+    def judge() -> dict[str, Any]:
+        web = world.grow()
+        pairs = single(web, each, world.seed, world.days), drawn(web, count, world.seed, world.days)
+        return {name: asdict(one) for name, one in detect(*pairs).items()}
+
+    made = kept(out / "detections" / f"{world.key}-{each}-{count}.json", {"software": SOFTWARE}, judge)
+    return {name: Detection(Score(**one["drawn"]), one["edits"], one["milliseconds"]) for name, one in made.items()}
 
 
 def pooled(found: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
     """Several webs as one: counts are added; times are the mean of medians."""
     made: dict[str, Detection] = {}
     for name in NAMES:
-        one = made[name] = Detection()
-        for other in (webs[name] for webs in found):
-            score = other.drawn
-            one.drawn = Score(
-                one.drawn.hits + score.hits, one.drawn.alarms + score.alarms, one.drawn.misses + score.misses,
-                one.drawn.passes + score.passes,
-            )  # fmt: skip
-            for what, count in other.edits.items():
-                one.edits[what] = [a + b for a, b in zip(one.edits.get(what, [0, 0, 0]), count, strict=True)]
-            one.milliseconds += other.milliseconds / len(found)
+        every = [webs[name] for webs in found]
+        one = made[name] = Detection(Score(*map(sum, zip(*(astuple(each.drawn) for each in every), strict=True))))
+        for each in every:
+            one.milliseconds += each.milliseconds / len(found)
+            for what, count in each.edits.items():
+                one.edits[what] = _added(count, one.edits.get(what))
     return made
-
-
-def by_kind(one: Detection, kinds: dict[str, str]) -> dict[str, list[int]]:
-    """The counts of real edits by the kind that they are of."""
-    made: dict[str, list[int]] = {kind: [0, 0, 0] for kind in KINDS if kind != "cosmetic"}
-    for what in EDITS:
-        if what in one.edits:
-            made[kinds[what]] = [a + b for a, b in zip(made[kinds[what]], one.edits[what], strict=True)]
-    return made
-
-
-__all__ = ["DEFAULT", "NAMES", "SORTS", "Detection", "Score", "by_kind", "detect", "detect_world", "pooled", "says"]

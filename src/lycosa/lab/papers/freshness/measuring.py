@@ -1,17 +1,100 @@
-"""How fresh a collection was kept: the truth held against what a watch did. Integrals are exact, nothing is sampled."""
+"""What was really so, and what a watch made of it: freshness, changes told, fates. Integrals are exact.
+
+Times are seconds since the epoch.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lycosa.lab.papers.freshness.truth import Span, Timeline, common, fresh_spans, stale_spans
+from lycosa.testing.changing import ChangingWeb
 
 DAY = 86_400.0
+Span = tuple[float, float]
+"""From a time, and until before another."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A page as the truth has it."""
+
+    url: str
+    weight: float
+    fetched: float
+    """When the crawl had it."""
+    changes: tuple[float, ...]
+    """When it really changed, since it was fetched."""
+    counts: tuple[Span, ...]
+    """When it is there, and on the topic."""
+    rate: float = 0.0
+    """Real changes a day, in the long run."""
+    process: str = ""
+
+
+def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
+    """What becomes of a page from `start` to `end`.
+
+    It counts until it vanishes or moves for the first time, but for the time in which it has turned to another topic:
+    nobody wants a fresh copy of that.
+    """
+    made = [change for change in web.changes(url, fetched, end) if change.real]
+    until = min(end, web.fate(url).time)
+    turns = [change.time for change in made if change.kind == "topic"]
+    edges = [fetched, *turns, until]
+    on = [span for number, span in enumerate(pairwise(edges)) if number % 2 == 0]
+    counts = tuple((max(a, start), min(b, until)) for a, b in on if min(b, until) > max(a, start))
+    process = web.process(url)
+    return Timeline(url, weight, fetched, tuple(change.time for change in made), counts, process.real, process.name)
+
+
+def fresh_spans(copies: Sequence[float], changes: Sequence[float], end: float) -> list[Span]:
+    """When the copy is as the page is: from each fetch of the page itself until it really changes.
+
+    Fetched at 0 and 5, changed at 2 and 6, until 10: fresh from 0 to 2, and from 5 to 6.
+
+    >>> fresh_spans([0.0, 5.0], [2.0, 6.0], 10.0)
+    [(0.0, 2.0), (5.0, 6.0)]
+    """
+    return [(begin, stale) for begin, stale, _ in _cycles(copies, changes, end) if stale > begin]
+
+
+def stale_spans(copies: Sequence[float], changes: Sequence[float], end: float) -> list[Span]:
+    """When it is not: from a real change until the next fetch.
+
+    >>> stale_spans([0.0, 5.0], [2.0, 6.0], 10.0)
+    [(2.0, 5.0), (6.0, 10.0)]
+    """
+    return [(stale, until) for _, stale, until in _cycles(copies, changes, end) if until > stale]
+
+
+def _cycles(copies: Sequence[float], changes: Sequence[float], end: float) -> Iterable[tuple[float, float, float]]:
+    """For each copy: when it was fetched, when it is out of date, when the next one comes."""
+    left = iter(changes)
+    change = next(left, float("inf"))
+    for begin, until in pairwise([*copies, end]):
+        while change <= begin:
+            change = next(left, float("inf"))
+        yield begin, min(change, until), until
+
+
+def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
+    """The parts of spans that lie within others.
+
+    >>> common([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
+    [(1.0, 4.0), (5.0, 6.0)]
+    """
+    whole = list(within)
+    cut = ((max(a, x), min(b, y)) for a, b in spans for x, y in whole)
+    return [(a, b) for a, b in cut if b > a]
+
+
+# -- how fresh it was ------------------------------------------------------------------------------------------------
 
 
 class Look(NamedTuple):
@@ -52,8 +135,8 @@ class Told:
 
 
 @dataclass
-class Measured:
-    """One watch."""
+class Upkeep:
+    """What one watch kept fresh, and what it told."""
 
     freshness: float
     """Mean over time of the share, by weight, of the pages whose copy is as the page is."""
@@ -78,13 +161,9 @@ class Measured:
     seconds: float = 0.0
     """What the run took: not part of the result."""
 
-    def as_data(self) -> dict[str, Any]:
-        """For a file."""
-        return asdict(self)
-
     @classmethod
-    def of_data(cls, data: dict[str, Any]) -> Measured:
-        """From a file."""
+    def of_data(cls, data: dict[str, Any]) -> Upkeep:
+        """From `asdict`, as a file has it."""
         pages = [(rate, weight, looks, process) for rate, weight, looks, process in data["pages"]]
         return cls(**{**data, "told": Told(**data["told"]), "pages": pages})
 
@@ -168,7 +247,6 @@ def tell_changes(page: Timeline, looks: Sequence[Look], told: Told) -> None:
     """Add what a watch made of the real changes of a page, while it counts."""
     brought = [look for look in looks if look.brought]
     times = [look.at for look in brought]
-    seen: set[int] = set()
     for number, change in enumerate(page.changes):
         if not any(a <= change < b for a, b in page.counts):
             continue
@@ -185,7 +263,6 @@ def tell_changes(page: Timeline, looks: Sequence[Look], told: Told) -> None:
             told.folded += later < times[place]
         else:
             told.overlooked += 1
-        seen.add(place)
     for place, look in enumerate(brought):
         before = times[place - 1] if place else page.fetched
         real = any(before < change <= look.at for change in page.changes)
@@ -194,7 +271,7 @@ def tell_changes(page: Timeline, looks: Sequence[Look], told: Told) -> None:
 
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[Look]], start: float, end: float, other: int = 0
-) -> Measured:
+) -> Upkeep:
     """All that is told of a watch from `start` to `end`; looks are those at each page, in order."""
     weights = [page.weight for page in pages]
     counts = [page.counts for page in pages]
@@ -208,9 +285,51 @@ def measure(
     mean, days = share_over_time(weights, fresh, counts, start, end)
     plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
     denials = [[look.at for look in own if look.status == 304] for own in looks]
-    return Measured(
+    return Upkeep(
         mean, plain, mean_age(weights, stale, counts), days, sum(map(len, looks)),
         sum(look.status == 304 for own in looks for look in own), other, told,
         [(page.rate, page.weight, len(own), page.process) for page, own in zip(pages, looks, strict=True)],
         watched=len(pages), lied=lost_to_lies(weights, stale, denials, counts),
     )  # fmt: skip
+
+
+# -- pages that moved, vanished and came back ------------------------------------------------------------------------
+
+FATES = ("moved", "gone", "soft-404", "returned")
+SAYS = {"moved": "moved", "gone": "vanished", "soft-404": "vanished", "returned": "returned"}
+HAPPENED, LOOKED, TOLD, OTHERWISE, WRONG = range(5)
+"""Places in a count: it happened; was looked at while it was so; was told; was told as something else; was told, and
+had not happened."""
+
+
+def count_fates(
+    web: ChangingWeb, urls: Sequence[str], looks: Sequence[Sequence[Look]], start: float, end: float
+) -> dict[str, list[int]]:
+    """By fate the five counts. A page that is gone only for some days counts as gone, and then as returned."""
+    counts = {fate: [0] * 5 for fate in FATES}
+    for url, own in zip(urls, looks, strict=True):
+        fate = web.fate(url)
+        back = web.returns(url) or end
+        if fate.what != "stays" and start < fate.time < end:
+            name = "moved" if fate.what == "moved" else web.status(url, fate.time + 1.0)
+            told = _count(counts[name], own, fate.time, back if fate.what == "returns" else end, SAYS[name])
+            if fate.what == "returns" and back < end and told:
+                _count(counts["returned"], own, back, end, SAYS["returned"])
+        for look in own:
+            if look.what in ("moved", "vanished", "returned"):
+                status = web.status(url, look.at)
+                right = {"moved": status == "moved", "vanished": status in ("gone", "soft-404")}
+                if not right.get(look.what, status == "there"):
+                    counts["gone" if look.what == "vanished" else look.what][WRONG] += 1
+    return counts
+
+
+def _count(count: list[int], looks: Sequence[Look], since: float, until: float, says: str) -> bool:
+    """Add a fate to its count; whether it was told."""
+    during = [look for look in looks if since <= look.at < until]
+    said = {look.what for look in during if look.what}
+    count[HAPPENED] += 1
+    count[LOOKED] += bool(during)
+    count[TOLD] += says in said
+    count[OTHERWISE] += says not in said and bool(said)
+    return says in said

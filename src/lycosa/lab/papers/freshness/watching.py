@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,9 +19,8 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Space
 from lycosa.core.types import Rows
 from lycosa.crawling import Crawl, crawl
-from lycosa.lab.papers.freshness.fates import count_fates
-from lycosa.lab.papers.freshness.measuring import DAY, Look, Measured, measure
-from lycosa.lab.papers.freshness.truth import timeline
+from lycosa.lab.papers import kept
+from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, count_fates, measure, timeline
 from lycosa.refresh.change import change_of
 from lycosa.refresh.histories import Histories
 from lycosa.refresh.keeper import Keeper, Keeping
@@ -40,7 +38,6 @@ from lycosa.web.politeness import Politeness
 AUTOMATIC, KNOWN, ADAPTIVE, SPENDING = "automatic", "known", "adaptive", "adaptive, spending"
 SCHEDULES = ("fixed", ADAPTIVE, SPENDING, "proportional", AUTOMATIC, KNOWN)
 STRATEGY = "best-first"
-FACTS = "watched.json"
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,13 @@ class Crawled:
 def crawl_world(world: World, out: Path) -> Crawled:
     """Crawl a web once; what is there already is read."""
     place = out / "crawls" / world.key
-    facts = place / FACTS
-    if facts.is_file():
-        told = json.loads(facts.read_text(encoding="utf-8"))
-        return Crawled(told["ended"], {url: (at, weight) for url, (at, weight) in told["pages"].items()})
+    made = kept(place / "watched.json", {"world": asdict(world)}, lambda: asdict(_crawl(world, place / "crawl")))
+    return Crawled(made["ended"], {url: (at, weight) for url, (at, weight) in made["pages"].items()})
+
+
+def _crawl(world: World, place: Path) -> Crawled:
     shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
     web = world.grow()
     topic = max(web.topics, key=lambda name: sum(1 for _ in web.relevant(name)))
     seeds = web.seeds(topic, 3)
@@ -117,7 +115,7 @@ def crawl_world(world: World, out: Path) -> Crawled:
 
     async def run() -> None:
         going = crawl(
-            web.query(topic), seeds, out=place / "crawl", space=world.space(web), clock=clock, budget=world.crawled,
+            web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
             strategy=STRATEGY, sitemaps=world.sources,
         )  # fmt: skip
         async for visit in going:
@@ -129,7 +127,6 @@ def crawl_world(world: World, out: Path) -> Crawled:
         made.ended = asyncio.get_running_loop().time()
 
     run_virtual(run())
-    facts.write_text(json.dumps(asdict(made)), encoding="utf-8")
     return made
 
 
@@ -170,21 +167,13 @@ class KeepingKnown(Keeping):
         return made
 
 
-def watch_world(trial: Trial, out: Path) -> Measured:
+def watch_world(trial: Trial, out: Path) -> Upkeep:
     """Run a watch and measure it; what was measured before is read."""
-    path = out / "watches" / f"{trial.key}.json"
-    wanted = {"software": SOFTWARE, "trial": asdict(trial)}
-    if path.is_file():
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told["of"] == wanted:
-            return Measured.of_data(told["measured"])
-    made = _watch(trial, out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"of": wanted, "measured": made.as_data()}), encoding="utf-8")
-    return made
+    of = {"software": SOFTWARE, "trial": asdict(trial)}
+    return Upkeep.of_data(kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
 
 
-def _watch(trial: Trial, out: Path) -> Measured:
+def _watch(trial: Trial, out: Path) -> Upkeep:
     world = trial.world
     crawled = crawl_world(world, out)
     web = world.grow()

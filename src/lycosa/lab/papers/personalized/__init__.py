@@ -7,27 +7,39 @@ scores, and its two ways to detect changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings
+from lycosa.core.types import Links
+from lycosa.lab.certainty import interval
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Ruling, Table, says
+from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, harvest
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.personalized import changes, ranking
+from lycosa.lab.papers.personalized import changes
 from lycosa.lab.papers.weighing import (
     HARVEST,
     PAGES,
     RECALL,
     Comparison,
     Measure,
+    Measured,
     grid,
     how_weighed,
     size,
     worth,
 )
 from lycosa.lab.results import Outcome, Results
-from lycosa.lab.subjects import subjects_of
+from lycosa.lab.subjects import Subject, chance, subjects_of
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.query import Query
+from lycosa.topics.weighted_content import WeightedContent
+from lycosa.topics.word_frequency import WordFrequency
 
 SOURCE = "Trivedi et al. 2014"
 
@@ -69,17 +81,18 @@ def findings(bench: Bench) -> Findings:
     subjects = subjects_of(
         index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=bench.random_seed
     )
-    strings = {subject.name: ranking.search_string(subject) for subject in subjects}
-    order = ranking.ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
+    strings = {subject.name: search_string(subject) for subject in subjects}
+    ranks = ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
     bench.tell("ranking pages", 1, 1)
     searched = [replace(subject, words=strings[subject.name]) for subject in subjects]
     runs = [bench.run(plan, subjects=hunted) for plan, hunted in zip(plans, (searched, subjects), strict=True)]
-    crawls = Comparison.of(SOURCE, {**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
+    crawls = Comparison.of({**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
     tables, detected = changes.study(index, 40 if bench.quick else 300, bench.random_seed)
+    claims = [*(claim(ranks) for claim in ON_RANKING), *(claim(crawls) for claim in ON_CRAWLS), *detected]
     return Findings(
         "personalized", PAPERS["personalized"],
         [
-            ranking.table_of(order, list(strings.values())),
+            table_ranking(ranks, list(strings.values())),
             crawls.figure(
                 "personalized-crawl", "Crawls judged by their own guide: harvest rate", "harvest rate", GUIDE,
                 AS_PUBLISHED,
@@ -96,7 +109,7 @@ def findings(bench: Bench) -> Findings:
             ),
             *tables,
         ],
-        [*ranking.claims_of(order), *claims_of(crawls), *detected],
+        claims,
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
@@ -105,29 +118,160 @@ def findings(bench: Bench) -> Findings:
     )  # fmt: skip
 
 
-def claims_of(crawls: Comparison) -> list[Claim]:
-    """What the paper says of crawling, by labels."""
+def cleaner(crawls: Comparison, one: str, other: str) -> Ruling:
+    """More of what the one fetches is relevant, by labels."""
+    fetched = crawls.by[PAGES]
+    pages = [fetched.mean(name, fetched.end) for name in (one, other)]
+    more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
+    return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
 
-    def cleaner(text: str, where: str, one: str, other: str) -> Claim:
-        pages = [crawls.by[PAGES].mean(name, crawls.by[PAGES].end) for name in (one, other)]
-        fetched = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
-        return crawls.claim(text, where, [(one, other)], [HARVEST], [RECALL], more=[fetched])
 
-    return [
-        cleaner(
-            "A crawler that follows relevant pages only fetches fewer irrelevant ones than one that follows all.",
-            "I; III, Algorithm", "personalised", "breadth-first",
-        ),
-        crawls.claim(
-            "Following irrelevant pages up to a limit finds relevant pages behind them that would be missed.",
-            "II, Relevance Calculation, 2)", [("personalised,levels=1", "personalised")], [RECALL],
-        ),
-        cleaner(
-            "Link scores let a crawler spend less time on irrelevant pages.", "II, Relevance Calculation, 2)",
-            "link-score", "breadth-first",
-        ),
-        cleaner(
-            "Without the links that score below a threshold (URL optimisation) more of what is fetched is relevant.",
-            "II, Relevance Calculation, 2)", "url-optimisation", "link-score",
-        ),
-    ]  # fmt: skip
+ON_CRAWLS: list[Callable[[Comparison], Claim]] = [
+    says(
+        f"{SOURCE}, I; III, Algorithm",
+        "A crawler that follows relevant pages only fetches fewer irrelevant ones than one that follows all.",
+    )(lambda crawls: cleaner(crawls, "personalised", "breadth-first")),
+    says(
+        f"{SOURCE}, II, Relevance Calculation, 2)",
+        "Following irrelevant pages up to a limit finds relevant pages behind them that would be missed.",
+    )(lambda crawls: crawls.ahead([("personalised,levels=1", "personalised")], [RECALL])),
+    says(f"{SOURCE}, II, Relevance Calculation, 2)", "Link scores let a crawler spend less time on irrelevant pages.")(
+        lambda crawls: cleaner(crawls, "link-score", "breadth-first")
+    ),
+    says(
+        f"{SOURCE}, II, Relevance Calculation, 2)",
+        "Without the links that score below a threshold (URL optimisation) more of what is fetched is relevant.",
+    )(lambda crawls: cleaner(crawls, "url-optimisation", "link-score")),
+]
+
+
+# -- ranking: do counts of a search string put relevant pages first? -------------------------------------------------
+
+CHANCE = "by chance"
+BEST = 10
+TITLES = ("weighted content, title 2", "weighted content, title 1")
+AVERAGE = Measure("average precision", lambda *_: np.zeros(0))
+"""What pages are ranked by has no crawl to be read off."""
+
+
+def search_string(subject: Subject) -> str:
+    """One string that a user would search for: the first word of the query that is not in the name of the class.
+
+    Pages may carry the names of their classes (Wikipedia for Schools prints them on every article), and to look for
+    these would be to look at the label. Where the query has no other word, it is the name.
+
+    >>> search_string(Subject("Sea/Coral_reefs", np.zeros(1, np.float32), "coral reefs polyp bleaching"))
+    'polyp'
+    """
+    name = subject.name.rpartition("/")[2].replace("_", " ").lower()
+    others = [word for word in subject.words.split() if word.lower().rstrip("s") not in name]
+    return others[0] if others else name
+
+
+def measures_of(subject: Subject) -> dict[str, Any]:
+    """The paper's measures of relevance, and the vector space of the other papers beside them."""
+    string = search_string(subject)
+    return {
+        "word frequency": WordFrequency(string),
+        "lines with the string": WordFrequency(string, count="lines", match="anywhere"),
+        "weighted content, title 2": WeightedContent(subject.words),
+        "weighted content, title 1": WeightedContent(subject.words, title=1.0),
+        "vector space, tf-idf": Query(subject.words, idf="background"),
+    }
+
+
+@dataclass
+class Ranked:
+    """Average precision, and the precision of the first ten, of each measure on each subject."""
+
+    average: dict[str, list[float]]
+    first: dict[str, list[float]]
+
+    @property
+    def compared(self) -> Comparison:
+        """The measures compared by average precision."""
+        values = {measure: np.array(numbers)[:, None] for measure, numbers in self.average.items()}
+        topics = [str(number) for number in range(len(self.average[CHANCE]))]
+        return Comparison({CHANCE: "a random order"}, {AVERAGE: Measured([0], topics, values)})
+
+
+def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> float:
+    """The mean, over relevant pages, of the precision down to each; equal scores stand in the given order.
+
+    >>> average_precision(np.array([3., 2, 1]), np.array([True, False, True]), np.arange(3))    # (1/1 + 2/3) / 2
+    0.8333333333333333
+    """
+    hits = true[order][np.argsort(-scores[order], kind="stable")]
+    places = np.flatnonzero(hits) + 1
+    return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
+
+
+def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: int) -> Ranked:
+    """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
+    judges = {subject.name: measures_of(subject) for subject in subjects}
+    chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
+    said: dict[str, dict[str, dict[int, float]]] = {
+        name: {measure: {} for measure in known} for name, known in judges.items()
+    }
+    reader = Vocabulary()
+    for node in sorted(set().union(*(nodes.tolist() for nodes in chosen.values()))):
+        page = index.page(node)
+        page.links = Links()  # only the page is judged
+        reading = reader.read(page)
+        for name, nodes in chosen.items():
+            place = np.searchsorted(nodes, node)
+            if place < len(nodes) and nodes[place] == node:
+                for measure, judge in judges[name].items():
+                    said[name][measure][node] = judge.judge(page, reading).beta
+    found = Ranked({}, {})
+    for subject in subjects:
+        nodes = chosen[subject.name]
+        true = subject.truth[nodes] > 0
+        order = chance(random_seed, "ties", subject.name).permutation(len(nodes))
+        for measure, values in said[subject.name].items():
+            scores = np.array([values[node] for node in nodes.tolist()], np.float64)
+            first = true[order][np.argsort(-scores[order], kind="stable")][:BEST]
+            found.average.setdefault(measure, []).append(average_precision(scores, true, order))
+            found.first.setdefault(measure, []).append(float(first.mean()))
+        found.average.setdefault(CHANCE, []).append(average_precision(np.zeros(len(nodes)), true, order))
+        found.first.setdefault(CHANCE, []).append(float(true.mean()))
+    return found
+
+
+def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
+    free = ~subject.seen if len(subject.seen) else np.ones(len(subject.truth), np.bool_)
+    relevant, rest = np.flatnonzero(free & (subject.truth > 0)), np.flatnonzero(free & ~(subject.truth > 0))
+    if others:
+        rest = chance(random_seed, "others", subject.name).permutation(rest)[:others]
+    return np.sort(np.concatenate([relevant, rest]))
+
+
+def table_ranking(found: Ranked, strings: Sequence[str]) -> Table:
+    """All measures, the best first."""
+    rows: list[list[Cell]] = []
+    for measure in sorted(found.average, key=lambda name: -float(np.mean(found.average[name]))):
+        mean, low, high, _ = interval(found.average[measure])
+        sure = f" ({low:.3f} to {high:.3f})" if np.isfinite(low) else ""
+        rows.append([measure, f"{mean:.3f}{sure}", float(np.mean(found.first[measure]))])
+    return Table(
+        "personalized-ranking", "Ranking by the paper's measures of relevance",
+        ["measure", "average precision", f"of the first {BEST} relevant"], rows,
+        note=f"By labels, over {len(strings)} topics (95 % interval over topics), pages that words were taken from "
+        f"left out, equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
+    )  # fmt: skip
+
+
+ON_RANKING: list[Callable[[Ranked], Claim]] = [
+    says(
+        f"{SOURCE}, III, Relevance Calculation",
+        "The number of times a search string is on a page says how relevant the page is.",
+    )(
+        lambda ranks: ranks.compared.ahead(
+            [("word frequency", CHANCE)], [AVERAGE],
+            more=[ranks.compared.difference((TITLES[0], "word frequency"), [AVERAGE])],
+        )
+    ),
+    says(
+        f"{SOURCE}, II, Relevance Calculation, 1)", "Words of the title should weigh more than those of the text."
+    )(lambda ranks: ranks.compared.ahead([TITLES], [AVERAGE])),
+]  # fmt: skip

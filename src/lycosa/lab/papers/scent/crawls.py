@@ -1,4 +1,4 @@
-"""The crawls: five cells (what is told, where crawls start), all strategies in each, and shares of the oracle's."""
+"""The crawls: five settings (what is told, where crawls start), all strategies in each, and shares of the oracle's."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.lab.certainty import Difference, Interval, interval, paired
-from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Mode
-from lycosa.lab.measures import found, global_score
+from lycosa.lab.measures import Floats, found, global_score
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
+from lycosa.lab.papers.weighing import complete
 from lycosa.lab.reach import bound
-from lycosa.lab.running import Results, run
+from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_from_query, subjects_of
-
-Floats = NDArray[np.float64]
 
 SCENT, ORACLE = "scent", "oracle"
 PUBLISHED = (
@@ -31,27 +27,20 @@ PUBLISHED = (
     "link-score", "nb-links", "soft-focus",
 )  # fmt: skip
 QUICK = ("breadth-first", "best-first", "link-context")
-LEFT_OUT = (
-    "Not among the published: nr and pagerank, which rank the whole graph again and again and take minutes a crawl; "
-    "those that are trained before the crawl (hmm, hybrid, context-graph, rules), as they are told more; those that "
-    "need WordNet; and those that ignore the topic, but for breadth-first."
-)
 
 SEEDS, KEYWORD_SEEDS = 5, 50
 """Of a topic; and of a keyword, as in Gouriten et al., or a tenth of the pages that have it."""
 
 EXAMPLES = 20
-JUDGES = {"words": "vector,idf=none", "examples": "vector,idf=none"}
-"""Of the judges that do not learn as they go, those that rank pages best (benchmarks/judges.py)."""
+JUDGE = "vector,idf=none"
+"""Of the judges that do not learn as they go, the one that ranks pages best (benchmarks/judges.py)."""
 
 TRIALS = 24
 """Topics times seed sets, at least: where topics are fewer than eight, they get more seed sets."""
 
-TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
-
 
 @dataclass(frozen=True)
-class Cell:
+class Setting:
     """What the guide is told, and where crawls start."""
 
     key: str
@@ -65,16 +54,16 @@ class Cell:
         return AS_PUBLISHED if self.key == "keyword" else INDEPENDENT
 
 
-KEYWORD = Cell("keyword", "keyword", "words", "random")
-QUERY_ON = Cell("query-on", "query, on-topic seeds", "words", "on-topic")
-QUERY_OFF = Cell("query-off", "query, off-topic seeds", "words", "off-topic")
-EXAMPLES_ON = Cell("examples-on", f"{EXAMPLES} examples, on-topic seeds", "examples", "on-topic")
-EXAMPLES_OFF = Cell("examples-off", f"{EXAMPLES} examples, off-topic seeds", "examples", "off-topic")
+KEYWORD = Setting("keyword", "keyword", "words", "random")
+QUERY_ON = Setting("query-on", "query, on-topic seeds", "words", "on-topic")
+QUERY_OFF = Setting("query-off", "query, off-topic seeds", "words", "off-topic")
+EXAMPLES_ON = Setting("examples-on", f"{EXAMPLES} examples, on-topic seeds", "examples", "on-topic")
+EXAMPLES_OFF = Setting("examples-off", f"{EXAMPLES} examples, off-topic seeds", "examples", "off-topic")
+SETTINGS = (KEYWORD, QUERY_ON, QUERY_OFF, EXAMPLES_ON, EXAMPLES_OFF)
+
 ABLATED = (replace(QUERY_ON, key="ablation-on"), replace(QUERY_OFF, key="ablation-off"))
 ABLATION_SETS = 1
 """Seed sets of each topic that are crawled with each term left out."""
-
-CELLS = (KEYWORD, QUERY_ON, QUERY_OFF, EXAMPLES_ON, EXAMPLES_OFF)
 
 
 @dataclass(frozen=True)
@@ -94,11 +83,19 @@ class Size:
 
 
 @dataclass
-class Crawls:
-    """All crawls of a cell. Trials are topics and seed sets that every strategy has a crawl of."""
+class ScentCrawls:
+    """All crawls of a setting, in the trials (topics and seed sets) that every strategy has a crawl of."""
 
-    cell: Cell
+    setting: Setting
     results: Results
+
+    @cached_property
+    def outcomes(self) -> dict[str, list[Outcome]]:
+        """By strategy, those of the same trials in the same order."""
+        for needed in (ORACLE, SCENT):
+            if needed not in self.results.strategies:
+                raise InputError(f"{self.setting.title}: {needed} has no crawl. {' '.join(self.results.remarks)}")
+        return complete(self.results, [ORACLE, *self.results.strategies])
 
     @cached_property
     def published(self) -> list[str]:
@@ -106,24 +103,9 @@ class Crawls:
         return [name for name in self.results.strategies if name != ORACLE and not name.startswith(SCENT)]
 
     @cached_property
-    def _outcomes(self) -> dict[str, dict[tuple[str, int], Any]]:
-        known: dict[str, dict[tuple[str, int], Any]] = {name: {} for name in self.results.strategies}
-        for one in self.results.outcomes:
-            known[one.strategy][one.subject, one.seed_set] = one
-        return known
-
-    @cached_property
-    def trials(self) -> list[tuple[str, int]]:
-        """A topic and the number of a seed set."""
-        for needed in (ORACLE, SCENT):
-            if needed not in self._outcomes:
-                raise InputError(f"{self.cell.title}: {needed} has no crawl. {' '.join(self.results.remarks)}")
-        return [trial for trial in self._outcomes[ORACLE] if all(trial in crawls for crawls in self._outcomes.values())]
-
-    @property
     def groups(self) -> list[str]:
         """The topic of each trial."""
-        return [topic for topic, _ in self.trials]
+        return [one.subject for one in self.outcomes[ORACLE]]
 
     @property
     def topics(self) -> list[str]:
@@ -140,33 +122,28 @@ class Crawls:
         """Of each strategy what it had found after 0, 1, 2 ... pages: a line for each trial."""
         steps = np.arange(self.results.experiment.budget + 1)
         return {
-            name: np.array([found(self.results.gains(crawls[trial]), steps) for trial in self.trials])
-            for name, crawls in self._outcomes.items()
+            name: np.array([found(self.results.gains(one), steps) for one in crawls])
+            for name, crawls in self.outcomes.items()
         }
 
     @cached_property
     def bounds(self) -> Floats:
         """What no crawl can exceed: a line for each trial, a column for each budget."""
-        made = []
-        for trial in self.trials:
-            trace, subject = self._outcomes[ORACLE][trial].trace, self.results.subjects[trial[0]]
-            made.append(
-                bound(
-                    self.results.index, self.results.truth(trial[0]), trace.nodes[: trace.seeds].tolist(),
-                    self.budgets, subject.seen if len(subject.seen) else None,
-                )
-            )  # fmt: skip
-        return np.array(made)
+        lines = []
+        for one in self.outcomes[ORACLE]:
+            seeds, seen = one.trace.nodes[: one.trace.seeds].tolist(), self.results.subjects[one.subject].seen
+            truth = self.results.truth(one.subject)
+            lines.append(bound(self.results.index, truth, seeds, self.budgets, seen if len(seen) else None))
+        return np.array(lines)
 
     def share(self, strategy: str, budget: int) -> Floats:
         """Of each trial what the strategy found, over what the oracle found; nan where that is nothing."""
-        ours, best = self.curves[strategy][:, budget], self.curves[ORACLE][:, budget]
-        return _over(ours, best)
+        return _over(self.curves[strategy][:, budget], self.curves[ORACLE][:, budget])
 
-    def of_bound(self, strategy: str, budget: int) -> Interval:
+    def of_bound(self, strategy: str, budget: int) -> float:
         """What the strategy found over what is reachable, mean over topics."""
         most = self.bounds[:, self.budgets.index(budget)]
-        return interval(_over(self.curves[strategy][:, budget], most), draws=1, groups=self.groups)
+        return interval(_over(self.curves[strategy][:, budget], most), draws=1, groups=self.groups).mean
 
     def interval(self, strategy: str, budget: int) -> Interval:
         """The mean share over topics and seed sets, and how sure it is."""
@@ -196,37 +173,29 @@ class Crawls:
         return paired(self.share(one, budget), self.share(other, budget), groups=self.groups)
 
 
-def crawl(bench: Bench, cell: Cell, hunted: Hunted, size: Size, without: Sequence[str] = ()) -> Crawls:
-    """Run a cell; crawls that are there already are kept. `without` are texts of scent with terms left out."""
-    subjects = _subjects(bench, cell, hunted)
-    fewest = min(hunted.keywords.values())
-    plan = Experiment(
-        f"scent, {cell.title}", str(bench.index.path or ""), [ORACLE, SCENT, *size.published, *without],
-        told=cell.told, judge="keyword" if cell == KEYWORD else JUDGES[cell.told], mode=cell.mode, seeds=cell.seeds,
-        examples=EXAMPLES if cell.told == "examples" else 10,
-        seed_count=max(1, min(KEYWORD_SEEDS, fewest // 10)) if cell == KEYWORD else SEEDS,
-        seed_sets=size.sets_for(len(subjects)), budgets=list(size.budgets), random_seed=bench.random_seed,
+def crawl(bench: Bench, setting: Setting, hunted: Hunted, size: Size, without: Sequence[str] = ()) -> ScentCrawls:
+    """Run a setting; crawls that are there already are kept. `without` are texts of scent with terms left out."""
+    subjects = _subjects(bench, setting, hunted)
+    told, by_keyword = setting.told, setting == KEYWORD
+    plan = bench.plan(
+        f"scent, {setting.title}", [ORACLE, SCENT, *size.published, *without], told=told,
+        judge="keyword" if by_keyword else JUDGE, mode=setting.mode, seeds=setting.seeds,
+        examples=EXAMPLES if told == "examples" else 10,
+        seed_count=max(1, min(KEYWORD_SEEDS, min(hunted.keywords.values()) // 10)) if by_keyword else SEEDS,
+        seed_sets=size.sets_for(len(subjects)), budgets=list(size.budgets),
     )  # fmt: skip
-    place = bench.out / (cell.key if cell == KEYWORD else cell.told)  # cells that share guides share a directory
-
-    def tell(what: str, done: int, total: int) -> None:
-        bench.tell(f"{cell.title}: {what}", done, total)
-
-    results = run(plan, place, index=bench.index, subjects=subjects, workers=bench.workers, tell=tell)
-    for name in TABLES:
-        if (place / name).exists():
-            (place / name).replace(place / f"{cell.key}-{name}")
-    made = Crawls(cell, results)
-    if not made.trials:
-        raise InputError(f"{cell.title}: no trial that all strategies have run. {' '.join(results.remarks)}")
+    place = setting.key if by_keyword else told  # settings that share guides share a directory
+    made = ScentCrawls(setting, bench.run(plan, place, subjects=subjects, part=setting.key, title=setting.title))
+    if not made.groups:
+        raise InputError(f"{setting.title}: no trial that all strategies have run. {' '.join(made.results.remarks)}")
     return made
 
 
-def _subjects(bench: Bench, cell: Cell, hunted: Hunted) -> list[Subject]:
-    """What is hunted in a cell. Who is told examples is told no words: a name of a topic would be a query."""
-    if cell == KEYWORD:
+def _subjects(bench: Bench, setting: Setting, hunted: Hunted) -> list[Subject]:
+    """What is hunted in a setting. Who is told examples is told no words: a name of a topic would be a query."""
+    if setting == KEYWORD:
         return [subjects_from_query(bench.index, word) for word in hunted.keywords]
-    if cell.told == "examples":
+    if setting.told == "examples":
         told = subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed, examples=EXAMPLES)
         return [replace(subject, words="") for subject in told]
     return subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed)
