@@ -32,8 +32,9 @@ STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
 def _commands(group: Any, before: str = "") -> dict[str, Any]:
     """All commands by name, those of groups too ("lab run"); the usual one of a group goes by the group's name."""
     found: dict[str, Any] = {}
-    for name, command in group.commands.items():
-        found[before + name] = command
+    for name in group.commands:
+        command = found[before + name] = group.load(name)
+        assert " ".join(command.help.split()).startswith(group.lines[name])  # what --help lists of it
         if hasattr(command, "commands"):
             inside = _commands(command, f"{before}{name} ")
             inside.pop(f"{before}{name} {getattr(command, 'usual', '')}", None)

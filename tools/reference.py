@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import importlib
 import re
 import sys
@@ -127,13 +128,15 @@ def commands() -> Iterator[str]:
 
 def _all(group: Any) -> Iterator[tuple[str, Any]]:
     """Commands and commands of commands; the usual one of a group goes by the group's name and with its help."""
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = group.load(name)
         usual = getattr(command, "usual", "")
         if usual:
-            command.params = [*command.commands[usual].params, *command.params]
+            command = copy.copy(command)
+            command.params = [*command.load(usual).params, *command.params]
         yield name, command
         inside = getattr(command, "commands", {})
-        yield from ((f"{name} {inner}", each) for inner, each in inside.items() if inner != usual)
+        yield from ((f"{name} {inner}", command.load(inner)) for inner in inside if inner != usual)
 
 
 def _is_bare(command: Any) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as Tree
 
 import pytest
 
-from lycosa.cli.changes import MARK, run
+from lycosa.cli import changes as command
+from lycosa.cli.changes import MARK, changes
 from lycosa.cli.moments import moment
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
@@ -47,12 +49,13 @@ def crawl(tmp_path: Path) -> Path:
 
 
 def said(capsys: pytest.CaptureFixture[str], directory: Path, **asked: Any) -> str:
-    run(directory, clock=lambda: NOW, **asked)
+    changes(directory, **asked)
     return capsys.readouterr().out
 
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -154,13 +157,13 @@ def test_since_last_with_trouble(crawl: Path, capsys: pytest.CaptureFixture[str]
     """A mark that can't be read is told with its remedy; one of another log counts for nothing."""
     (crawl / MARK).write_text("{}")
     with pytest.raises(StoreError, match="delete it"):
-        run(crawl, since="last")
+        changes(crawl, since="last")
     (crawl / MARK).write_text('{"seq": 1000, "at": 1}')
     assert "1 moved" in said(capsys, crawl, since="last")
     (crawl / MARK).unlink()
     (crawl / MARK).mkdir()
     with pytest.raises(StoreError, match=MARK):
-        run(crawl, since="last")
+        changes(crawl, since="last")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,7 @@ def test_a_mark_that_no_clock_made(crawl: Path, mark: str) -> None:
     """Numbers out of all range are damage, not a crash."""
     (crawl / MARK).write_text(mark)
     with pytest.raises(StoreError, match="delete it"):
-        run(crawl, since="last", clock=lambda: NOW)
+        changes(crawl, since="last")
 
 
 def test_nothing_of_that_kind_is_not_nothing(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,12 +197,12 @@ def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     )
     (crawl / NAME).unlink()
     with pytest.raises(InputError, match="lycosa resume"):
-        run(crawl)
+        changes(crawl)
 
 
 def test_feeds(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both files hold what was asked for, the newest first."""
-    paths = {"atom_file": crawl / "my.atom", "json_feed_file": crawl / "my.json"}
+    paths = {"atom": crawl / "my.atom", "json_feed": crawl / "my.json"}
     out = said(capsys, crawl, what=["moved", "vanished"], **paths)
     assert f"{crawl / 'my.atom'}: 2 changes\n{crawl / 'my.json'}: 2 changes\n" == out
     items = json.loads((crawl / "my.json").read_text())["items"]
@@ -208,7 +211,7 @@ def test_feeds(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [item["id"] for item in items] == [found.text for found in feed.findall("{*}entry/{*}id")]
     assert "Changes: coral reefs" == feed.findtext("{*}title")
     with pytest.raises(StoreError, match="name another file"):
-        run(crawl, atom_file=crawl)
+        changes(crawl, atom=crawl)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
-from lycosa.cli.differing import show_diff
+from lycosa.cli import diff as command
+from lycosa.cli.diff import diff
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Visit
@@ -97,8 +99,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         monkeypatch.setenv("TERM", "xterm-256color")
         if colours:
             monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: FIRST + 5 * DAY))
         capsys.readouterr()
-        show_diff(path, URL, **options)
+        diff(path, URL, **options)
         return capsys.readouterr().out
 
     return running
@@ -171,7 +174,7 @@ def test_versions_are_chosen_by_number_or_time(
     reefs: Path, shown: Any, from_: str, to: str, pair: tuple[int, int]
 ) -> None:
     """1 is the first and -1 the last; a time means what stood then, a day what stood at its end."""
-    told = json.loads(shown(reefs, from_=from_, to=to, json=True, clock=lambda: FIRST + 5 * DAY))
+    told = json.loads(shown(reefs, from_=from_, to=to, json=True))
     assert pair == (told["from"]["number"], told["to"]["number"])
 
 
@@ -189,7 +192,7 @@ def test_versions_are_chosen_by_number_or_time(
 def test_what_does_not_exist_is_refused(reefs: Path, from_: str, to: str, says: str) -> None:
     """A version that is not there, or the same one twice, is an error that says what there is."""
     with pytest.raises(InputError, match=re.escape(says)):
-        show_diff(reefs, URL, from_=from_, to=to)
+        diff(reefs, URL, from_=from_, to=to)
 
 
 def test_a_recorded_change_is_told_of_its_own_step_only(reefs: Path, shown: Any) -> None:
@@ -228,7 +231,7 @@ def test_a_page_of_html_is_written_whole(reefs: Path, shown: Any, tmp_path: Path
     assert f"{target} ({target.stat().st_size:,} bytes): open it in a browser, {target.as_uri()}\n" == told
     assert target.read_text("utf-8").startswith("<!DOCTYPE html>")
     with pytest.raises(InputError, match="is a directory"):
-        show_diff(reefs, URL, html=tmp_path)
+        diff(reefs, URL, html=tmp_path)
 
 
 def test_a_single_version_is_no_error(tmp_path: Path, shown: Any) -> None:
@@ -264,7 +267,7 @@ def test_an_unknown_page_is_refused_as_lycosa_page_does(reefs: Path) -> None:
     with pytest.raises(
         InputError, match=r"http://a\.test/reefs was not visited .* The nearest that was: http://a\.test/reef"
     ):
-        show_diff(reefs, "http://a.test/reefs")
+        diff(reefs, "http://a.test/reefs")
 
 
 def test_a_page_without_a_version_is_refused(tmp_path: Path) -> None:
@@ -272,7 +275,7 @@ def test_a_page_without_a_version_is_refused(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(outcome="timeout")
     with pytest.raises(InputError, match=r"no version of http://a.test/reef: its visit brought none \(timeout\)"):
-        show_diff(crawl.done(), URL)
+        diff(crawl.done(), URL)
 
 
 def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
@@ -282,12 +285,12 @@ def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
     crawl.visit()
     crawl.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + 9 * DAY))
     with pytest.raises(StoreError, match=re.escape("version 2 of http://a.test/reef is missing in the archive")):
-        show_diff(crawl.done(), URL)
+        diff(crawl.done(), URL)
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))
     bare.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + DAY))
     with pytest.raises(InputError, match="the crawl was told to keep no archive"):
-        show_diff(bare.done(), URL)
+        diff(bare.done(), URL)
 
 
 def test_hostile_text_reaches_no_terminal(tmp_path: Path, shown: Any) -> None:

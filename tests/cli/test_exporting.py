@@ -10,7 +10,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli.exporting import told
+from lycosa.cli.export import told
 from lycosa.collection.export import Exported
 from lycosa.collection.summary import summarise
 from lycosa.testing import Web, serve

@@ -8,7 +8,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli import judging
+from lycosa.cli.judge import label
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
@@ -94,7 +94,7 @@ def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(builtins, "input", lambda prompt: next(answers))
-    judging.ask(crawl, json=False)
+    label(crawl)
     log = SqliteLog(crawl / NAME, readonly=True)
     assert [True, False] == list(labels_in(log).values())
     log.close()

@@ -26,7 +26,8 @@ from lycosa.testing.browsing import browse
 from terminals import Task, Terminal, run_all
 
 TOPIC = "marine biology/coral reefs"
-COMMANDS: dict[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009 - typer's type has no such name
+LYCOSA: Any = typer.main.get_command(app)
+COMMANDS = {name: LYCOSA.load(name) for name in LYCOSA.commands}
 
 RUN = {
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", *("--delay", "0")],

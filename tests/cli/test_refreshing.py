@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from lycosa.cli.refreshing import Telling, refresh
+from lycosa.cli.refresh import Telling, refresh
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.refresh.change import Change
 from lycosa.store.directory import CONFIG, Directory
-
-GIVEN: dict[str, Any] = {"all": False, "quiet": True, "json": False}
 
 
 @pytest.fixture
@@ -36,7 +34,7 @@ def crawl(tmp_path: Path) -> Path:
 
 def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
     """Lists are empty then, the rest is as by default; what was not named stays."""
-    given = {
+    given: dict[str, Any] = {
         "frequently": [""],
         "schedule": "",
         "smtp": "",
@@ -45,7 +43,7 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
         "always": [],
         "detect": None,
     }
-    refresh(crawl, {**GIVEN, **given})
+    refresh(crawl, quiet=True, **given)
     assert Options(topic="coral reefs", per_hour=30.0, judge="vector") == Directory.read_options(crawl)
 
 
@@ -62,7 +60,7 @@ def test_what_can_not_work_is_not_kept(crawl: Path, given: dict[str, Any], why: 
     """Not even where nothing needs it yet: the next run would stumble over it."""
     before = (crawl / CONFIG).read_bytes()
     with pytest.raises(InputError, match=why):
-        refresh(crawl, {**GIVEN, **given})
+        refresh(crawl, quiet=True, **given)
     assert (before, [CONFIG]) == ((crawl / CONFIG).read_bytes(), [file.name for file in crawl.iterdir()])
 
 

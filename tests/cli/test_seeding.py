@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
-from lycosa.cli import seeding
+from lycosa.cli import seeds as seeding
 from lycosa.cli.gathering import Fetch, Read
 from lycosa.core.errors import InputError
 from lycosa.web.sources import Source

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands import Command
-from lycosa.cli import serving
-from lycosa.cli.serving import orphaned
+from lycosa.cli import serve as serving
+from lycosa.cli.serve import orphaned
 from lycosa.people.database import Database
 from lycosa.people.migrating import migrate
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from commands import Command, run
-from lycosa.cli.paging import show_page
+from lycosa.cli import page as command
+from lycosa.cli.page import page
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED
 from lycosa.core.errors import InputError
@@ -41,10 +43,16 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day after the last visit."""
+    monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: EPOCH + 12 * DAY))
+
+
 def told(capsys: pytest.CaptureFixture[str], crawl: Path, url: str, **given: Any) -> dict[str, Any]:
     """What `page --json` says."""
-    options = {"links": True, "raw": False, "json": True, "now": EPOCH + 12 * DAY, **given}
-    show_page(crawl, url, **options)
+    options = {"links": True, "raw": False, "json": True, **given}
+    page(crawl, url, **options)
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
@@ -88,7 +96,7 @@ def test_any_version_can_be_shown(
 def test_a_version_that_there_is_not(given: dict[str, Any], why: str, crawl: Path) -> None:
     """It is said which there are."""
     with pytest.raises(InputError, match=why):
-        show_page(crawl, A, links=True, raw=False, json=False, **given)
+        page(crawl, A, links=True, raw=False, json=False, **given)
 
 
 def test_bytes_and_tree_of_a_version(crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any) -> None:

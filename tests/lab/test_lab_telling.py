@@ -5,12 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-import typer
 
-from lycosa.cli.laboratory import ORDER, lab
-from lycosa.cli.laboratory import progress as module
-from lycosa.cli.laboratory.progress import progress
-from lycosa.cli.laboratory.running import _joined
+from lycosa.cli import progress as module
+from lycosa.cli.lab.run import _joined
+from lycosa.cli.progress import progress
 
 
 def test_the_time_left_is_that_of_the_present_round(
@@ -32,9 +30,3 @@ def test_remarks_that_topics_share_are_told_once() -> None:
     remarks = ["owls: 3 seeds are not used", "Left out: storks: too few", "roses: 3 seeds are not used", "owls: 1"]
     expected = ["owls, roses: 3 seeds are not used", "Left out: storks: too few", "owls: 1"]
     assert expected == _joined(remarks, ["owls", "roses"])
-
-
-def test_commands_are_listed_as_they_are_needed() -> None:
-    """First what makes a corpus, then what runs on it."""
-    group = typer.main.get_command(lab)
-    assert list(ORDER) == list(getattr(group, "commands"))  # noqa: B009 - typer's type has no such name

@@ -14,7 +14,7 @@ import pytest
 
 import commands
 import lycosa
-from lycosa.cli.replaying import _moment
+from lycosa.cli.moments import by_the_end
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -191,17 +191,17 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", None), ("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
+    [("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
 )
-def test_a_moment_to_show(text: str, expected: int | None) -> None:
+def test_a_moment_to_show(text: str, expected: int) -> None:
     """The end of a day, or a time, of Greenwich if nothing else is said."""
-    assert expected == _moment(text)
+    assert expected == round(by_the_end(text, 0.0, "--at") * 1e6)
 
 
 def test_a_moment_that_is_none() -> None:
     """What can't be read as a date is an error that shows how to write one."""
     with pytest.raises(InputError, match="2026-03-01"):
-        _moment("last spring")
+        by_the_end("last spring", 0.0, "--at")
 
 
 def test_quiet_tells_the_address_only(tmp_path: Path) -> None:

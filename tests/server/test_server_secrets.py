@@ -121,7 +121,7 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
 
 def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in a directory that was there, and that others may enter: the database is made with mode 0600."""
-    from lycosa.cli import serving
+    from lycosa.cli.serve import serve
 
     async def nothing(self: Any) -> None:
         return None
@@ -130,9 +130,8 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest
     data = tmp_path / "data"
     data.mkdir(mode=0o755)
     before = os.umask(0o022)
-    given: dict[str, Any] = {"allow_network": (), "trusted_proxies": (), "delay": 1.0, "url": "", "contact": ""}
     try:
-        serving.serve(quiet=False, data=data, port=0, **given)
+        serve(data, port=0)
     finally:
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o077 for path in data.iterdir()}

@@ -371,7 +371,7 @@ def test_the_command_serves_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         raise KeyboardInterrupt
 
     monkeypatch.setattr(demo, "time", SimpleNamespace(time=lambda: now[0], sleep=sleep))
-    demo.serve_web(0, 200, 10, 7, False, 2.0)
+    demo.web(0, 200, 10, 7, False, changing=True, day=2.0)
     assert seen == [True, True]
     with pytest.raises(InputError, match="no such web"):
-        demo.serve_web(0, 200, 10, 7, False, -1.0)
+        demo.web(0, 200, 10, 7, False, changing=True, day=-1.0)

@@ -11,7 +11,7 @@ import pytest
 from written import text, write
 
 import lycosa
-from lycosa.cli.judging import label as give_label
+from lycosa.cli.judge import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.testing import Server, Web, serve

@@ -6,26 +6,27 @@ import json as jsonlib
 import shlex
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.manners import output
 from lycosa.cli.moments import moment
-from lycosa.cli.paging import wrapped
-from lycosa.core.errors import InputError, StoreError
+from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.printing import COLOURS, NARROW, crawled, output, wrapped
+from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
-from lycosa.core.protocols import Clock
+from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
 from lycosa.refresh.ledger import Told, Wanted
+from lycosa.refresh.telling import feeds
 from lycosa.refresh.telling.excerpts import Excerpts
-from lycosa.refresh.telling.feeds import atom, json_feed, newest, save
 from lycosa.refresh.telling.words import counts, day_and_time, facts, name, plain, reasons, share
-from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
@@ -33,10 +34,6 @@ MARK = "changes.last"
 """Keeps where `--since last` left off. Not in the log: a watch may be writing there."""
 
 LAST = "last"
-
-NARROW = 60
-
-COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
 @dataclass
@@ -50,27 +47,36 @@ class _Asked:
     """In words, for the summary."""
 
 
-def run(
-    directory: Path,
-    *,
-    since: str = "",
-    what: list[str] | None = None,
-    kind: list[str] | None = None,
-    at_least: float = 0.0,
-    host: str = "",
-    match: str = "",
-    cosmetic: bool = False,
-    relevant: bool = False,
-    json: bool = False,
-    atom_file: Path | None = None,
-    json_feed_file: Path | None = None,
-    explain: bool = False,
-    clock: Clock = time.time,
+def changes(
+    directory: Dir,
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN", help="A date, a time, '2d' for the last two days, or 'last' for since you last asked so."
+        ),
+    ] = "",
+    what: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT", help="Only what changed, vanished, moved, returned, or is new."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Only changes of this kind: topic, text, structure, link, cosmetic."),
+    ] = None,
+    at_least: Annotated[
+        float, typer.Option(metavar="SHARE", help="Only changes of this magnitude, from 0 to 1, or more.")
+    ] = 0.0,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host.")] = "",
+    match: Annotated[str, typer.Option(metavar="PATTERN", help="Only addresses that match this.")] = "",
+    cosmetic: Annotated[bool, typer.Option("--cosmetic", help="Also what changed in nothing that matters.")] = False,
+    relevant: Annotated[bool, typer.Option("--relevant", help="Only pages on the topic.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how each change was seen.")] = False,
+    atom: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Atom feed.")] = None,
+    json_feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as a JSON Feed.")] = None,
+    json: Json = False,
 ) -> None:
-    """List changes, or write them as feeds."""
-    options = Directory.read_options(directory)
-    if not (directory / NAME).exists():
-        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+    """List what has become of the pages: changed, vanished, moved, returned, new; and explain it."""
+    options = crawled(directory)
     kinds, whats = _words(kind), _words(what)
     wanted = Wanted(
         what=whats or (("changed",) if kinds else ()),  # only these have a kind
@@ -80,21 +86,18 @@ def run(
         pattern=match,
         cosmetic=cosmetic,
     )
-    log = SqliteLog(directory / NAME, readonly=True)
-    try:
-        asked = _asked(log, directory, since, clock())
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        asked = _asked(log, directory, since, time.time())
         if relevant:
             wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
-        if atom_file or json_feed_file:
-            _write(log, wanted, asked, options.subject, atom_file, json_feed_file)
+        if atom or json_feed:
+            _write(log, wanted, asked, options.subject, atom, json_feed)
         elif json:
             _as_json(log, directory, wanted, asked)
         else:
             _list(output(), log, directory, wanted, asked, explain=explain)
-    finally:
-        log.close()
     if since.strip().lower() == LAST:
-        _remember(directory, asked.upto, clock())
+        _remember(directory, asked.upto, time.time())
 
 
 def _words(given: list[str] | None) -> tuple[str, ...]:
@@ -146,16 +149,16 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 def _write(
     log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, atom_file: Path | None, json_feed_file: Path | None
 ) -> None:
-    shown = [told for told in newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
+    shown = [told for told in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
     crawl = ledger.identity(log).urn
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     if atom_file:
-        save(atom_file, atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
+        feeds.save(atom_file, feeds.atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
     if json_feed_file:
-        save(json_feed_file, json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
+        feeds.save(json_feed_file, feeds.json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
     for file in filter(None, (atom_file, json_feed_file)):
-        print(f"{file}: {len(shown)} {'change' if len(shown) == 1 else 'changes'}")
+        print(f"{file}: {many(len(shown), 'change')}")
 
 
 def _as_json(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> None:
@@ -169,8 +172,8 @@ def _as_json(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> 
         tally[told.change.what] += 1
         print(f"{between}{jsonlib.dumps(facts(told))}", end="")
         between = ", "
-    rest: dict[str, Any] = {
-        "counts": dict(tally),
+    rest = {
+        "counts": tally,
         "unchanged": ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since),
         "last_event": asked.upto,
     }
@@ -189,7 +192,7 @@ def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, ask
             hidden += 1
             continue
         tally[told.change.what] += 1
-        (_show_narrow if console.width < NARROW else _show)(console, told, explain=explain)
+        _show(console, told, explain=explain)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
     narrowed = replace(wanted, cosmetic=False) != Wanted()
     found = counts(tally) if tally or not narrowed else "no change that you asked for"
@@ -197,7 +200,7 @@ def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, ask
     if hidden:
         closing.append(f"{hidden:,} only in appearance (--cosmetic shows them)")
     if quiet:
-        closing.append(f"{quiet:,} {'look' if quiet == 1 else 'looks'} found nothing new")
+        closing.append(f"{many(quiet, 'look')} found nothing new")
     if tally:
         console.print()
     line = "; ".join(closing)
@@ -219,35 +222,24 @@ def _how_to_look(console: Console, log: SqliteLog, directory: Path) -> None:
     console.print(Text(f"Look again with: lycosa refresh {shlex.quote(str(directory))}"), soft_wrap=True)
 
 
-def _headline(told: Told) -> tuple[str, str]:
-    """What happened; and for a page that changed, in what way and how much."""
-    change = told.change
-    if change.what != "changed":
-        return change.what, ""
-    return change.what, f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}"
-
-
 def _show(console: Console, told: Told, *, explain: bool) -> None:
-    """One line for what, one for where, and one for each thing that was said of it."""
-    what, how = _headline(told)
-    line = Text(f"{day_and_time(told.at)[:16]}  ", "dim")
-    line.append(f"{what:<9}", COLOURS[told.change.what]).append(f"{how:<21} ", "default").append(name(told), "bold")
-    console.print(line, no_wrap=True, overflow="ellipsis")
-    indent = " " * 18
+    """What happened, in what way and how much; where; and what was said of it. In a narrow terminal line by line."""
+    change, when = told.change, Text(f"{day_and_time(told.at)[:16]}  ", "dim")
+    how = f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}" if change.what == "changed" else ""
+    if console.width < NARROW:
+        indent = "  "
+        console.print(when.append(change.what, COLOURS[change.what]))
+        if how:
+            console.print(Text(f"{indent}{how}"))
+        _wrapped(console, Text(name(told), "bold"), Text(indent))
+    else:
+        indent = " " * 18
+        line = when.append(f"{change.what:<9}", COLOURS[change.what])
+        line.append(f"{how:<21} ", "default").append(name(told), "bold")
+        console.print(line, no_wrap=True, overflow="ellipsis")
     console.print(Text(f"{indent}{plain(told.url, 10_000)}", "cyan"), soft_wrap=True)
     for text in _said(told, explain=explain):
         _wrapped(console, Text(text, "dim"), Text(indent))
-
-
-def _show_narrow(console: Console, told: Told, *, explain: bool) -> None:
-    what, how = _headline(told)
-    console.print(Text(day_and_time(told.at)[:16], "dim").append(f"  {what}", COLOURS[told.change.what]))
-    if how:
-        console.print(Text(f"  {how}"))
-    _wrapped(console, Text(name(told), "bold"), Text("  "))
-    console.print(Text(f"  {plain(told.url, 10_000)}", "cyan"), soft_wrap=True)
-    for text in _said(told, explain=explain):
-        _wrapped(console, Text(text, "dim"), Text("  "))
 
 
 def _said(told: Told, *, explain: bool) -> list[str]:
@@ -266,8 +258,7 @@ def _said(told: Told, *, explain: bool) -> list[str]:
 
 def _wrapped(console: Console, text: Text, first: Text | None = None) -> None:
     """Lines that fit; addresses in one piece."""
-    first = first or Text()
     if "://" in text.plain:
-        console.print(first + text, soft_wrap=True)
+        console.print((first or Text()) + text, soft_wrap=True)
     else:
         wrapped(console, text, first, max(console.width, 1))

@@ -6,6 +6,9 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from lycosa.cli.hunting import hunt
 from lycosa.core.errors import InputError
@@ -19,10 +22,14 @@ MARK = ".lycosa-demo"
 """A file that says: this directory was made by the demo, it may be made anew."""
 
 
-def run(out: Path, budget: int, seed: int) -> None:
-    """Grow a web, hunt in it three times, compare."""
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to keep the demo's crawls.")] = Path("demo"),
+    budget: Annotated[int, typer.Option(help="Pages for each crawl.")] = 300,
+    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
+) -> None:
+    """Grow a small web on this machine, hunt a topic in it over HTTP, and compare with breadth-first."""
     _make_room(out)
-    web = Web(seed=seed)
+    web = Web(seed=random_seed)
     query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
     with serve(web) as server:
@@ -100,25 +107,38 @@ def _make_room(out: Path) -> None:
         raise InputError(f"cannot write in {out}: {error.strerror}; choose another directory with --out") from error
 
 
-def serve_web(port: int, pages: int, hosts: int, seed: int, traps: bool, day: float | None = None) -> None:
-    """Serve the embedded web until Ctrl-C; with `day`, one that changes, and a day of it lasts so many seconds."""
+def web(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8123,
+    pages: Annotated[int, typer.Option(help="How large the web is.")] = 3000,
+    hosts: Annotated[int, typer.Option(help="How many hosts it has.")] = 40,
+    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
+    traps: Annotated[
+        bool | None,
+        typer.Option(
+            "--traps/--no-traps",
+            help="With calendars, loops, dead hosts and other nuisances. [default: unless --changing]",
+            show_default=False,
+        ),
+    ] = None,
+    changing: Annotated[bool, typer.Option("--changing", help="A web that changes while it is served.")] = False,
+    day: Annotated[float, typer.Option(metavar="SECONDS", help="How long a day of that web lasts.")] = 60.0,
+) -> None:
+    """Serve the embedded web on this machine, to crawl or to look at in a browser."""
     try:
-        web = Web(seed=seed, pages=pages, hosts=hosts, traps="all" if traps else ())
-        if day is not None:
-            web = ChangingWeb(web, time.time, start=time.time(), day=day)
+        with_traps = not changing if traps is None else traps
+        grown = Web(seed=random_seed, pages=pages, hosts=hosts, traps="all" if with_traps else ())
+        if changing:
+            grown = ChangingWeb(grown, time.time, start=time.time(), day=day)
     except ValueError as error:
         raise InputError(f"no such web: {error}") from error
     try:
-        serving = serve(web, port=port, record=False)
-        with serving as server:
-            print(f"{len(web):,} pages on {len(web.hosts)} hosts, port {server.port} of this machine. Ctrl-C ends it.")
-            print(f"Look at it:  {web.seeds(TOPIC)[0]}")
-            print(
-                f"Crawl it:    lycosa crawl '{web.query(TOPIC)}' --seed {web.seeds(TOPIC)[0]} "
-                "--allow-network 127.0.0.0/8 --delay 0.05",
-                flush=True,
-            )
-            if day is not None:
+        with serve(grown, port=port, record=False) as server:
+            size, seed = f"{len(grown):,} pages on {len(grown.hosts)} hosts", grown.seeds(TOPIC)[0]
+            print(f"{size}, port {server.port} of this machine. Ctrl-C ends it.")
+            print(f"Look at it:  {seed}")
+            crawl = f"lycosa crawl '{grown.query(TOPIC)}' --seed {seed} --allow-network 127.0.0.0/8 --delay 0.05"
+            print(f"Crawl it:    {crawl}", flush=True)
+            if changing:
                 print(f"It changes:  a day of it lasts {day:g} s. Look again with lycosa refresh.", flush=True)
             while True:
                 time.sleep(3600)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from rich.text import Text
 
 from lycosa.cli.examining import Finding, State, examine
-from lycosa.cli.manners import output
+from lycosa.cli.parameters import Json
+from lycosa.cli.printing import NARROW, output, print_json
 from lycosa.cli.trial import try_crawl
+from lycosa.drawing.formats import many
 
 _MARKS: dict[State, tuple[str, str]] = {"ok": ("  ", ""), "costs": ("- ", "yellow"), "broken": ("x ", "red")}
 
 
-def run(*, json: bool) -> None:
-    """Look at everything, say what was found; leaves with 1 if something is broken that a crawl needs."""
+def doctor(json: Json = False) -> None:
+    """Say what is installed, what is missing, and what that costs."""
     findings = [*examine(), *try_crawl()]
     broken = [finding for finding in findings if finding.state == "broken"]
     if json:
-        print(jsonlib.dumps({"works": not broken, "findings": [asdict(finding) for finding in findings]}))
+        print_json({"works": not broken, "findings": findings})
     else:
         _show(findings)
     if broken:
@@ -32,7 +32,7 @@ def run(*, json: bool) -> None:
 def _show(findings: list[Finding]) -> None:
     """A line for each thing; what it costs and what to do below it."""
     console = output()
-    stacked = console.width < 60  # too narrow for two columns
+    stacked = console.width < NARROW  # too narrow for two columns
     margin = 4 if stacked else 4 + max(len(finding.what) for finding in findings)
     width = min(console.width, 100) - margin
     for finding in findings:
@@ -44,7 +44,7 @@ def _show(findings: list[Finding]) -> None:
         for line, style in _lines(finding, width):
             console.print(head.append(" " * (margin - len(head))).append(line, style), soft_wrap=True)
             head = Text()
-    console.print(_verdict(findings), highlight=False)
+    console.print(_verdict(findings))
 
 
 def _lines(finding: Finding, width: int) -> Iterator[tuple[str, str]]:
@@ -64,5 +64,5 @@ def _verdict(findings: list[Finding]) -> str:
     broken = sum(finding.state == "broken" for finding in findings)
     if broken:
         return f"Lycosa does not work here: {broken} {'thing is' if broken == 1 else 'things are'} broken."
-    better = f" {costly} {'thing' if costly == 1 else 'things'} could be better." if costly else ""
+    better = f" {many(costly, 'thing')} could be better." if costly else ""
     return f"Lycosa works here.{better}"

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from lycosa.cli.manners import output
+from lycosa.cli.printing import output
 from lycosa.version import __version__
 
 State = Literal["ok", "costs", "broken"]

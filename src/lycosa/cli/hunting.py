@@ -1,34 +1,31 @@
-"""`lycosa crawl` and `lycosa resume`: run a crawl in the terminal."""
+"""Run a crawl in the terminal: for `lycosa crawl`, `resume`, `refresh`, `watch` and `demo`."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json as jsonlib
 import os
 import re
-import resource
 import signal
 import sys
 import traceback
 from pathlib import Path
 from typing import Any, Protocol
 
+from lycosa.cli.live import Progress
+from lycosa.cli.printing import print_json
 from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
+from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
-from lycosa.crawling import resume as resume_crawl
 from lycosa.spaces.making import with_whole_paths
-from lycosa.store.directory import Directory
 from lycosa.web.urls import is_http
 
 
-def start(given: dict[str, Any]) -> None:
-    """A new crawl, from the command line's options over those of --config."""
-    out, config = given.pop("out"), given.pop("config")
-    quiet, json = given.pop("quiet"), given.pop("json")
+def read_options(given: dict[str, Any], config: Path | None) -> Options:
+    """A new crawl's options: the command line's over those of a file."""
     options = Options.load(config) if config is not None else Options()
     given["topic"] = " ".join(given["topic"] or [])
     chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
@@ -40,17 +37,7 @@ def start(given: dict[str, Any]) -> None:
     for name in ("terms", "proxy_ca", "ontology"):
         if path := getattr(options, name):
             setattr(options, name, os.path.abspath(path))
-    hunt(Crawl(options, out or _free_name(options)), quiet=quiet, json=json)
-
-
-def go_on(directory: Path, changes: dict[str, Any], *, quiet: bool, json: bool) -> None:
-    """An earlier crawl, with changes to its options."""
-    changes = {name: value for name, value in changes.items() if value is not None}
-    if "max_time" in changes:
-        changes["max_time"] = float(changes["max_time"])
-    if "trust" in changes:  # what was trusted before still is
-        changes["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changes["trust"]]))
-    hunt(resume_crawl(directory, **changes), quiet=quiet, json=json)
+    return options
 
 
 def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: bool = True) -> None:
@@ -58,9 +45,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    # Connections to many hosts stay open for a while: room for them.
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384)), hard))
+    allow_many_files()  # connections to many hosts stay open for a while
     try:
         asyncio.run(_hunt(crawl, quiet or json, farewell))
     except (LycosaError, OSError):
@@ -79,18 +64,16 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
         raise NothingFetched(f"no page could be fetched. {why}")
     if json:
         tally = crawl.engine.tally
-        print(
-            jsonlib.dumps(
-                {
-                    "directory": str(crawl.path),
-                    "pages": tally.pages,
-                    "requests": tally.requests,
-                    "spent": dict(tally.spent),
-                    "relevant": tally.relevant,
-                    "harvest": round(tally.harvest, 4),
-                    "ending": crawl.engine.ending,
-                }
-            )
+        print_json(
+            {
+                "directory": crawl.path,
+                "pages": tally.pages,
+                "requests": tally.requests,
+                "spent": dict(tally.spent),
+                "relevant": tally.relevant,
+                "harvest": round(tally.harvest, 4),
+                "ending": crawl.engine.ending,
+            }
         )
 
 
@@ -111,11 +94,7 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
 
 
 async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
-    progress = None
-    if not quiet:
-        from lycosa.cli.progress import Progress
-
-        progress = Progress(crawl)
+    progress = None if quiet else Progress(crawl)
     await until_stopped(crawl, progress)
     if farewell and progress is not None:
         progress.farewell()
@@ -171,7 +150,7 @@ async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
             ticking.cancel()
 
 
-def _free_name(options: Options) -> Path:
+def free_name(options: Options) -> Path:
     """crawls/ and a name made from the topic, with a number if that is taken."""
     told = options.topic or options.regex or " ".join(options.targets)
     told = told or Path(options.terms or options.model or (options.examples or ["crawl"])[0]).stem

@@ -8,6 +8,19 @@ from datetime import UTC, datetime, timedelta
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 
+DAY = 86_400.0
+
+_DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)
+
+
+def by_the_end(told: str, now: float, option: str) -> float:
+    """A moment up to which something counts: a day means its last one, after all that happened on it.
+
+    >>> by_the_end("1970-01-01", 0.0, "--at"), by_the_end("1970-01-01 01:00", 0.0, "--at")
+    (86399.999999, 3600.0)
+    """
+    return moment(told, now, option) + (DAY - 1e-6 if _DAY.fullmatch(told.strip()) else 0.0)
+
 
 def moment(told: str, now: float, option: str = "--since") -> float:
     """A day, a day and a time (UTC unless it says another zone), how long ago, `today` or `yesterday`; as an epoch.

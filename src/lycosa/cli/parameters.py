@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from lycosa.core.options import Options
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")]
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl's directory.")]
@@ -27,6 +31,7 @@ AllowNetwork = Annotated[
 ]
 ProxyUrl = Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")]
 ProxyCa = Annotated[str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")]
+Workers = Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")]
 Contact = Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")]
 Column = Annotated[
     str, typer.Option(metavar="NAME", help="A table's column of classes, by title or number. Default: the second.")
@@ -46,18 +51,60 @@ OF_REFRESH = ("Freshness", "Telling")
 """The groups of options that `refresh` and `watch` have; a crawl takes them from its configuration file."""
 
 
-def from_options(
-    wanted: Callable[[str], bool], shells: Mapping[str, Callable[[str], list[str]]] | None = None
-) -> list[inspect.Parameter]:
-    """A command's parameters, made from the options of some groups, so that nothing is written twice.
+def names_in(module: str, registry: str) -> Callable[[str], list[str]]:
+    """What a shell offers where a name of a registry is to be typed."""
 
-    `shells`: what the shell offers to complete them with.
-    """
+    def offered(typed: str) -> list[str]:
+        names = getattr(import_module(f"lycosa.{module}"), registry)
+        return [name for name in names if name.startswith(typed)]
+
+    return offered
+
+
+strategy_names = names_in("estimators", "STRATEGIES")
+judge_names = names_in("topics", "TOPICS")
+space_names = names_in("spaces", "SPACES")
+
+_COMPLETIONS = {"strategy": strategy_names, "judge": judge_names, "space": space_names}
+
+
+def network_options(**given: Any) -> Options:
+    """Options of a command that fetches without being a crawl; what was not given stays as it is by default."""
+    from lycosa.core.options import Options
+
+    options = Options(**{name: value for name, value in given.items() if value is not None}, traps=False)
+    options.check()
+    return options
+
+
+def optional(name: str, annotation: Any) -> inspect.Parameter:
+    """A parameter that may be left out."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose `**options` are declared elsewhere; they stand `at` this place among its own parameters."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        parameters = inspect.signature(command, eval_str=True).parameters.values()
+        own = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one in parameters
+            if one.kind != inspect.Parameter.VAR_KEYWORD
+        ]
+        command.__signature__ = inspect.Signature([*own[:at], *more, *own[at:]])  # type: ignore[attr-defined]
+        return command
+
+    return decorated
+
+
+def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
+    """The options of a crawl, or those of looking again, as they are described there."""
     from lycosa.core.options import Options, describe
 
     parameters = []
     for name, flag, kind, default, group, text in describe():
-        if not wanted(group):
+        if (group in OF_REFRESH) != of_refresh:
             continue
         metavar = Options.__dataclass_fields__[name].metadata["metavar"] or None
         if not isinstance(default, bool) and default not in ("", []):
@@ -70,29 +117,8 @@ def from_options(
         elif kind is bool:
             annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
         else:
-            if shells is not None and name in shells:
-                extra["autocompletion"] = shells[name]
+            if name in _COMPLETIONS:
+                extra["autocompletion"] = _COMPLETIONS[name]
             annotation = Annotated[kind | None, typer.Option(flag, **extra)]
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+        parameters.append(optional(name, annotation))
     return parameters
-
-
-def refresh_signature(once: bool) -> inspect.Signature:
-    """The parameters of `refresh` (once) and `watch`."""
-    now = Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Look at addresses that match this first, due or not; repeat it for more. Not kept."
-        ),
-    ]
-    requests = Annotated[int | None, typer.Option(metavar="N", help="Send at most so many requests in this run.")]
-    max_time = Annotated[float | None, typer.Option(help="Seconds that this run may take.")]
-    everything = Annotated[bool, typer.Option("--all", help="Look at every page that is watched, due or not.")]
-    own: list[tuple[str, Any, Any]] = [("now", now, None), ("requests", requests, None), ("max_time", max_time, None)]
-    if once:
-        own.insert(0, ("all", everything, False))
-    own += [("quiet", Quiet, False), ("json", Json, False)]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("directory", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Dir)]
-    parameters += [inspect.Parameter(name, keyword, default=value, annotation=kind) for name, kind, value in own]
-    return inspect.Signature([*parameters, *from_options(lambda group: group in OF_REFRESH)])

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import math
 import shlex
-from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
-from lycosa.cli.manners import UNCUT, output
-from lycosa.cli.paging import _heading, _show_pairs, _when, wrapped
+from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.printing import (
+    NARROW,
+    UNCUT,
+    heading,
+    listing,
+    output,
+    pairs,
+    print_json,
+    right,
+    squeezed,
+    timestamp,
+    wrapped,
+)
 from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
@@ -30,35 +41,31 @@ WIDEST = 30
 ENDS = 5
 """Of a long way, so many pages at either end are shown."""
 
-NARROW = 60
-"""Below this width there is no room for tables with addresses."""
-
 NO_REASONS = "this strategy gives no reasons"
 
 
-def run(directory: Path, url: str, *, json: bool) -> None:
-    """Explain a link, or list those that come next."""
+def why(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="A link that the crawl knows. Default: the next ten.")] = "",
+    json: Json = False,
+) -> None:
+    """Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs."""
     with Reasons(directory) as reasons:
-        running = is_running(directory)
+        running, console = is_running(directory), output()
+        about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
         if url:
             found = reasons.why(url)
             if json:
-                print(jsonlib.dumps({**_context(reasons, running=running), **found.as_dict()}))
+                print_json({**about, **found.as_dict()})
             else:
-                _show(output(), found, reasons.collection.threshold, running=running)
+                _show(console, found, reasons.collection.threshold, running=running)
             return
         best = reasons.best(NEXT)
         if json:
             first = reasons.rankings[0]
-            told = {"arm": first.name, "waiting": len(first.waiting), "next": [why.as_dict() for why in best]}
-            print(jsonlib.dumps({**_context(reasons, running=running), **told}))
+            print_json({**about, "arm": first.name, "waiting": len(first.waiting), "next": best})
         else:
-            _show_next(output(), reasons, best)
-
-
-def _context(reasons: Reasons, *, running: bool) -> dict[str, object]:
-    options = reasons.collection.options
-    return {"directory": str(reasons.path), "strategy": options.strategy, "running": running}
+            _show_next(console, reasons, best)
 
 
 # -- what comes next -------------------------------------------------------------------------------------------
@@ -69,30 +76,26 @@ def _show_next(console: Console, reasons: Reasons, best: list[Why]) -> None:
     arms = len(reasons.rankings) > 1
     by = f" by {first.name}, the arm with the best pages so far" if arms else ""
     if not best:
-        console.print("nothing waits: every link that is known and may be fetched was fetched", highlight=False)
+        console.print("nothing waits: every link that is known and may be fetched was fetched")
         return
     _line(console, f"the next of {len(first.waiting):,} links that wait{by}", "bold")
     explains = any(why.view is not None and why.view.explains for why in best)
     if not explains:
         _line(console, f"{NO_REASONS}: only scores", "dim")
+    rows = [(why.view.score, why.view.terms, clean(why.node)) for why in best if why.view is not None]
     if console.width < NARROW:
-        for place, why in enumerate(best, 1):
-            view = why.view
-            assert view is not None
-            _line(console, f"{place:>2}  {number(view.score)}  {terms_line(view.terms, 2)}".rstrip(), "", 8)
-            console.print(f"[dim]{escape(clean(why.node))}[/]", highlight=False, soft_wrap=True)
+        for place, (score, terms, node) in enumerate(rows, 1):
+            _line(console, f"{place:>2}  {number(score)}  {terms_line(terms, 2)}".rstrip(), "", 8)
+            console.print(Text(node, "dim"), soft_wrap=True)
     else:
-        table = Table(box=None, padding=(0, 1), show_edge=False, expand=console.width < UNCUT)
-        table.add_column("", justify="right", no_wrap=True, min_width=2)
-        table.add_column("score", justify="right", no_wrap=True, min_width=5)
-        if explains:
-            table.add_column("mostly", no_wrap=True, overflow="ellipsis", ratio=2)
-        table.add_column("link", style="dim", no_wrap=True, overflow="ellipsis", ratio=3)
-        for place, why in enumerate(best, 1):
-            assert why.view is not None
-            reason = [escape(terms_line(why.view.terms))] if explains else []
-            table.add_row(str(place), number(why.view.score), *reason, escape(clean(why.node)))
-        console.print(table)
+        columns = [right("", no_wrap=True, min_width=2), right("score", no_wrap=True, min_width=5)]
+        columns += [Column("mostly", no_wrap=True, overflow="ellipsis", ratio=2)] if explains else []
+        columns += [Column("link", style="dim", no_wrap=True, overflow="ellipsis", ratio=3)]
+        cells = [
+            (str(place), number(score), *([terms_line(terms)] if explains else []), node)
+            for place, (score, terms, node) in enumerate(rows, 1)
+        ]
+        console.print(listing(columns, cells, expand=console.width < UNCUT))
     engine = reasons.engine
     budget = engine.picker.budget.pages
     if budget and engine.tally.pages >= budget:
@@ -134,11 +137,11 @@ def _show(console: Console, why: Why, threshold: float, *, running: bool) -> Non
     if why.parents:
         many = f"found on {why.parent_count:,} pages" if why.parent_count > 1 else "found on"
         left = why.parent_count - len(why.parents)
-        _heading(console, f"{many}, the most relevant of them" if left > 0 else many)
+        heading(console, f"{many}, the most relevant of them" if left > 0 else many)
         for parent in why.parents:
             _show_parent(console, parent)
     if len(why.way) > 1:
-        _heading(console, "the way from a seed")
+        heading(console, "the way from a seed")
         _show_way(console, why.way)
 
 
@@ -163,7 +166,7 @@ def _show_waiting(console: Console, why: Why, *, running: bool) -> None:
 
 
 def _show_reasons(console: Console, view: View) -> None:
-    _heading(console, "why")
+    heading(console, "why")
     if not view.explains:
         _line(console, f"{NO_REASONS}: its score and its place are all that is known", "dim")
         return
@@ -175,7 +178,7 @@ def _show_reasons(console: Console, view: View) -> None:
 
 
 def _show_arms(console: Console, why: Why) -> None:
-    _heading(console, "what the arms say, the one with the best pages first")
+    heading(console, "what the arms say, the one with the best pages first")
     width = max(len(view.arm) for view in why.views)
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
@@ -204,7 +207,7 @@ def _bars(console: Console, terms: dict[str, float]) -> None:
 
 
 def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float) -> None:
-    console.print(Text(" ".join(fetched.title.split()) or clean(why.node), "bold"))
+    console.print(Text(squeezed(fetched.title) or clean(why.node), "bold"))
     console.print(Text(clean(why.node), "cyan"), soft_wrap=True)
     first = math.isinf(fetched.expected)
     came = f"{fetched.outcome} {fetched.complaint}".strip()
@@ -215,31 +218,31 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
         then = f"; {number(fetched.logged)} when it was fetched" if abs(fetched.logged - fetched.beta) > 0.005 else ""
         came = f"{number(fetched.beta)}, {of}{then}"
     rows = {
-        "fetched": f"{_when(fetched.at)} UTC, as number {fetched.pick:,}",
+        "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
         "expected": "nothing: a seed comes first" if first else f"{number(fetched.expected)}, by {fetched.arm}",
         "turned out": came,
         "copy of": fetched.same_as,
     }
-    _show_pairs(console, rows)
+    pairs(console, rows)
     if fetched.judged:
-        _heading(console, "why it is worth that")
+        heading(console, "why it is worth that")
         _bars(console, fetched.judged)
     if fetched.terms:
-        _heading(console, "why it was fetched")
+        heading(console, "why it was fetched")
         _bars(console, fetched.terms)
         if abs(fetched.reckoned - fetched.expected) > 0.005 + 0.01 * abs(fetched.expected):
             told = f"reckoned again from the log, where it adds up to {number(fetched.reckoned)}"
             _line(console, told, "dim")
     elif not first:
-        _heading(console, "why it was fetched")
+        heading(console, "why it was fetched")
         _line(console, f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
 
 
 def _show_parent(console: Console, parent: Parent) -> None:
     kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
     score = number(parent.beta) if not kind else ""
-    told = " ".join(parent.title.split()) or kind or "a page without a title"
-    anchor = " ".join(parent.anchor.split())
+    told = squeezed(parent.title) or kind or "a page without a title"
+    anchor = squeezed(parent.anchor)
     if anchor:
         told += f': "{anchor}"' + (f" ({number(parent.alpha)})" if parent.alpha else "")
     wrapped(console, Text(told), Text(f"{score:>5}  ", "bold"))
@@ -254,8 +257,8 @@ def _show_way(console: Console, way: list[Stop]) -> None:
                 _line(console, f"       {left:,} more pages", "dim")
             continue
         score = number(stop.beta) if stop.title or stop.beta else ""
-        told = " ".join(stop.title.split())
-        anchor = " ".join(stop.anchor.split())
+        told = squeezed(stop.title)
+        anchor = squeezed(stop.anchor)
         if anchor and anchor != told:
             told = f'{told}, by "{anchor}"' if told else f'"{anchor}"'
         last = place == len(way) - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json as jsonlib
 import os
 import shlex
 import shutil
@@ -11,16 +10,21 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from lycosa.cli.manners import one_line, output
+import typer
+
+from lycosa.cli.commands import one_line
+from lycosa.cli.parameters import AllowNetwork, Json
+from lycosa.cli.printing import output, print_json
 from lycosa.cli.unpacking import LARGEST_PACKED, BadArchive, files_in, unpack
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.text.meanings import ontology
+from lycosa.drawing.formats import many
+from lycosa.text.meanings import ontology as read_ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import MEASURES, between, checked, meetings, value
 from lycosa.text.wordnet import FILES, find_wordnet, home, read_wordnet
@@ -69,29 +73,44 @@ ARCHIVES = [
 """Content types under which servers send packages and archives."""
 
 
-def run(
-    words: Sequence[str], place: str, *, fetch: bool, source: str, to: Path | None, allow: Sequence[str], json: bool
+def wordnet(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="Look it up; a second one is compared with it.")
+    ] = None,
+    ontology: Annotated[
+        str, typer.Option(metavar="PLACE", help="A directory of WordNet's files, or a thesaurus (SKOS, TSV) instead.")
+    ] = "",
+    fetch: Annotated[bool, typer.Option("--fetch", help="Get WordNet: Debian's package, through apt-get.")] = False,
+    source: Annotated[
+        str, typer.Option("--from", metavar="SOURCE", help="Get it from this package, archive, directory or URL.")
+    ] = "",
+    to: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to put it. Default: your data directory.")
+    ] = None,
+    allow_network: AllowNetwork = None,
+    json: Json = False,
 ) -> None:
-    """What the command does, by what it was given."""
-    if not fetch and (source or to is not None or allow):
+    """Say where WordNet is, or get it; look up a word, or compare two by every measure."""
+    words = words or []
+    if not fetch and (source or to is not None or allow_network):
         raise InputError("--from, --to and --allow-network are for --fetch: add it")
     if fetch:
-        if words or place:
+        if words or ontology:
             raise InputError("--fetch gets WordNet, it looks up no words: leave them and --ontology out")
-        _fetch(source, to or home(), Options(allow_network=list(allow)), json=json)
+        _fetch(source, to or home(), Options(allow_network=allow_network or []), json=json)
         return
     if len(words) > 2:
         raise InputError(f"{len(words)} words: give one to look it up, or two to compare them; quote a phrase")
+    known = read_ontology(ontology)
     if not words:
-        _where(place, json=json)
+        _where(known, json=json)
         return
-    known = ontology(place)
     for word in words:
         if not known.concepts(word):
             raise InputError(f"{known.source} does not know {word!r}: try its base form, or a more general word")
     told = _senses(known, words[0]) if len(words) == 1 else _comparison(known, *words)
     if json:
-        print(jsonlib.dumps(told))
+        print_json(told)
     elif len(words) == 1:
         _show_senses(told)
     else:
@@ -101,10 +120,9 @@ def run(
 # -- where it is, and what it knows ------------------------------------------------------------------------------
 
 
-def _where(place: str, *, json: bool) -> None:
-    known = ontology(place)
+def _where(known: Ontology, *, json: bool) -> None:
     if json:
-        print(jsonlib.dumps(_about(known)))
+        print_json(_about(known))
         return
     print(_described(known))
     for note in known.notes:
@@ -152,7 +170,7 @@ def _upwards(known: Ontology, concept: int) -> list[int]:
 
 def _show_senses(told: dict[str, Any]) -> None:
     senses = told["senses"]
-    print(f"{one_line(told['word'])}: {len(senses)} {'sense' if len(senses) == 1 else 'senses'}")
+    print(f"{one_line(told['word'])}: {many(len(senses), 'sense')}")
     for sense in senses:
         _say(one_line(f"  {sense['name']}, depth {sense['depth']}: {', '.join(sense['words'])}"))
         if sense["above"]:
@@ -207,8 +225,7 @@ def _show_comparison(told: dict[str, Any]) -> None:
         turn = told["turn"]
         up, down = told["path"][: turn + 1], told["path"][turn + 1 :]
         _say(one_line(f"  {' < '.join(up)}{''.join(f' > {name}' for name in down)}"))
-        links = "link" if told["L"] == 1 else "links"
-        _say(one_line(f"  L = {told['L']} {links} between them, H = {told['H']}, the depth of {told['top']}"))
+        _say(one_line(f"  L = {many(told['L'], 'link')} between them, H = {told['H']}, the depth of {told['top']}"))
     else:
         print("  nothing is above both")
     for measure, alike in told["similarity"].items():
@@ -244,7 +261,7 @@ def _fetch(source: str, to: Path, options: Options, *, json: bool) -> None:
         )
     known, verified = _put(files, to)
     if json:
-        print(jsonlib.dumps({"directory": str(to), "verified": verified, **_about(known)}))
+        print_json({"directory": to, "verified": verified, **_about(known)})
         return
     print(f"{_described(known)}.")
     print(f"Checked: {verified}.")

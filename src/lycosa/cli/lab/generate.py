@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
 from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.printing import print_json
+from lycosa.cli.progress import progress
+from lycosa.lab.corpora import generated
 
 
-@lab.command("generate")
-def generate_graph(
+def generate(
     like: Annotated[
         str,
         typer.Argument(
@@ -34,21 +36,16 @@ def generate_graph(
 
     Sizes and shares are those of the paper's table 1; the rest is chance. It tells first what memory it needs.
     """
-    from json import dumps
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.lab.corpora.generated import generate, needs, size_of
-
     if not quiet:
-        memory, disk = needs(*size_of(like, nodes, edges, share))
-        typer.echo(f"needs about {memory / 1e9:,.1f} GB of memory and {disk / 1e9:,.1f} GB of disk", err=True)
+        memory, disk = generated.needs(*generated.size_of(like, nodes, edges, share))
+        print(f"needs about {memory / 1e9:,.1f} GB of memory and {disk / 1e9:,.1f} GB of disk", file=sys.stderr)
     with progress(quiet) as tell:
-        index = generate(out, like, nodes=nodes, edges=edges, share=share, random_seed=random_seed, tell=tell)
+        index = generated.generate(out, like, nodes=nodes, edges=edges, share=share, random_seed=random_seed, tell=tell)
+    facts = index.facts
     if json:
-        typer.echo(dumps({"index": str(out), **index.facts}))
+        print_json({"index": out, **facts})
     elif not quiet:
-        facts = index.facts
-        typer.echo(
+        print(
             f"{out}: {len(index):,} nodes, {facts['non_zero_nodes']:,} with a score; {facts['links']:,} links, "
             f"{facts['non_zero_links']:,} with a score; fingerprint {index.fingerprint}"
         )

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from lycosa.cli.laboratory.app import Workers, lab
-from lycosa.cli.parameters import Json, Quiet
-
-if TYPE_CHECKING:
-    from lycosa.lab.report.fronting import Paper
+from lycosa.cli.commands import one_line
+from lycosa.cli.parameters import Json, Quiet, Workers
+from lycosa.cli.progress import progress
+from lycosa.drawing.formats import many
+from lycosa.lab.papers import PAPERS
+from lycosa.lab.report import write_front
+from lycosa.lab.report.fronting import Paper
+from lycosa.lab.report.page import tally
+from lycosa.lab.report.publishing import command, publish
+from lycosa.lab.report.storing import dumped, plain
 
 ALL = "all"
 
 
-@lab.command("paper")
-def repeat_papers(
+def paper(
     name: Annotated[
         str,
         typer.Argument(
@@ -57,11 +63,6 @@ def repeat_papers(
     Each paper gets a page with all its tables and figures: DIR/PAPER/index.html. A second call goes on where the
     first stopped.
     """
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.lab.papers import PAPERS
-    from lycosa.lab.report import write_front
-    from lycosa.lab.report.publishing import command, publish
-
     names = list(PAPERS) if name == ALL else [name]
     with progress(quiet or json) as tell:
         made = publish(
@@ -78,10 +79,6 @@ def repeat_papers(
 
 
 def _print_json(made: list[Paper], out: Path, front: Path | None) -> None:
-    from dataclasses import asdict
-
-    from lycosa.lab.report.storing import dumped, plain
-
     told = [
         {
             "paper": paper.key,
@@ -96,12 +93,6 @@ def _print_json(made: list[Paper], out: Path, front: Path | None) -> None:
 
 
 def _print(made: list[Paper], out: Path, front: Path | None, *, quiet: bool) -> None:
-    import sys
-
-    from lycosa.cli.manners import one_line
-    from lycosa.drawing.formats import many
-    from lycosa.lab.report.page import tally
-
     for paper in made:
         if paper.failure:
             print(f"lycosa: {paper.key} failed: {one_line(paper.failure)}", file=sys.stderr)

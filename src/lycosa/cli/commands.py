@@ -1,20 +1,18 @@
-"""Manners of all commands: help that fits the terminal, output that is whole, closed pipes that are no error."""
+"""How commands are found and explain themselves: loaded when used, help that fits, closed pipes that are no error."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
 WIDEST_HELP = 80
 STACKED = 60
@@ -22,9 +20,6 @@ STACKED = 60
 
 LONGEST = 2_000
 """Characters of an error's message."""
-
-UNCUT = 1_000
-"""Columns of output that no terminal shows."""
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-type]  # whose it is depends on typer's version
@@ -53,16 +48,42 @@ class _Context(typer.Context):
 
 
 class Commands(TyperGroup):
-    """The commands of the program."""
+    """A group of commands, each loaded when it is used: what --help lists of them stands in a table."""
 
     context_class = _Context
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, with our help."""
-        command = super().get_command(ctx, cmd_name)
-        if command is not None:
-            command.context_class = _Context
+    lines: ClassVar[Mapping[str, str]] = {}
+    """What is listed of each command; of one that is not listed, nothing."""
+
+    places: ClassVar[Mapping[str, str]] = {}
+    """Where commands are that are no function or group of their name in the module of their name: a module, or
+    module:function."""
+
+    package = "lycosa.cli"
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.commands = {
+            name: TyperCommand(name, help=line, hidden=not line, rich_markup_mode=None)
+            for name, line in self.lines.items()
+        }
+
+    def load(self, name: str) -> Any:
+        """The command itself."""
+        module, _, attribute = self.places.get(name, name).partition(":")
+        found = getattr(importlib.import_module(f"{self.package}.{module}"), attribute or name)
+        if isinstance(found, TyperGroup):
+            return found
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(name)(found)
+        command: Any = typer.main.get_command(alone)
+        command.context_class = _Context
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """What is to be run, or asked for its help."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, self.load(name) if name else command, rest
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         """Read the command line; --help and --version already answer here."""
@@ -73,37 +94,6 @@ class Commands(TyperGroup):
         """Run a command."""
         with _as_long_as_wanted():
             return super().invoke(ctx)
-
-
-class Training(Commands):
-    """The commands of `lycosa train`: what is none of their names is a source of pages."""
-
-    usual = "pages"
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is not the name of another command is a source, also a directory that is called like the usual one."""
-        if args and (args[0] == self.usual or args[0] not in self.commands) and args[0] not in ("-h", "--help"):
-            args = [self.usual, *args]
-        found: list[str] = super().parse_args(ctx, args)
-        return found
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The usual command has no name of its own."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return "" if name == self.usual else name, command, rest
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """As it is nearly always used."""
-        formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options of the usual command, then the others."""
-        usual = self.get_command(ctx, self.usual)
-        if usual is not None:
-            records = [record for item in usual.get_params(ctx) if (record := item.get_help_record(ctx)) is not None]
-            with formatter.section("Options"):
-                formatter.write_dl(records)
-        self.format_commands(ctx, formatter)
 
 
 @contextmanager
@@ -130,15 +120,3 @@ def one_line(text: str) -> str:
     """
     kept = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in kept)
-
-
-def output() -> Console:
-    """Where results go: as wide as the terminal; in a file or a pipe nothing is cut."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNCUT)
-
-
-def lively(console: Console) -> bool:
-    """Whether a picture may move there: a real terminal, able to. (FORCE_COLOR makes rich take a file for one.)"""
-    return console.file.isatty() and not console.is_dumb_terminal

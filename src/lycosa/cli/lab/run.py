@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+import shlex
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from rich.table import Column
 
-from lycosa.cli.laboratory.app import Workers, lab
-from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.parameters import Json, Quiet, Workers, optional, strategy_names, with_more
+from lycosa.cli.printing import listing, output, print_json, right
+from lycosa.cli.progress import progress
+from lycosa.core.errors import InputError
+from lycosa.drawing.formats import many
+from lycosa.lab import running
 from lycosa.lab.experiments import Experiment
-
-if TYPE_CHECKING:
-    from lycosa.lab.running import Results
-
-
-def _strategies(typed: str) -> list[str]:
-    """What the shell offers after --strategy."""
-    from lycosa.estimators import STRATEGIES
-
-    return [name for name in STRATEGIES if name.startswith(typed)]
+from lycosa.lab.report import write_report
+from lycosa.lab.results import plain
+from lycosa.lab.running import Results
 
 
-def _run(
-    file: Path | None = None,
+def _settings() -> list[inspect.Parameter]:
+    """Settings of an experiment, as options."""
+    kinds = get_type_hints(Experiment)
+    parameters = []
+    for item in fields(Experiment):
+        about = item.metadata
+        if about["flag"]:
+            default = Experiment("", "", []).as_dict()[item.name]
+            more = f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
+            text = about["help"] + (" Repeat it for more." if isinstance(default, list) else "")
+            text += more if default not in ("", []) else ""
+            shell = strategy_names if item.name == "strategies" else None
+            option = typer.Option(about["flag"], metavar=about["metavar"], help=text, autocompletion=shell)
+            parameters.append(optional(item.name, Annotated[kinds[item.name] | None, option]))
+    return parameters
+
+
+@with_more(_settings(), at=1)
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says."),
+    ] = None,
     *,
-    out: Path | None = None,
-    workers: int = 0,
-    quiet: bool = False,
-    json: bool = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name."),
+    ] = None,
+    workers: Workers = 0,
+    quiet: Quiet = False,
+    json: Json = False,
     **flags: Any,
 ) -> None:
     """Compare strategies on a corpus, topic by topic.
@@ -42,13 +66,6 @@ def _run(
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
-    import shlex
-    import sys
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.core.errors import InputError
-    from lycosa.lab.running import run as run_all
-
     plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])})
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
@@ -57,7 +74,7 @@ def _run(
         raise InputError(f"--workers is {workers}: it is a number of processes; 0: as many as there are cores")
     try:
         with progress(quiet) as tell:
-            results = run_all(plan, out, index=index, workers=workers, tell=tell)
+            results = running.run(plan, out, index=index, workers=workers, tell=tell)
     except KeyboardInterrupt:
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
         print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command goes on.", file=sys.stderr)
@@ -75,40 +92,8 @@ def _run(
         raise typer.Exit(1)
 
 
-def _signature() -> inspect.Signature:
-    """The command's parameters: most of them are settings of an experiment."""
-    kinds = get_type_hints(Experiment)
-    flags: dict[str, tuple[Any, Any]] = {}
-    for item in fields(Experiment):
-        told = item.metadata
-        if told["flag"]:
-            default = Experiment("", "", []).as_dict()[item.name]
-            more = f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
-            text = told["help"] + (" Repeat it for more." if isinstance(default, list) else "")
-            text += more if default not in ("", []) else ""
-            shell = _strategies if item.name == "strategies" else None
-            option = typer.Option(told["flag"], metavar=told["metavar"], help=text, autocompletion=shell)
-            flags[item.name] = Annotated[kinds[item.name] | None, option], None
-    file = typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says.")
-    out = typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name.")
-    given = {"file": (Annotated[Path | None, file], None), **flags, "out": (Annotated[Path | None, out], None)}
-    given |= {"workers": (Workers, 0), "quiet": (Quiet, False), "json": (Json, False)}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [inspect.Parameter(name, keyword, default=value, annotation=kind) for name, (kind, value) in given.items()]
-    )
-
-
-_run.__signature__ = _signature()  # type: ignore[attr-defined]  # functions take one
-lab.command("run")(_run)
-
-
 def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]:
     """The experiment and its corpus; flags replace what a file says."""
-    from dataclasses import replace
-
-    from lycosa.core.errors import InputError
-
     if file is None:
         if "corpus" not in flags:
             raise InputError(
@@ -128,9 +113,6 @@ def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]
 
 def _report(results: Results, out: Path, command: str) -> Path | None:
     """Write the report; where the extra for it is missing, that is a remark, and no reason to fail."""
-    from lycosa.core.errors import InputError
-    from lycosa.lab.report import write_report
-
     try:
         return write_report(results.findings(), out / "report", command)
     except InputError as error:
@@ -139,14 +121,10 @@ def _report(results: Results, out: Path, command: str) -> Path | None:
 
 
 def _print_json(results: Results, out: Path, page: Path | None) -> None:
-    from json import dumps
-
-    from lycosa.lab.results import plain
-
     budgets = results.experiment.budgets
     told = {
-        "out": str(out),
-        "report": str(page) if page else None,
+        "out": out,
+        "report": page,
         "experiment": results.experiment.as_dict(),
         "crawls": len(results.outcomes),
         "strategies": [
@@ -163,48 +141,38 @@ def _print_json(results: Results, out: Path, page: Path | None) -> None:
         "remarks": results.remarks,
         "failed": results.failed,
     }  # fmt: skip
-    print(dumps(told, indent=1))
+    print_json(told, indent=1)
 
 
 def _print(results: Results, out: Path, page: Path | None) -> None:
-    import shlex
-
-    from rich.table import Table
-    from rich.text import Text
-
-    from lycosa.cli.manners import output
-    from lycosa.drawing.formats import many
-
     plan, console = results.experiment, output()
     mode = ", as published: the guide judges itself" if results.mode == "as-published" else ""
-    console.print(f"Harvest, mean and 95 % interval{mode}", style="italic", markup=False, highlight=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("strategy", overflow="fold")
-    table.add_column("given")
-    for budget in plan.budgets:
-        table.add_column(f"{budget:,} pages", justify="right", no_wrap=True)
+    console.print(f"Harvest, mean and 95 % interval{mode}", style="italic", markup=False)
+    columns = [Column("strategy", overflow="fold"), Column("given")]
+    columns += [right(f"{budget:,} pages", no_wrap=True) for budget in plan.budgets]
+    rows = []
     for text in results.ranked(plan.budget):
         cells = []
         for budget in plan.budgets:
             mean, low, high, units = results.interval(text, budget)
             cells.append(f"{mean:.3f} ({low:.3f} to {high:.3f})" if units > 1 else f"{mean:.3f}")
-        table.add_row(Text(text), results.given(text), *cells)
-    console.print(table)
+        rows.append([text, results.given(text), *cells])
+    console.print(listing(columns, rows, show_edge=True, pad_edge=False))
     console.print(
         f"\n{many(len(results.outcomes), 'crawl')} on {many(len(results.subjects), 'topic')}: "
         f"{', '.join(results.subjects)}",
-        markup=False, highlight=False,
+        markup=False,
     )  # fmt: skip
     for remark in _joined(results.remarks, list(results.subjects)):
-        console.print(f"- {remark}", markup=False, highlight=False)
-    console.print(f"\nAll numbers: {out / 'results.csv'}", markup=False, highlight=False)
+        console.print(f"- {remark}", markup=False)
+    console.print(f"\nAll numbers: {out / 'results.csv'}", markup=False)
     if page:
-        console.print(f"The report:  {page}", markup=False, highlight=False)
+        console.print(f"The report:  {page}", markup=False)
     again = shlex.quote(str(out / "experiment.toml"))
     console.print(
         f"Next: change {again}, then 'lycosa lab run {again} --out another', and compare both with\n"
         f"      lycosa lab compare {shlex.quote(str(out / 'report'))} another/report",
-        markup=False, highlight=False,
+        markup=False,
     )  # fmt: skip
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from lycosa.collection.mending import mend
+from lycosa.cli.parameters import Dir
+from lycosa.collection import mending
 
 TOLD = 20
 """Events that are named."""
 
 
-def run(directory: Path) -> None:
-    """Mend the log, and say what was done."""
-    done = mend(directory)
+def mend(directory: Dir) -> None:
+    """Make a damaged log readable again, with all of it that can be saved; the damaged one is kept beside it."""
+    done = mending.mend(directory)
     if done.whole:
         print(f"{directory}: nothing to mend, all {done.kept:,} events can be read")
         return

@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from lycosa.cli.gathering import Found, Read, fetching, gather
-from lycosa.cli.manners import output
+from lycosa.cli.parameters import AllowNetwork, Delay, Json, ProxyCa, ProxyUrl, network_options
+from lycosa.cli.printing import listing, output, print_json, right
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
+from lycosa.web.sources import MOST_BYTES
 
 NARROW = 80
 """Below this width an address has a line of its own."""
 
 
-def run(sources: Sequence[str], options: Options, *, limit: int, json: bool) -> None:
-    """List the addresses of the sources."""
+def seeds(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="A page, a file (URLs, bookmarks, OPML, sitemap, feed) or the URL of a sitemap, feed or list.",
+        ),
+    ],
+    allow_network: AllowNetwork = None,
+    delay: Delay = 1.0,
+    proxy: ProxyUrl = "",
+    proxy_ca: ProxyCa = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Addresses to list at most; 0: all.")] = 50,
+    json: Json = False,
+) -> None:
+    """Show what a crawl would start from: every address that the sources name, with its title and where it stands."""
     read: list[Read] = []
     remarks: list[str] = []
     if limit < 0:
         raise InputError("--limit has to be 0 or more")
-    options.check()
+    options = network_options(
+        allow_network=allow_network, delay=delay, proxy=proxy, proxy_ca=proxy_ca, max_body=MOST_BYTES
+    )
     with fetching(options) as fetch:
         found = list(gather(sources, fetch, read, remarks))
     shown = found[:limit] if limit > 0 else found
     if json:
-        told = {
-            "count": len(found),
-            "addresses": [asdict(each) for each in shown],
-            "sources": [asdict(each) for each in read],
-            "remarks": remarks,
-        }
-        print(jsonlib.dumps(told))
+        print_json({"count": len(found), "addresses": shown, "sources": read, "remarks": remarks})
         return
     console = output()
     if not sys.stdout.isatty():
@@ -62,22 +73,23 @@ def _write(shown: Sequence[Found], count: int) -> None:
 
 
 def _table(shown: Sequence[Found]) -> Table:
-    table = Table(box=None, padding=(0, 1), show_edge=False, expand=True)
-    table.add_column("", justify="right", no_wrap=True, style="dim")
-    table.add_column("address", overflow="ellipsis", no_wrap=True, ratio=3)
-    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=2)
-    table.add_column("source", style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
-    for number, each in enumerate(shown, 1):
-        table.add_row(str(number), escape(each.url), escape(each.title), escape(_where(each)))
-    return table
+    short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
+    columns = [
+        right("", no_wrap=True, style="dim"),
+        Column("address", ratio=3, **short),
+        Column("title", ratio=2, **short),
+        Column("source", style="dim", ratio=1, **short),
+    ]
+    rows = ((str(number), each.url, each.title, _where(each)) for number, each in enumerate(shown, 1))
+    return listing(columns, rows, expand=True)
 
 
 def _stack(console: Console, shown: Sequence[Found]) -> None:
     """For a narrow terminal: an address, and below it what is known of it."""
     for number, each in enumerate(shown, 1):
-        console.print(f"[dim]{number}[/] {escape(each.url)}", highlight=False, soft_wrap=True)
+        console.print(f"[dim]{number}[/] {escape(each.url)}", soft_wrap=True)
         about = "  ".join(part for part in (each.title, _where(each)) if part)
-        console.print(f"[dim]{escape(about)}[/]", highlight=False, no_wrap=True, overflow="ellipsis")
+        console.print(f"[dim]{escape(about)}[/]", no_wrap=True, overflow="ellipsis")
 
 
 def _where(each: Found) -> str:

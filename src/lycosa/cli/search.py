@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import shlex
 import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Annotated, Self
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.manners import lively
 from lycosa.cli.moments import moment
-from lycosa.cli.paging import wrapped
+from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.printing import lively, print_json, squeezed, wrapped
 from lycosa.collection.querying import Query, joined, parse
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Progress, Results, Search
@@ -26,49 +26,54 @@ LINES, WIDEST = 3, 120
 """Of a passage, and characters in one of them."""
 
 
-def run(
-    directory: Path,
-    words: list[str],
-    *,
-    limit: int,
-    hosts: list[str],
-    languages: list[str],
-    since: str,
-    until: str,
-    score: float,
-    copies: bool,
-    json: bool,
-    changed: str = "",
+def search(
+    directory: Dir,
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help='What to look for; "a phrase" in quotes.')],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
+    host: Annotated[list[str] | None, typer.Option(metavar="HOST", help="Only this host; repeat it for more.")] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only this language (en, de, ...); repeat it for more.")
+    ] = None,
+    since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
+    until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
+    threshold: Annotated[
+        float, typer.Option("--threshold", "--score", help="Only pages that are worth at least this to the topic.")
+    ] = 0.0,
+    changed: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
+    ] = "",
+    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    json: Json = False,
 ) -> None:
-    """Search, and show what was found."""
+    """Search the text of the pages. The first search builds an index, later ones bring it up to date."""
     changed_since = _changed_since(changed)
     console = Console(highlight=False)
     typed = joined(words)
     query = parse(typed)  # before the index is touched: what was typed may be nothing
-    with Collection(directory) as collection, Telling() as telling, Search(collection, telling) as search:
-        results = search.find(
+    with Collection(directory) as collection, Telling() as telling, Search(collection, telling) as index:
+        results = index.find(
             typed,
             limit=limit,
-            hosts=hosts,
-            languages=languages,
+            hosts=host or [],
+            languages=language or [],
             since=since,
             until=until,
-            score=score,
+            score=threshold,
             copies=copies,
             changed=changed_since,
             width=max(100, LINES * (min(console.width, WIDEST) - 6)),
         )
     if json:
-        print(jsonlib.dumps({"query": typed, **results.as_dict()}))
+        print_json({"query": typed, **results.as_dict()})
         return
     asked = " ".join(map(str, query.wanted))
     if results.hits:
-        wrapped(console, Text(_headline(results, asked)), Text())
+        wrapped(console, Text(_headline(results, asked)))
         for hit in results:
             _show(console, hit)
     else:
-        filtered = bool(hosts or languages or since or until or score or changed)
-        wrapped(console, Text(_nothing(results, query, filtered)), Text())
+        filtered = bool(host or language or since or until or threshold or changed)
+        wrapped(console, Text(_nothing(results, query, filtered)))
     if results.unread:
         print(_unread(results, directory), file=sys.stderr)
 
@@ -95,7 +100,7 @@ def _headline(results: Results, asked: str) -> str:
 def _show(console: Console, hit: Hit) -> None:
     """A hit: number and title, address, what is known of it, the passage with its words in bold."""
     console.print()
-    wrapped(console, Text(" ".join(hit.title.split()) or clean(hit.url), "bold"), Text(f"{hit.rank:>2}. "), WIDEST)
+    wrapped(console, Text(squeezed(hit.title) or clean(hit.url), "bold"), Text(f"{hit.rank:>2}. "), WIDEST)
     # In one piece, however narrow the terminal: an address is there to be copied.
     console.print(Text(f"    {clean(hit.url)}", "cyan"), soft_wrap=True)
     facts = [f"score {hit.score:.2f}", f"{hit.fetched:%Y-%m-%d}", hit.language]

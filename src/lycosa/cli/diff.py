@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
-from lycosa.cli.manners import UNCUT, output
-from lycosa.cli.moments import moment
+from lycosa.cli.moments import by_the_end
+from lycosa.cli.parameters import Dir, Json, WholeText
+from lycosa.cli.printing import UNCUT, output, print_json, write_page
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import known
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
-from lycosa.core.protocols import Clock
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
@@ -25,43 +24,39 @@ from lycosa.refresh.diff.page import render
 from lycosa.refresh.diff.terminal import Telling
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-DAY = 86_399.999
-"""Seconds from the first moment of a day to its last."""
 
 
-def show_diff(
-    directory: Path,
-    url: str,
-    *,
-    from_: str = "",
-    to: str = "",
-    html: Path | None = None,
-    links: bool = True,
-    whole: bool = False,
-    listing: bool = False,
-    json: bool = False,
-    whole_text: bool = False,
-    clock: Clock = time.time,
+def diff(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page's address.")],
+    from_: Annotated[
+        str,
+        typer.Option("--from", metavar="VERSION", help="A number (1 is the first, -1 the last), a date or a time."),
+    ] = "",
+    to: Annotated[str, typer.Option(metavar="VERSION", help="The same for the later one. Default: the last.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as an HTML page.")] = None,
+    links: Annotated[bool, typer.Option(help="Also links that came and went.")] = True,
+    whole: Annotated[bool, typer.Option("--all", help="Also what stayed the same.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the versions instead.")] = False,
+    whole_text: WholeText = False,
+    json: Json = False,
 ) -> None:
-    """Show what differs between two versions of a page, or list its versions."""
+    """Show two versions of a page side by side: words added, words removed. Default: the last two."""
     with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         versions = [visit for visit in visits if visit.is_version]
         if not versions:
             raise InputError(f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})")
-        if listing:
-            _list(visits, versions, json=json)
+        if listing or len(versions) == 1:
+            _list(visits, versions, listing=listing, json=json)
             return
-        if len(versions) == 1:
-            _alone(visits, versions[0], json=json)
-            return
-        chosen = choose(versions, from_, to, clock())
+        chosen = choose(versions, from_, to, time.time())
         comparison = _compared(collection, versions, *chosen)
     if html is not None:
-        _write(html, comparison)
+        size = write_page(html, render(comparison), "--html", "diff.html")
+        print(f"{html} ({size:,} bytes): open it in a browser, {html.resolve().as_uri()}")
     elif json:
-        print(jsonlib.dumps(comparison.as_data(whole=whole)))
+        print_json(comparison.as_data(whole=whole))
     else:
         console = output()
         Telling(console, uncut=console.width >= UNCUT, whole=whole).tell(comparison, links=links)
@@ -97,17 +92,11 @@ def _place(versions: list[Visit], typed: str, now: float, option: str) -> int:
         if not 1 <= abs(number) <= len(versions):
             raise InputError(f"there is no version {number}: there are {len(versions)}; --list shows them")
         return number - 1 if number > 0 else len(versions) + number
-    then = _moment(typed, now, option)
+    then = by_the_end(typed, now, option)  # what stood on that day
     before = [place for place, visit in enumerate(versions) if visit.started <= then]
     if not before:
         raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
     return before[-1]
-
-
-def _moment(typed: str, now: float, option: str) -> float:
-    """A time as a person writes it. A day means its end: what stood on that day, after all that happened on it."""
-    found = moment(typed, now, option)
-    return found + DAY if _DAY.fullmatch(typed) else found
 
 
 # -- what is in them -------------------------------------------------------------------------------------------
@@ -138,18 +127,6 @@ def _read(collection: Collection, visit: Visit, number: int) -> Version:
 # -- how it is shown -------------------------------------------------------------------------------------------
 
 
-def _write(target: Path, comparison: Comparison) -> None:
-    if target.is_dir():
-        raise InputError(f"{target} is a directory: name a file with --html, such as {target / 'diff.html'}")
-    page = render(comparison).encode("utf-8", "replace")
-    try:
-        with replacing(target) as file:
-            file.write(page)
-    except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror}; choose another file with --html") from error
-    print(f"{target} ({len(page):,} bytes): open it in a browser, {target.resolve().as_uri()}")
-
-
 def _since(visits: list[Visit], version: Visit, following: Visit | None) -> list[Visit]:
     """The looks at a page after a version came, and before the next one did."""
     end = following.started if following is not None else float("inf")
@@ -178,33 +155,25 @@ def _facts(visits: list[Visit], versions: list[Visit]) -> list[dict[str, Any]]:
     return facts
 
 
-def _list(visits: list[Visit], versions: list[Visit], *, json: bool) -> None:
-    facts = _facts(visits, versions)
+def _list(visits: list[Visit], versions: list[Visit], *, listing: bool, json: bool) -> None:
+    """The versions, and what the last look found; of one that is alone, that there is nothing to compare it with."""
+    facts, state = _facts(visits, versions), _state(visits, versions)
     if json:
-        print(jsonlib.dumps({"url": visits[0].node, "versions": facts, "state": _state(visits, versions)}))
+        print_json({"url": visits[0].node, "versions": facts, "state": state})
         return
     console = output()
     telling = Telling(console, uncut=console.width >= UNCUT)
     telling.address(visits[0].node)
-    telling.line(Text(many(len(facts), "version")))
-    for fact in facts:
-        again = f"seen again {many(fact['seen_again'], 'time')}" if fact["seen_again"] else ""
-        words = [when(fact["at"]), f"{fact['size']:,} bytes", fact["says"], again]
-        telling.wrapped(Text(", ".join(filter(None, words))), Text(f"{fact['version']:>3}  ", "bold"))
-    telling.line(Text(_state(visits, versions)))
-
-
-def _alone(visits: list[Visit], version: Visit, *, json: bool) -> None:
-    """There is nothing to compare: say since when, and until when it was looked at."""
-    if json:
-        facts = _facts(visits, [version])
-        print(jsonlib.dumps({"url": version.node, "versions": facts, "state": _state(visits, [version])}))
-        return
-    console = output()
-    telling = Telling(console, uncut=console.width >= UNCUT)
-    telling.address(version.node)
-    telling.line(Text(f"there is one version, of {when(version.started)}: nothing to compare it with"))
-    telling.line(Text(_state(visits, [version])))
+    if listing:
+        telling.line(Text(many(len(facts), "version")))
+        for fact in facts:
+            again = f"seen again {many(fact['seen_again'], 'time')}" if fact["seen_again"] else ""
+            words = [when(fact["at"]), f"{fact['size']:,} bytes", fact["says"], again]
+            telling.wrapped(Text(", ".join(filter(None, words))), Text(f"{fact['version']:>3}  ", "bold"))
+    else:
+        alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"
+        telling.line(Text(alone))
+    telling.line(Text(state))
 
 
 def _state(visits: list[Visit], versions: list[Visit]) -> str:

@@ -3,51 +3,86 @@
 from __future__ import annotations
 
 import asyncio
-import json as jsonlib
 import shlex
 import sys
 import time
 from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
+from lycosa import crawling
 from lycosa.cli.hunting import until_stopped
-from lycosa.cli.manners import lively, output
+from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
+from lycosa.cli.printing import COLOURS, lively, output, print_json
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
-from lycosa.crawling import revisit as revisit_crawl
-from lycosa.crawling import watch as watch_crawl
+from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.telling.words import plain
-
-COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 EVERY = 0.25
 PLAIN_EVERY = 30.0
 """Seconds between two lines that say how far it is: in a terminal, and elsewhere."""
 
 
-def refresh(directory: Path, given: dict[str, Any]) -> None:
-    """Look once at what is due."""
-    quiet, json = given.pop("quiet"), given.pop("json")
-    chosen = _chosen(given)
-    crawl = revisit_crawl(directory, everything=bool(chosen.pop("all", False)), **chosen)
-    _run(crawl, quiet=quiet, json=json)
+Now = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN", help="Look at addresses that match this first, due or not; repeat it for more. Not kept."
+    ),
+]
+Requests = Annotated[int | None, typer.Option(metavar="N", help="Send at most so many requests in this run.")]
+MaxTime = Annotated[float | None, typer.Option(help="Seconds that this run may take.")]
 
 
-def watch(directory: Path, given: dict[str, Any]) -> None:
-    """Keep looking."""
-    quiet, json = given.pop("quiet"), given.pop("json")
-    _run(watch_crawl(directory, **_chosen(given)), quiet=quiet, json=json)
+@with_more(crawl_options(of_refresh=True), at=7)
+def refresh(
+    directory: Dir,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Look at every page that is watched, due or not.")] = False,
+    now: Now = None,
+    requests: Requests = None,
+    max_time: MaxTime = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    **options: Any,
+) -> None:
+    """Look again at the pages that are due, and say what changed, vanished, moved, or is new.
+
+    A page that did not change costs next to nothing: its host is asked for it only if it did. Which pages are due says
+    the schedule; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
+    """
+    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
+    _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
+
+
+@with_more(crawl_options(of_refresh=True), at=6)
+def watch(
+    directory: Dir,
+    *,
+    now: Now = None,
+    requests: Requests = None,
+    max_time: MaxTime = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    **options: Any,
+) -> None:
+    """Keep a collection fresh: look again and again, within a budget of requests an hour, until Ctrl-C.
+
+    Started again, also after a crash, it goes on where it was. People are told by feeds (changes.atom and changes.json
+    in the directory), by mail, or by webhooks.
+    """
+    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
+    _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
 
 
 def _chosen(given: dict[str, Any]) -> dict[str, Any]:
@@ -56,8 +91,6 @@ def _chosen(given: dict[str, Any]) -> dict[str, Any]:
     for name, value in chosen.items():
         if value in ("", [""]):
             chosen[name] = [] if value == [""] else default_of(Options.__dataclass_fields__[name])
-    if "max_time" in chosen:
-        chosen["max_time"] = float(chosen["max_time"])
     return chosen
 
 
@@ -75,7 +108,7 @@ class Telling:
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.console = Console(stderr=True)
+        self.console = Console(stderr=True, highlight=False)
         self.output = output()
         self.looks = 0
         self.unchanged = 0
@@ -105,7 +138,7 @@ class Telling:
         """A line of its own."""
         if not self.quiet:
             self._clear()
-            self.console.print(text, highlight=False)
+            self.console.print(text)
 
     def update(self, visit: Visit) -> None:
         """Take in a visit; tell what has become of its page."""
@@ -121,7 +154,7 @@ class Telling:
             self.found[change.what] += change.matters
             if self.json:
                 told = {"url": visit.node, "at": visit.started, "title": visit.title, **change.as_data()}
-                print(jsonlib.dumps(told), flush=True)
+                print_json(told)
             elif change.matters and not self.quiet:
                 self._clear()
                 self._tell(visit, change.what, _how(visit))
@@ -187,13 +220,9 @@ class Telling:
             return
         keeper, options = engine.keeper, self.crawl.options
         if self.json:
-            told = {
-                "looks": self.looks,
-                "unchanged": self.unchanged,
-                "cosmetic": self.cosmetic,
-                "ending": engine.ending,
-            }
-            print(jsonlib.dumps({**told, "changes": dict(self.found), "failed": dict(self.failed)}), flush=True)
+            told: dict[str, Any] = {"looks": self.looks, "unchanged": self.unchanged, "cosmetic": self.cosmetic}
+            told |= {"ending": engine.ending, "changes": self.found, "failed": self.failed}
+            print_json(told)
             return
         found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
         rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
@@ -201,8 +230,7 @@ class Telling:
         rest += [f"{self.aside:,} new off the topic"] if self.aside else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
-        looks = f"{self.looks:,} look{'s' * (self.looks != 1)}"
-        self.output.print(f"{looks}: {found}{also}. Ended: {engine.ending or 'stopped'}.", highlight=False)
+        self.output.print(f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}.")
         if not self.looks:
             due = keeper.soonest(engine.clock())
             when = _day(due) if due < NEVER else "never"
@@ -211,9 +239,9 @@ class Telling:
                 f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
                 highlight=False,
             )
-            self.output.print(f"Look at all of them now with:  lycosa refresh {name} --all", highlight=False)
+            self.output.print(f"Look at all of them now with:  lycosa refresh {name} --all")
         elif sum(self.found.values()):
-            self.output.print(f"See what changed with:  lycosa changes {name}, lycosa diff {name} URL", highlight=False)
+            self.output.print(f"See what changed with:  lycosa changes {name}, lycosa diff {name} URL")
 
 
 def _how(visit: Visit) -> str:

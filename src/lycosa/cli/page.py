@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import math
 import re
 import sys
 import time
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.moments import moment
+from lycosa.cli.moments import by_the_end
+from lycosa.cli.parameters import Dir, Json, WholeText
+from lycosa.cli.printing import heading, pairs, print_json, squeezed, timestamp, wrapped
 from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import content_of, known
@@ -25,6 +25,7 @@ from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
+from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.web.html import Document, charset_of
 from lycosa.web.inflate import BadEncoding, inflate
@@ -34,31 +35,29 @@ LARGEST = 100_000_000
 
 _UNKEPT = "the crawl was told to keep no archive"
 
-DAY = 86_400.0
 
-_A_DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)
-
-COLUMN = 100
-"""Characters in a line of text at most: longer ones are hard to read."""
-
-
-def show_page(
-    directory: Path,
-    url: str,
-    *,
-    links: bool,
-    raw: bool,
-    json: bool,
-    version: int = 0,
-    at: str = "",
-    xml: bool = False,
-    whole_text: bool = False,
-    now: float | None = None,
+def page(
+    directory: Dir,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page, as the crawl knows it.")],
+    links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the body, unpacked, to the output.")] = False,
+    version: Annotated[
+        int,
+        typer.Option(
+            metavar="N", show_default=False, help="Which version: 1 is the first, -1 the last. Default: the last."
+        ),
+    ] = 0,
+    at: Annotated[
+        str, typer.Option(metavar="WHEN", help="The version that stood then: a day, a day and a time, or 2d ago.")
+    ] = "",
+    xml: Annotated[bool, typer.Option("--xml", help="Only its document tree, as XML, to the output.")] = False,
+    whole_text: WholeText = False,
+    json: Json = False,
 ) -> None:
-    """Show what the crawl knows of a page: of its current version, of one by number, or of that of a time."""
+    """Show one page in any version: its text and links, why it was fetched, and every look at it."""
     with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
-        visit = chosen(visits, version, at, time.time() if now is None else now)
+        visit = chosen(visits, version, at, time.time())
         if raw or xml:
             _write(_body(collection, visit) if raw else _tree(collection, visit))
             return
@@ -72,8 +71,8 @@ def show_page(
             told = _facts(visit, exchange, document) | _standing(visits, visit)
             told |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
             told["why"] |= {"pick": visits[0].pick, "score": _finite(visits[0].score)}
-            told |= {"text": _text(document), "trouble": trouble, "links": [asdict(link) for link in found]}
-            print(jsonlib.dumps({**told, "visits": _history(visits)}))
+            told |= {"text": _text(document), "trouble": trouble, "links": found}
+            print_json({**told, "visits": _history(visits)})
             return
         console = Console(highlight=False)
         _show_head(console, _facts(visit, exchange, document) | _standing(visits, visit), collection.threshold)
@@ -100,11 +99,11 @@ def chosen(visits: list[Visit], version: int, at: str, now: float) -> Visit:
             told = f"1 to {len(versions)}, or -1 for the last" if len(versions) > 1 else "1"
             raise InputError(f"{versions[0].node} has no version {version}: choose --version {told}")
         return versions[version - 1 if version > 0 else version]
-    until = moment(at, now, "--at") + (DAY - 1e-6 if _A_DAY.fullmatch(at.strip()) else 0.0)  # by its end
+    until = by_the_end(at, now, "--at")
     stood = [visit for visit in versions if visit.started <= until]
     if not stood:
         raise InputError(
-            f"{versions[0].node} was not known by then: its first version is of {_when(versions[0].started)}"
+            f"{versions[0].node} was not known by then: its first version is of {timestamp(versions[0].started)}"
         )
     return stood[-1]
 
@@ -133,13 +132,13 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
     return {
         "version": number,
         "versions": len(versions),
-        "until": _when(versions[number].started) if number < len(versions) else None,
+        "until": timestamp(versions[number].started) if number < len(versions) else None,
         "standing": {
             "state": fate.state,
-            "since": _when(fate.since),
+            "since": timestamp(fate.since),
             "looks": fate.looks,
-            "seen": _when(fate.seen),
-            "changed": _when(fate.changed) if fate.changed else None,
+            "seen": timestamp(fate.seen),
+            "changed": timestamp(fate.changed) if fate.changed else None,
             "target": fate.target,
         },
     }
@@ -196,7 +195,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
         "type": clean(exchange.header("content-type")) if exchange is not None else "",
         "size": visit.size,
         "language": clean(visit.language),
-        "fetched": _when(visit.started),
+        "fetched": timestamp(visit.started),
         "address": visit.address,
         "score": round(visit.worth, 4),
         "same_as": visit.same_as,
@@ -217,7 +216,7 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
             before = visit.digest
         rows.append(
             {
-                "at": _when(visit.started),
+                "at": timestamp(visit.started),
                 "kind": visit.kind,
                 "outcome": visit.outcome,
                 "status": visit.status,
@@ -231,10 +230,6 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
     return rows
 
 
-def _when(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
 def _finite(score: float) -> float | None:
     """A seed is taken before everything else: its score is infinite, which JSON has no word for."""
     return round(score, 4) if math.isfinite(score) else None
@@ -244,7 +239,7 @@ def _finite(score: float) -> float | None:
 
 
 def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> None:
-    console.print(Text(_line(facts["title"]) or clean(facts["url"]), "bold"))
+    console.print(Text(squeezed(facts["title"]) or clean(facts["url"]), "bold"))
     console.print(Text(clean(facts["url"]), "cyan"), soft_wrap=True)
     found = facts["outcome"] == "ok"
     rows = {
@@ -260,7 +255,7 @@ def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> Non
         "standing": _told_standing(facts["standing"]),
         "moved to": facts["standing"]["target"] if facts["standing"] else "",
     }
-    _show_pairs(console, rows)
+    pairs(console, rows)
 
 
 def _told_version(facts: dict[str, Any]) -> str:
@@ -277,28 +272,9 @@ def _told_standing(standing: dict[str, Any] | None) -> str:
     return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
 
 
-def _show_pairs(console: Console, rows: dict[str, str]) -> None:
-    """Names and values; those that are empty are left out."""
-    width = max(map(len, rows)) + 2
-    for name, value in rows.items():
-        if "://" in value:
-            console.print(Text(f"{name:<{width}}", "dim").append(clean(value), "default"), soft_wrap=True)
-        elif value:
-            wrapped(console, Text(_line(clean(value))), Text(f"{name:<{width}}", "dim"))
-
-
-def wrapped(console: Console, text: Text, first: Text, column: int = COLUMN) -> None:
-    """Print a text in lines that fit, without blanks at their ends, beside something at the left of the first."""
-    indent = Text(" " * len(first))
-    for line in text.wrap(console, max(20, min(console.width - 1, column) - len(first))):
-        line.rstrip()
-        console.print(first + line, soft_wrap=True)
-        first = indent
-
-
 def _show_why(console: Console, first: Visit, origin: Origin, strategy: str) -> None:
     """What led here, and how promising it looked when it was picked."""
-    _heading(console, "why it was fetched")
+    heading(console, "why it was fetched")
     if origin.kind == "seed":
         console.print("it is a seed")
         return
@@ -314,13 +290,13 @@ def _show_why(console: Console, first: Visit, origin: Origin, strategy: str) -> 
         "with the words": origin.anchor,
         "picked": picked,
     }
-    _show_pairs(console, rows)
+    pairs(console, rows)
 
 
 def _show_text(console: Console, text: str, trouble: str) -> None:
-    _heading(console, "text")
+    heading(console, "text")
     if text:
-        wrapped(console, Text(text), Text())
+        wrapped(console, Text(text))
     else:
         console.print(Text(trouble or "none"), style="dim")
 
@@ -329,23 +305,23 @@ def _show_links(console: Console, links: list[Link]) -> None:
     if not links:
         return
     fetched = sum(link.state in ("fetched", "vanished", "moved") for link in links)
-    _heading(console, f"{len(links)} links, {fetched} of them fetched")
+    heading(console, f"{len(links)} links, {fetched} of them fetched")
     for link in links:
         line = Text(f"{link.state:<13}", "green" if link.state == "fetched" else "dim")
-        line.append(clean(link.url), "default").append(f"  {_line(link.anchor)}".rstrip(), "dim")
+        line.append(clean(link.url), "default").append(f"  {squeezed(link.anchor)}".rstrip(), "dim")
         console.print(line, soft_wrap=True)
 
 
 def _show_history(console: Console, history: list[dict[str, Any]]) -> None:
-    _heading(console, f"{len(history)} visits" if len(history) > 1 else "1 visit")
+    heading(console, many(len(history), "visit"))
     for quiet, group in groupby(history, key=lambda row: row["outcome"] == "unchanged"):
         rows = list(group)
         if quiet and len(rows) > 1:
             told = f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} looks, unchanged"
-            wrapped(console, Text(told), Text())
+            wrapped(console, Text(told))
             continue
         for row in rows:
-            wrapped(console, Text("  ".join(filter(None, _told_visit(row)))), Text())
+            wrapped(console, Text("  ".join(filter(None, _told_visit(row)))))
 
 
 def _told_visit(row: dict[str, Any]) -> list[str]:
@@ -356,18 +332,9 @@ def _told_visit(row: dict[str, Any]) -> list[str]:
     told = [row["at"], what, str(row["status"] or ""), size]
     change = row["change"]
     if change is None or change["what"] == "new":
-        return [*told, "" if row["outcome"] == "unchanged" else content, _line(row["note"])]
+        return [*told, "" if row["outcome"] == "unchanged" else content, squeezed(row["note"])]
     if change["what"] == "changed":
         content = f"version {row['version']}, {change['kind']} changed by {change['magnitude']:.0%}"
     else:
         content = change["what"] + (f", version {row['version']}" if row["version"] else "")
-    return [*told, content, _line(clean("; ".join(change["says"]))), _line(row["note"])]
-
-
-def _heading(console: Console, text: str) -> None:
-    console.print()
-    console.print(Text(text, "bold"))
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    return [*told, content, squeezed(clean("; ".join(change["says"]))), squeezed(row["note"])]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
 from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.printing import listing, output, print_json, right
+from lycosa.cli.progress import progress
+from lycosa.lab import evaluator
+from lycosa.lab.report import write_report
+from lycosa.lab.resemblance import Idf
 
 
-@lab.command("evaluate")
 def evaluate(
     crawl: Annotated[
         Path, typer.Argument(metavar="DIR", help="A crawl's directory, an index, a WARC file or a directory of them.")
@@ -57,34 +60,23 @@ def evaluate(
 
     For example:  lycosa lab evaluate my-crawl/ --relevant good-pages/
     """
-    import json as jsonlib
-    from typing import cast
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.lab.evaluator import evaluate as run
-    from lycosa.lab.resemblance import Idf
-
     with progress(quiet or json) as tell:
-        done = run(crawl, relevant, threshold=threshold, wanted=wanted, pages=pages, idf=cast(Idf, idf), tell=tell)
+        done = evaluator.evaluate(
+            crawl, relevant, threshold=threshold, wanted=wanted, pages=pages, idf=cast(Idf, idf), tell=tell
+        )
     if out is not None:
-        from lycosa.lab.report import write_report
-
         write_report(done.findings(every), out, f"lycosa lab evaluate {crawl} --relevant {relevant}")
     if json:
-        print(jsonlib.dumps(done.as_dict(every)))
+        print_json(done.as_dict(every))
         return
     if quiet:
         return
-    from rich.table import Table
-
-    from lycosa.cli.manners import output
-
-    table = Table("pages", "relevant", "fraction", "average similarity", box=None)
-    for column in table.columns:
-        column.justify = "right"
-    for number, found, share, average in done.rows(every):
-        table.add_row(f"{number:,}", f"{found:,}", f"{share:.3f}", f"{average:.3f}")
-    output().print(table)
+    rows = (
+        (f"{number:,}", f"{found:,}", f"{share:.3f}", f"{average:.3f}")
+        for number, found, share, average in done.rows(every)
+    )
+    titles = ("pages", "relevant", "fraction", "average similarity")
+    output().print(listing([right(title) for title in titles], rows, show_edge=True))
     print(done.summary())
     for why, count in done.left_out.items():
         print(f"Left out: {count:,} {why}.")

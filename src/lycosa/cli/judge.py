@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import shlex
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.manners import output
+from lycosa.cli.parameters import Dir, Json, Line, judge_names
+from lycosa.cli.printing import crawled, output, print_json, squeezed
+from lycosa.collection import judging
 from lycosa.collection.asking import Question, questions
-from lycosa.collection.judging import Judged, Moved, judge, learn
+from lycosa.collection.judging import Judged, Moved
 from lycosa.collection.reading import Collection
 from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
@@ -23,7 +26,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory, is_running
 from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import SqliteLog
 from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 
@@ -31,20 +34,32 @@ ASKED = 10
 """Pages that a person is asked about at once."""
 
 
-def run(
-    directory: Path,
-    words: Sequence[str],
-    examples: Sequence[str],
-    *,
-    threshold: float | None,
-    by: str,
-    keep: bool,
-    json: bool,
+def judge(
+    directory: Dir,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]", help="Another topic. Default: the crawl's own.")
+    ] = None,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PAGE", help="A page like those you want, of the crawl or in a file; repeat it for more."),
+    ] = None,
+    threshold: Line = None,
+    by: Annotated[
+        str,
+        typer.Option("--judge", metavar="NAME", help="How to judge (see 'lycosa topics').", autocompletion=judge_names),
+    ] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
+    json: Json = False,
 ) -> None:
-    """Judge anew, and tell what that changes."""
-    told = judge(directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep)
+    """Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.
+
+    You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
+    is resumed. Without WORDS and options the judge learns all that there is to learn.
+    """
+    words, examples = words or [], example or []
+    told = judging.judge(directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep)
     if json:
-        print(jsonlib.dumps(told.as_dict()))
+        print_json(told)
         return
     console = output()
     _tell(console, told)
@@ -59,10 +74,10 @@ def run(
 
 def _tell(console: Console, told: Judged) -> None:
     before, after = told.before, told.after
-    console.print(f"before: {before.told}, score {at_least(told.threshold_before)}", highlight=False)
-    console.print(f"[bold]now[/]:    {after.told}, score {at_least(told.threshold)}, by {told.judge}", highlight=False)
+    console.print(f"before: {before.told}, score {at_least(told.threshold_before)}")
+    console.print(f"[bold]now[/]:    {after.told}, score {at_least(told.threshold)}, by {told.judge}")
     if not told.coming and not told.going:
-        console.print("The same pages are relevant as before.", highlight=False)
+        console.print("The same pages are relevant as before.")
     _list(
         console, f"{'1 page comes' if told.coming == 1 else f'{told.coming:,} pages come'} in", told.comes, told.coming
     )
@@ -76,7 +91,7 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
     console.print()
     console.print(Text(heading, "bold"))
     for page in pages:
-        title = " ".join(clean(page.title).split()) or "-"
+        title = squeezed(clean(page.title)) or "-"
         moved = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
         line = Text(f"  {moved}  {title}  ").append(clean(page.url), "dim")
         console.print(line, soft_wrap=True)
@@ -87,10 +102,25 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
 # -- labels ------------------------------------------------------------------------------------------------------
 
 
-def label(directory: Path, urls: Sequence[str], *, relevant: bool) -> None:
-    """Write a person's word on some pages into the crawl's log, and have the judge learn from it."""
-    if Directory.read_options(directory) and not (directory / NAME).exists():
-        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+def label(
+    directory: Dir,
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Pages that the crawl has fetched. Default: ask.")
+    ] = None,
+    relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
+    json: Json = False,
+) -> None:
+    """Say of pages whether they are what you want; without URL, of the ten where that would help most.
+
+    The judge learns from it at once, and when the crawl goes on. Of several labels the last counts. 'lycosa train DIR'
+    makes a model of them.
+    """
+    if not urls:
+        _ask_where_it_helps(directory, json=json)
+        return
+    if relevant is None:
+        raise InputError("say whether they are what you want: --yes or --no")
+    crawled(directory)
     keep_labels(directory, dict.fromkeys(urls, relevant))
 
 
@@ -104,34 +134,34 @@ def keep_labels(directory: Path, said: dict[str, bool]) -> None:
             with log.together():
                 for node, relevant in nodes.items():
                     log.append(Label(node, relevant, now))
-                judged = learn(opened, log, now)
+                judged = judging.learn(opened, log, now)
             given = labels_in(log)
     finally:
         opened.close()
     good, console = sum(given.values()), output()
     kinds = [RELEVANT] * (True in said.values()) + [IRRELEVANT] * (False in said.values())
     told = f"{len(said)} labelled as {' or '.join(kinds)}; now {good} yes, {len(given) - good} no."
-    console.print(told, highlight=False)
-    console.print(f"{judged.after.told}; before: {judged.before.told}.", highlight=False)
+    console.print(told)
+    console.print(f"{judged.after.told}; before: {judged.before.told}.")
     if good >= 3 and len(given) - good >= 3:
         print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
 
 
-def ask(directory: Path, *, json: bool) -> None:
+def _ask_where_it_helps(directory: Path, *, json: bool) -> None:
     """Name the pages of which a person's word would help most; in a terminal, ask for it."""
     with Collection(directory) as collection:
         found = questions(collection, ASKED)
     if json:
-        print(jsonlib.dumps({"questions": [question.as_dict() for question in found]}))
+        print_json({"questions": found})
         return
     console = output()
     if not found:
-        console.print("There is no page that the judge is unsure of, and that nobody has labelled.", highlight=False)
+        console.print("There is no page that the judge is unsure of, and that nobody has labelled.")
         return
     if sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
         _ask(console, directory, found)
         return
-    console.print("A word on these would help most:", highlight=False)
+    console.print("A word on these would help most:")
     for question in found:
         _show(console, question)
     name = shlex.quote(str(directory))
@@ -139,13 +169,13 @@ def ask(directory: Path, *, json: bool) -> None:
 
 
 def _show(console: Console, question: Question) -> None:
-    title = " ".join(clean(question.title).split()) or "-"
+    title = squeezed(clean(question.title)) or "-"
     console.print(Text(f"  {question.worth:.2f}  {title}  ").append(clean(question.url), "dim"), soft_wrap=True)
 
 
 def _ask(console: Console, directory: Path, found: Sequence[Question]) -> None:
     """One after the other; what was said is kept at the end, also if it is broken off."""
-    console.print("Are these what you want? y: yes, n: no, Enter: I can't say, q: enough", highlight=False)
+    console.print("Are these what you want? y: yes, n: no, Enter: I can't say, q: enough")
     said: dict[str, bool] = {}
     for question in found:
         _show(console, question)

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import signal
 import sys
-from datetime import UTC, datetime
+import time
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from lycosa.cli.moments import by_the_end
+from lycosa.cli.parameters import Quiet
 from lycosa.core.errors import InputError
+from lycosa.core.files import allow_many_files
+from lycosa.drawing.formats import many
 from lycosa.replay.certificates import Authority
 from lycosa.replay.pages import NOWHERE, how_to
 from lycosa.replay.proxy import Proxy
 from lycosa.replay.recording import Recording
 
 
-def run(files: list[Path], port: int, *, quiet: bool, at: str = "") -> None:
-    """Serve the files until Ctrl-C. The proxy's address is the first line of the output, also when quiet."""
-    # One file stays open for each WARC file, and browsers open many connections.
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384)), hard))
+def replay(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them (a crawl's, too).")
+    ],
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
+    at: Annotated[
+        str, typer.Option(metavar="DATE", help="Show the web as of this day, as in 2026-03-01. Default: the newest.")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then."""
+    allow_many_files()  # one stays open for each WARC file, and browsers open many connections
     indexing = _Indexing(quiet)
-    with Recording(files, at=_moment(at), tell=indexing) as recording:
+    moment = round(by_the_end(at, time.time(), "--at") * 1e6) if at else None
+    with Recording(files, at=moment, tell=indexing) as recording:
         indexing.end()
         proxy = Proxy(recording, Authority(), port)
         for note in [] if quiet else recording.notes:
@@ -50,9 +64,8 @@ async def _serve(proxy: Proxy, quiet: bool, at: str) -> None:
 
 def _introduce(proxy: Proxy, at: str) -> None:
     recording, certificate = proxy.recording, str(proxy.authority.path)
-    count, files = len(recording), len(recording.archives)
     print(
-        f"is a proxy for {count:,} recorded answer{'s' * (count != 1)} in {files} file{'s' * (files != 1)}"
+        f"is a proxy for {many(len(recording), 'recorded answer')} in {many(len(recording.archives), 'file')}"
         f"{f', as of {at}' if at else ''}. Ctrl-C ends it.\n"
         f"What is recorded, and how to look at it: open that address in a browser.\n"
         f"For https, clients have to trust {certificate}\n"
@@ -74,18 +87,6 @@ def _farewell(proxy: Proxy) -> None:
             f"does it trust {proxy.authority.path}?",
             file=sys.stderr,
         )
-
-
-def _moment(text: str) -> int | None:
-    """A time that the user named, in microseconds since 1970; of a day its end, as that is what it shows."""
-    if not text:
-        return None
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InputError(f"--at {text}: write a day or a time, as in 2026-03-01 or 2026-03-01T12:00") from error
-    day = 86_400_000_000 - 1 if len(text) == len("2026-03-01") else 0
-    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6) + day
 
 
 class _Indexing:

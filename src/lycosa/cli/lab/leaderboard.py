@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Column
+from rich.table import Table as Drawn
 
-from lycosa.cli.laboratory.app import Workers, lab
-from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.parameters import Json, Quiet, Workers
+from lycosa.cli.printing import listing, output, print_json
+from lycosa.cli.progress import progress
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
+from lycosa.lab import leaderboard as boards
+from lycosa.lab.findings import Table
+from lycosa.lab.gate import check_fingerprint, measure, pinned, read_gates, write_gates
+from lycosa.lab.leaderboard import BOARDS, Board, Place
+from lycosa.lab.report import write_report
 
-if TYPE_CHECKING:
-    from rich.table import Table as Drawn
 
-    from lycosa.lab.findings import Table
-
-
-@lab.command("leaderboard")
 def leaderboard(
     board: Annotated[
         str, typer.Option("--board", metavar="NAME", help="embedded, quick, or a TOML file of your own.")
@@ -48,15 +53,6 @@ def leaderboard(
     rivals, so each stands among those that were given the same. Finished runs are kept in the directory: a
     second call goes on where the first stopped.
     """
-    from dataclasses import replace
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.core.errors import InputError
-    from lycosa.estimators import STRATEGIES
-    from lycosa.lab.leaderboard import BOARDS, Board, Place
-    from lycosa.lab.leaderboard import leaderboard as make
-    from lycosa.lab.report import write_report
-
     if board not in BOARDS and not Path(board).is_file():
         raise InputError(f"there is no board {board!r}: it is one of {', '.join(BOARDS)}, or a TOML file of your own")
     chosen = BOARDS.get(board) or Board.load(Path(board))
@@ -66,21 +62,11 @@ def leaderboard(
     for name in names:
         STRATEGIES.maker(name.partition(",")[0])
     with progress(quiet) as tell:
-        found = make(chosen, out / "work", names, workers=workers, tell=tell)
+        found = boards.leaderboard(chosen, out / "work", names, workers=workers, tell=tell)
     page = write_report(found, out, command=shlex.join(["lycosa", *sys.argv[1:]]))
-    _show(found.as_dict() if json else found, page, json=json)
-
-
-def _show(found: object, page: Path, *, json: bool) -> None:
     if json:
-        from json import dumps
-
-        print(dumps(found, indent=1))
+        print_json(found, indent=1)
         return
-    from lycosa.cli.manners import output
-    from lycosa.lab.findings import Findings, Table
-
-    assert isinstance(found, Findings)
     console = output()
     for part in found.parts:
         if isinstance(part, Table):
@@ -94,23 +80,18 @@ def _show(found: object, page: Path, *, json: bool) -> None:
 
 def _drawn(part: Table, *, intervals: bool) -> Drawn:
     """A table for the terminal. Where intervals find no room they are left out: the page has them."""
-    from rich.table import Table as Drawn
-    from rich.text import Text
-
-    drawn = Drawn(title=part.title, title_justify="left", box=None, pad_edge=False)
-    for number, title in enumerate(part.columns):
-        drawn.add_column(title, justify="left" if number == 1 else "right", no_wrap=number == 1)
-    for row in part.rows:
-        cells = [_cell(cell) for cell in row]
-        drawn.add_row(*(Text(cell if intervals else cell.partition(" (")[0]) for cell in cells))
-    return drawn
+    columns = [
+        Column(title, justify="left" if number == 1 else "right", no_wrap=number == 1)
+        for number, title in enumerate(part.columns)
+    ]
+    rows = ([cell if intervals else cell.partition(" (")[0] for cell in map(_cell, row)] for row in part.rows)
+    return listing(columns, rows, title=part.title, show_edge=True, pad_edge=False)
 
 
 def _cell(cell: object) -> str:
     return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
-@lab.command("gate")
 def gate(
     floors: Annotated[
         Path, typer.Argument(metavar="FLOORS", help="A TOML file of floors, such as benchmarks/floors.toml.")
@@ -133,12 +114,6 @@ def gate(
 
     Floors stand beside the fingerprint of their corpus; if that has changed they say nothing, and the gate fails.
     """
-    from dataclasses import asdict
-
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.core.errors import InputError
-    from lycosa.lab.gate import check_fingerprint, measure, pinned, read_gates, write_gates
-
     if lower and not pin:
         raise InputError("--lower says that --raise may lower floors, too: give both")
     gates = read_gates(floors)
@@ -164,9 +139,8 @@ def gate(
     if pin:
         write_gates(floors, pins)
     if json:
-        from json import dumps
-
-        print(dumps({"floors": [asdict(one) | {"holds": one.holds} for one in told], "passed over": missing}, indent=1))
+        reached = [asdict(one) | {"holds": one.holds} for one in told]
+        print_json({"floors": reached, "passed over": missing}, indent=1)
     else:
         for one in told:
             mark = "ok  " if one.holds else "FELL"

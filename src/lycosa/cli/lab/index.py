@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from lycosa.cli.laboratory.app import lab
-from lycosa.cli.parameters import AllowNetwork, Contact, Json, Quiet
+from lycosa.cli.commands import one_line
+from lycosa.cli.parameters import AllowNetwork, Contact, Json, Quiet, network_options
+from lycosa.cli.printing import output, print_json
+from lycosa.cli.progress import progress
+from lycosa.lab.anatomy import anatomy
+from lycosa.lab.corpora import public
+from lycosa.lab.corpora.opening import make_index
+from lycosa.lab.index import Index
 
-if TYPE_CHECKING:
-    from lycosa.lab.index import Index
 
-
-@lab.command("index")
-def lab_index(
+def index(
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -49,9 +51,6 @@ def lab_index(
 
     For example:  lycosa lab index my-crawl/ --labels classes.tsv --out my.index
     """
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.lab.corpora.opening import make_index
-
     with progress(quiet or json) as tell:
         made = make_index(
             sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, tell=tell
@@ -59,8 +58,7 @@ def lab_index(
     _say(made, out, quiet=quiet, json=json)
 
 
-@lab.command("fetch")
-def lab_fetch(
+def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Which corpus; without a name: what there is.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index. Default: NAME.index.")
@@ -84,39 +82,26 @@ def lab_fetch(
 
     A broken download goes on where it broke off.
     """
-    from lycosa.cli.laboratory.progress import progress
-    from lycosa.core.options import Options
-    from lycosa.lab.corpora.public import CORPORA, fetch
-
     if not name:
         if json:
-            from json import dumps
-
-            print(dumps([one.as_dict() for one in CORPORA.values()]))
+            print_json(list(public.CORPORA.values()))
             return
-        for one in CORPORA.values():
+        for one in public.CORPORA.values():
             print(f"{one.name:<15} {one.about}")
         print("Get one: lycosa lab fetch NAME")
         return
-    options = Options(allow_network=allow_network or [], contact=contact)
-    options.check()
+    options = network_options(allow_network=allow_network, contact=contact)
     out = out or Path(f"{name}.index")
     with progress(quiet or json) as tell:
-        made = fetch(name, out, options, keep=keep, mirror=mirror, whole=whole, tell=tell)
+        made = public.fetch(name, out, options, keep=keep, mirror=mirror, whole=whole, tell=tell)
     _say(made, out, quiet=quiet, json=json)
 
 
 def _say(made: Index, out: Path, *, quiet: bool, json: bool) -> None:
-    from lycosa.lab.anatomy import anatomy
-
     if json:
-        from json import dumps
-
-        print(dumps({"index": str(out), **anatomy(made).as_dict()}))
+        print_json({"index": out, **anatomy(made).as_dict()})
     elif not quiet:
-        from lycosa.cli.manners import one_line, output
-
         console = output()
         for line in [*anatomy(made).lines(), f"use it with: lycosa lab run --corpus {out}"]:
             inner = line.lstrip()
-            console.print(line[: len(line) - len(inner)] + one_line(inner), markup=False, highlight=False)
+            console.print(line[: len(line) - len(inner)] + one_line(inner), markup=False)

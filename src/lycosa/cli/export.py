@@ -1,0 +1,79 @@
+"""`lycosa export`: write the pages out for other tools."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lycosa.cli.parameters import Dir, Line, Quiet, WholeText, names_in
+from lycosa.cli.progress import progress
+from lycosa.collection import export as exporting
+from lycosa.drawing.formats import many
+
+
+def export(
+    directory: Dir,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="jsonl, csv, parquet, graphml, warc, wacz, text, markdown or records. Default: by FILE's name.",
+            autocompletion=names_in("collection.export", "FORMATS"),
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to. Default: the output.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All pages, not only the relevant ones.")] = False,
+    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    versions: Annotated[
+        str,
+        typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
+    ] = "",
+    whole_text: WholeText = False,
+    threshold: Line = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
+    to_output = out is None or str(out) == "-"
+    # Both on the error output, as the output may be the export itself; and no bar across its lines.
+    with progress(quiet or (to_output and sys.stdout.isatty())) as tell:
+        done = exporting.export(
+            directory,
+            out,
+            form,
+            everything=everything,
+            copies=copies,
+            versions=versions,
+            whole_text=whole_text,
+            threshold=threshold,
+            stdout=sys.stdout.buffer,
+            tell=tell,
+        )
+    if not quiet:
+        print(told(done), file=sys.stderr)
+
+
+def told(done: exporting.Exported) -> str:
+    """What was written, how large it is and how to open it, in a line; then what to know of it."""
+    remarks = "".join(f"; {remark}" for remark in done.remarks)
+    written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
+    if done.path is None:
+        return f"{written}{remarks}."
+    return f"{done.path}: {written}, {_size(done.size)}{remarks}. Open it with {done.opened_by}"
+
+
+def _size(size: int) -> str:
+    """A size in the largest unit that fits.
+
+    >>> _size(999), _size(3_140_000)
+    ('999 bytes', '3.1 MB')
+    """
+    if size < 1000:
+        return f"{size} bytes"
+    unit = min(3, (len(str(size)) - 1) // 3)
+    return f"{size / 1000**unit:.1f} {('kB', 'MB', 'GB')[unit - 1]}"

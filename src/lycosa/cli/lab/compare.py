@@ -1,0 +1,57 @@
+"""`lycosa lab compare: what two reports have in common`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Column
+
+from lycosa.cli.commands import one_line
+from lycosa.cli.parameters import Json
+from lycosa.cli.printing import listing, output
+from lycosa.lab import report
+from lycosa.lab.findings import Table
+from lycosa.lab.report.cells import filled, in_figures, shown
+from lycosa.lab.report.page import WARNING
+from lycosa.lab.report.storing import dumped, plain
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The directory of a report.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The directory of another, of the same experiment.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write a page with all differences here.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compare two reports: numbers, verdicts, curves.
+
+    Numbers that differ and verdicts that changed are listed; with --out curves are laid over each other. Times are
+    not compared. You are warned where the corpora are not the same.
+    """
+    found = report.compare(a, b)
+    command = shlex.join(["lycosa", "lab", "compare", str(a), str(b), *(["--out", str(out)] if out else [])])
+    page = report.write_report(found, out, command) if out else None
+    if json:
+        print(dumped(plain({**found.as_dict(), "page": str(page) if page else None})), end="")
+        return
+    console = output()
+    for remark in sorted(found.remarks, key=lambda remark: not remark.startswith(WARNING)):
+        console.print(one_line(remark), style="bold red" if remark.startswith(WARNING) else None, markup=False)
+    console.print(found.summary, markup=False)
+    for part in found.parts:
+        if isinstance(part, Table) and part.key in ("compare-parts", "compare-claims") and part.rows:
+            columns = [
+                Column(escape(title), justify="right" if figures else "left", overflow="fold")
+                for title, figures in zip(part.columns, in_figures(part), strict=True)
+            ]
+            width = len(columns)
+            rows = ([one_line(shown(cell, part.digits)) for cell in filled(row, width)] for row in part.rows)
+            title = escape(one_line(part.title))
+            console.print(listing(columns, rows, title=title, show_edge=True, pad_edge=False))
+    if page:
+        print(f"{page}: open it in a browser, {page.resolve().as_uri()}")

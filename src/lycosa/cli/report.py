@@ -1,0 +1,29 @@
+"""`lycosa report`: the crawl on one page of HTML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lycosa.cli.parameters import Dir, Line
+from lycosa.cli.printing import write_page
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import gather, render
+from lycosa.drawing.formats import size
+from lycosa.explaining.outlook import outlook
+
+
+def report(
+    directory: Dir,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
+    threshold: Line = None,
+) -> None:
+    """Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and why."""
+    with Collection(directory, threshold) as collection:
+        target = out or directory / "report.html"
+        found = gather(collection)
+        found.outlook = outlook(directory)
+        written = write_page(target, render(found), "--out", "report.html")
+    print(f"{target} ({size(written)}): open it in a browser, {target.resolve().as_uri()}")

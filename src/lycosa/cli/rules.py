@@ -1,0 +1,130 @@
+"""`lycosa train rules` and `lycosa rules`: learn how classes of pages link to each other, and look at it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Column
+
+from lycosa.cli.parameters import AllowNetwork, Delay, Json, Place, Quiet, network_options
+from lycosa.cli.parameters import Column as ClassColumn
+from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.progress import progress
+from lycosa.cli.train_pages import likely
+from lycosa.core.errors import InputError
+from lycosa.estimators.rulebook import DEEPEST, HEADER, RuleBook
+from lycosa.topics.model import Model
+from lycosa.training import rules as training
+from lycosa.training.looking import fetched, recorded
+from lycosa.training.pages import check_out
+
+
+def train_rules(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A table of addresses and classes, a tab between them; or a crawl, whose pages the model classifies.",
+        ),
+    ],
+    model: Annotated[Path, typer.Option(metavar="FILE", help="The model that knows the classes, of 'lycosa train'.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the rules, a table.")],
+    pages: Place = None,
+    links: Annotated[
+        int, typer.Option(help="Linked pages of each class to look at, at most, drawn by chance; 0: all.")
+    ] = 150,
+    column: ClassColumn = "",
+    random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
+    delay: Delay = 1.0,
+    allow_network: AllowNetwork = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Learn which classes of pages link to which, for 'lycosa crawl --strategy rules,file=FILE'."""
+    options = network_options(allow_network=allow_network, delay=delay)
+    if links < 0:
+        raise InputError(f"--links is {links}: it has to be 0 or more")
+    known = Model.load(model)
+    check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
+    with progress(quiet or json) as tell:
+        look = recorded(pages) if pages else fetched(options)
+        learned = training.train_rules(source, known, look, column=column, most=links, seed=random_seed, tell=tell)
+    try:
+        learned.book.save(out)
+    except OSError as error:
+        raise InputError(f"cannot write the rules to {out}: {error.strerror}; choose another --out") from error
+    if json:
+        told = {"rules": len(learned.book), "pages": learned.parents, "linked": learned.linked}
+        print_json({**told, "left_out": learned.left_out, "notes": learned.notes})
+        return
+    if quiet:
+        return
+    print(
+        f"{out}: {len(learned.book):,} rules between {len(learned.book.classes)} classes, "
+        f"from {learned.parents:,} pages and {learned.linked:,} pages that they link to"
+    )
+    if left := left_out(learned.left_out):
+        print(f"Left out: {left}.")
+    for note in learned.notes:
+        print(f"note: {note}")
+    by_cases = sorted(learned.book, key=lambda rule: -rule.cases)
+    target = shlex.quote(likely([rule.to for rule in by_cases]))
+    print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {target}")
+    print(
+        f"Crawl with them: lycosa crawl --model {shlex.quote(str(model))} --target {target} "
+        f"--strategy rules,file={shlex.quote(str(out))} --seed URL"
+    )
+
+
+def rules(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'lycosa train rules' has written.")],
+    target: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CLASS", help="Show what leads to this class or branch; repeat it for more."),
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Links that a path has at most.")] = 2,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Lines at most; 0: all.")] = 40,
+    json: Json = False,
+) -> None:
+    """List rules between classes; with --target, how likely each class leads there."""
+    if limit < 0:
+        raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
+    book = RuleBook.load(file)
+    targets = target or []
+    if not targets:
+        _list(book, limit, json=json)
+        return
+    if not 1 <= depth <= DEEPEST:
+        raise InputError(f"--depth is {depth}: a path has 1 to {DEEPEST} links")
+    chances = sorted(book.chain(book.wanted(targets), depth).items(), key=lambda item: (-item[1], item[0]))
+    if json:
+        print_json(dict(chances))
+        return
+    if not chances:
+        print(f"No rule leads to {', '.join(targets)}: a crawl for it is one by soft focus.")
+        return
+    within = "1 link" if depth == 1 else f"{depth} links or fewer"
+    console = output()
+    console.print(f"How likely pages lead to {', '.join(targets)} in {within}:", markup=False)
+    rows = ((name, f"{chance:.3f}") for name, chance in chances[: limit or None])
+    console.print(listing([Column("pages of", overflow="fold"), right("chance")], rows, pad_edge=False))
+    _rest(len(chances), limit)
+
+
+def _list(book: RuleBook, limit: int, *, json: bool) -> None:
+    every = sorted(book, key=lambda rule: (-rule.probability, rule.source, rule.to))
+    if json:
+        print_json([rule._asdict() for rule in every])
+        return
+    columns = [Column("from", overflow="fold"), Column("to", overflow="fold"), right("probability"), right("cases")]
+    rows = ((rule.source, rule.to, f"{rule.probability:.3f}", f"{rule.cases:,.0f}") for rule in every[: limit or None])
+    output().print(listing(columns, rows, pad_edge=False))
+    _rest(len(every), limit)
+
+
+def _rest(count: int, limit: int) -> None:
+    if limit and count > limit:
+        print(f"and {count - limit:,} more: --limit 0 lists all")

@@ -1,0 +1,210 @@
+"""`lycosa serve`, `backup`, `restore`: Lycosa for many people."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+import os
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from lycosa.cli.parameters import AllowNetwork, Delay
+from lycosa.core.errors import InputError
+from lycosa.drawing.formats import many
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate, version
+from lycosa.server.settings import Settings
+
+NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "plotly")
+
+
+ServerDatabase = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        envvar="LYCOSA_DATABASE",
+        help="The server's PostgreSQL database, if it is not SQLite in DATA.",
+    ),
+]
+
+
+def serve(
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Where everything is kept: accounts, interests, crawls.")
+    ] = Path("lycosa-data"),
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 8000,
+    url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Where people reach it, as in https://lycosa.example.org, if that is not host and port: "
+            "links and cookies are made for it.",
+        ),
+    ] = "",
+    database: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="LYCOSA_DATABASE",
+            help="postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: "
+            "others on this machine can read command lines.",
+        ),
+    ] = "",
+    crawls: Annotated[int, typer.Option(min=1, help="Crawls that run at once; others wait their turn.")] = 8,
+    crawls_per_person: Annotated[int, typer.Option(min=1, help="Crawls that one person has running at once.")] = 2,
+    max_budget: Annotated[int, typer.Option(min=1, help="Pages that a person may ask for in one crawl.")] = 10_000,
+    delay: Delay = 1.0,
+    allow_network: AllowNetwork = None,
+    contact: Annotated[
+        str, typer.Option(help="A URL or mail address that hosts can turn to; it is sent with every request.")
+    ] = "",
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="A reverse proxy whose X-Forwarded-For is believed; repeat it for more."),
+    ] = None,
+    admin_link: Annotated[
+        bool,
+        typer.Option(
+            "--admin-link", help="Print a link that makes one more admin: when the only one forgot the password."
+        ),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
+) -> None:
+    """Serve Lycosa to many people: accounts, interests, crawls, search, all in the browser.
+
+    The first start prints a link that makes the admin's account; the admin invites the others. Ctrl-C stops it;
+    crawls go on where they were at the next start, also after a crash. Log lines (JSON) go to standard error.
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]  # to tell now, and not in a child's log
+    if missing:
+        raise InputError(f"lycosa serve needs {missing[0]}: install it with pip install 'lycosa[server]'")
+    from lycosa.people.accounts import first_link
+    from lycosa.people.audit import record
+    from lycosa.server.logs import QUIET
+    from lycosa.server.supervising import Held, Supervisor, listen
+
+    settings = Settings(
+        data=data,
+        host=host,
+        port=port,
+        url=url,
+        database=database,
+        crawls=crawls,
+        crawls_per_person=crawls_per_person,
+        max_budget=max_budget,
+        delay=delay,
+        allow_network=tuple(allow_network or ()),
+        contact=contact,
+        trusted_proxies=tuple(trusted_proxy or ()),
+    )
+    _check(settings)
+    os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
+    with closing(Held(settings.data)) as held, closing(listen(settings.host, settings.port)) as listening:
+        settings = replace(settings, port=listening.getsockname()[1])
+        with closing(Database.open(settings.database_address)) as opened:
+            migrate(opened)
+            code = first_link(opened, time.time(), anyway=admin_link)
+            if admin_link:
+                record(opened, time.time(), "", "", "made an invitation", "with --admin-link", "admin")
+        if quiet:
+            os.environ[QUIET] = "quiet"
+
+        def ready() -> None:
+            print(f"Lycosa is at {settings.base}/ . Ctrl-C stops it.", flush=True)
+            if code:
+                link = f"{settings.base}/join#{code}"
+                if not admin_link and orphaned(settings.data):
+                    print("Mind: crawls lie there already. Do they belong to another --database?", flush=True)
+                why = "One more admin." if admin_link else "No admin yet."
+                print(f"{why} Make the account here, within a week, once:\n{link}", flush=True)
+
+        async def run() -> None:
+            await Supervisor(settings, listening, held, ready).run()
+
+        print(f"Data in {settings.data.absolute()}, accounts in {_where(settings.database)}.", flush=True)
+        asyncio.run(run())
+    print("stopped; crawls go on at the next start", file=sys.stderr)
+
+
+def orphaned(data: Path) -> bool:
+    """Whether there are crawls in a directory: odd where the database knows nobody."""
+    crawls = data / "crawls"
+    return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
+
+
+def _where(address: str) -> str:
+    return "PostgreSQL" if address else "SQLite there"
+
+
+def _check(settings: Settings) -> None:
+    """Refuse now what would fail later, in another process."""
+    networks = {"--allow-network": settings.allow_network, "--trusted-proxy": settings.trusted_proxies}
+    for option, names in networks.items():
+        for name in names:
+            try:
+                ipaddress.ip_network(name, strict=False)
+            except ValueError as error:
+                raise InputError(f"{option} {name!r} is no address: write it as in 192.168.0.0/16") from error
+    if not (math.isfinite(settings.delay) and settings.delay >= 0):
+        raise InputError(f"--delay {settings.delay}: give seconds, 0 or more")
+    try:
+        parts = urlsplit(settings.url)
+        wrong = bool(settings.url) and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query)
+    except ValueError:
+        wrong = True
+    if wrong:
+        raise InputError(f"--url {settings.url}: write it as in https://lycosa.example.org")
+    if not settings.contact.isprintable():
+        raise InputError("--contact: leave out control characters")
+
+
+def backup(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The directory that 'lycosa serve' was given.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup to write: a tar file.")],
+    database: ServerDatabase = "",
+) -> None:
+    """Copy all that a server keeps, database and crawls, into one file. Works while the server runs."""
+    from lycosa.server.backup import Backup
+
+    settings = Settings(data, database)
+    if not data.is_dir() or not (database or Path(settings.database_address).exists()):
+        raise InputError(f"{data} holds no server's data: name the directory that 'lycosa serve' was given")
+    with closing(Database.open(settings.database_address)) as opened:
+        if not version(opened):
+            raise InputError(f"the database of {data} is empty: is --database right?")
+        migrate(opened)
+        told = Backup(settings, opened).write(file)
+    print(f"{file}: {_counted(told)}, {told.size / 1e6:,.1f} MB")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that 'lycosa backup' wrote.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Where to put it: a directory that is new or empty.")],
+    database: ServerDatabase = "",
+) -> None:
+    """Make a server's data from a backup, in SQLite or PostgreSQL, whichever it came from.
+
+    The whole file is checked before anything is written. Everyone has to sign in again.
+    """
+    from lycosa.server import restoring
+
+    told = restoring.restore(file, data, database)
+    where = " with the same --database" if database else ""
+    print(f"{data}: {_counted(told)}. Start it{where}: lycosa serve {data}")
+    for crawl in told.damaged:
+        print(f"Mind: {crawl}", file=sys.stderr)
+
+
+def _counted(told: Any) -> str:
+    people = "1 person" if told.people == 1 else f"{told.people:,} people"
+    return f"{people}, {many(told.crawls, 'crawl')}"

@@ -1,0 +1,167 @@
+"""`lycosa show`: what a crawl has come to."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column
+
+from lycosa.cli.parameters import Dir, Json, Line
+from lycosa.cli.printing import NARROW, crawled, listing, output, print_json, right
+from lycosa.collection.summary import Again, Summary, summarise
+from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
+from lycosa.core.options import Options
+from lycosa.drawing.formats import many
+from lycosa.drawing.terminal import columns
+from lycosa.store.log import NAME, SqliteLog
+
+
+def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
+    """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
+    options = crawled(directory)
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        log.check()  # what is damaged would be counted as something else
+    summary = summarise(directory, threshold=threshold)
+    if json:
+        about = {"directory": directory, "topic": options.subject, "strategy": options.strategy}
+        print_json({**about, **summary.as_dict()})
+    else:
+        _show(output(), summary, options, directory)
+
+
+def _show(console: Console, summary: Summary, options: Options, directory: Path) -> None:
+    state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
+    console.print(f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}")
+    of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
+    console.print(f"{summary.estimate.told}, score {summary.asked}: harvest rate [bold]{summary.harvest:.1%}[/]")
+    spent = f": {spending(summary.spent)}" if summary.requests > summary.pages else ""
+    console.print(f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}")
+    if summary.warning:
+        console.print(f"[yellow]the topic's words are weak[/]: {escape(summary.warning)}")
+    if summary.is_relevant:
+        _curve(console, summary)
+    _pages(console, "best pages", [(page["score"], page["title"], page["url"]) for page in summary.best])
+    unsure = f"unsure of these: say yes or no with 'lycosa label {shlex.quote(str(directory))}'"
+    _pages(console, unsure, [(page.worth, page.title, page.url) for page in summary.unsure])
+    _happenings(console, summary)
+    if summary.again.looks:
+        _again(console, summary.again)
+    _hosts(console, summary)
+    name = shlex.quote(str(directory))
+    if summary.ending == REFRESHED and not summary.running:
+        print(f"look again with: lycosa refresh {name}")
+    elif not summary.running and summary.ending != EXHAUSTED:
+        more = larger(summary.ending, options.budget, summary.pages, summary.requests)
+        print(f"go on with: lycosa resume {name}{more}")
+
+
+def _hosts(console: Console, summary: Summary) -> None:
+    """Where the pages are from, and what was held back."""
+    hosts = Counter(summary.hosts)
+    most = ", ".join(f"{escape(host)} ({count})" for host, count in hosts.most_common(5))
+    if not hosts:
+        console.print("no pages yet")
+    elif any(hosts):  # nodes of other spaces have none
+        heading = f"{len(hosts)} hosts[/], most pages from" if len(hosts) > 1 else "1 host[/],"
+        console.print(f"[bold]{heading} {most}")
+    if summary.held:
+        console.print(
+            f"[bold]{summary.held:,} addresses held back[/] as likely traps, most of them at "
+            f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them, too, with --trust"
+        )
+
+
+def _table(console: Console, title: str, headers: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+    """A table as wide as the terminal; in a file as wide as it has to be."""
+    console.print(f"[bold]{escape(title)}[/]")
+    console.print(listing(headers, rows, expand=sys.stdout.isatty()))
+
+
+def _stack(console: Console, title: str, rows: Iterable[tuple[str, str]], indent: int, *, whole: bool) -> None:
+    """For a narrow terminal: what a table has in its last column stands below the rest, whole or on one line."""
+    console.print(f"[bold]{escape(title)}[/]")
+    for above, below in rows:
+        console.print(escape(above), no_wrap=True, overflow="ellipsis")
+        if below and whole:  # an address, to be copied
+            console.print(f"[dim]{escape(below)}[/]", soft_wrap=True)
+        elif below:
+            line = f"{' ' * indent}[dim]{escape(below)}[/]"
+            console.print(line, no_wrap=sys.stdout.isatty(), overflow="ellipsis")
+
+
+def _pages(console: Console, title: str, pages: Sequence[tuple[float, str, str]]) -> None:
+    """Pages by score, title and address."""
+    if not pages:
+        return
+    if console.width < NARROW:
+        rows = ((f"{score:.2f} {title or '-'}", url) for score, title, url in pages)
+        _stack(console, title, rows, 0, whole=True)
+        return
+    headers = [
+        right("score", no_wrap=True, min_width=5),
+        Column("page", overflow="ellipsis", no_wrap=True, ratio=1),
+        Column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1),
+    ]
+    _table(console, title, headers, ((f"{score:.2f}", title or "-", url) for score, title, url in pages))
+
+
+def _happenings(console: Console, summary: Summary) -> None:
+    """How often each kind of visit ended how, and why the last failure of each did."""
+    rows = [
+        (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
+        for (kind, outcome), count in summary.outcomes.most_common()
+    ]
+    _counted(console, "what happened", rows)
+
+
+def _counted(console: Console, title: str, rows: list[tuple[int, str, str]]) -> None:
+    """How often what, and what the last of them said."""
+    if console.width < NARROW:
+        _stack(console, title, ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
+        return
+    headers = [
+        right("count", no_wrap=True, min_width=5),
+        Column("what", no_wrap=True, min_width=17),
+        Column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1),
+    ]
+    _table(console, title, headers, ((str(count), told, why) for count, told, why in rows))
+
+
+def _again(console: Console, again: Again) -> None:
+    """What came of looking again: in a line, then how the looks ended."""
+    changes = dict(again.changes)
+    told = [f"{changes.get('changed', 0):,} changed"]
+    told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
+    told += [f"{changes['cosmetic']:,} only in looks"] if changes.get("cosmetic") else []
+    last = datetime.fromtimestamp(again.last, UTC)
+    looks = many(again.looks, "look")
+    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {last:%Y-%m-%d %H:%M} UTC")
+    rows = [
+        (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
+        for outcome, count in again.outcomes.most_common()
+    ]
+    _counted(console, "how they ended", rows)
+
+
+def _curve(console: Console, summary: Summary) -> None:
+    """Harvest rate over the crawl, a column for each slice of pages."""
+    width = max(10, min(60, console.width - 12, len(summary.is_relevant)))
+    height = 6
+    hits = summary.is_relevant
+    rates = []
+    for column in range(width):
+        part = hits[column * len(hits) // width : (column + 1) * len(hits) // width] or [False]
+        rates.append(sum(part) / len(part))
+    for level, cells in enumerate(columns(rates, height)):
+        label = "100 %" if level == 0 else "  0 %" if level == height - 1 else ""
+        console.print(f"{label:>5} │[green]{cells}[/]")
+    console.print(f"      └{'─' * width}")
+    console.print(f"       harvest rate along {summary.pages} pages", style="dim")
