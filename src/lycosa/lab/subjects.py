@@ -111,7 +111,7 @@ def subjects_of(
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
         subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
-        found.append(_told(index, subject, random_seed, examples))
+        found.append(_with_examples(index, subject, random_seed, examples))
     return found
 
 
@@ -268,7 +268,7 @@ def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
-def _told(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
+def _with_examples(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
