@@ -17,10 +17,11 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, checksum, levels
+from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, levels
 from lycosa.lab.papers.personalized.changing import CHANGES, written
 from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
 from lycosa.lab.subjects import Subject
+from lycosa.refresh.detectors.text import checksum
 from lycosa.web.html import CLOSE, OPEN
 
 PAGE = """<!DOCTYPE html>
@@ -56,12 +57,6 @@ def made(index: Index, runs: Path) -> Findings:
 
 
 # -- detectors -------------------------------------------------------------------------------------------------
-
-
-def test_the_checksum_is_the_papers() -> None:
-    """The sum of the code points over the number of different characters, and 0 for nothing."""
-    assert checksum("abca") == (97 + 98 + 99 + 97) / 3
-    assert checksum("") == 0
 
 
 def test_two_different_pages_collide() -> None:

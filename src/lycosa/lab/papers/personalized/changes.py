@@ -18,6 +18,7 @@ from lycosa.lab.findings import Cell, Claim, Ruling, Table, ruled, says
 from lycosa.lab.index import Index
 from lycosa.lab.papers.personalized.changing import CHANGES, Sort, written
 from lycosa.lab.papers.weighing import NEGLIGIBLE
+from lycosa.refresh.detectors.text import checksum
 from lycosa.testing import Web
 
 SOURCE = "Trivedi et al. 2014"
@@ -35,20 +36,6 @@ SUMS: dict[str, tuple[Sort, ...]] = {
 
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """Elements that have no end."""
-
-
-def checksum(source: str) -> float:
-    """The sum of all code points divided by the number of different characters; 0 for an empty page.
-
-    It knows neither where a character stands nor which ones make up the sum: "listen" and "silent" are one to it, and
-    so is any other order of the same letters.
-
-    >>> checksum("aab"), checksum("aba"), checksum("")                                  # (97 + 97 + 98) / 2
-    (146.0, 146.0, 0.0)
-
-    Paper: Trivedi et al. 2014, section III, Change Detection. "ASCII" is read as code points; the empty page is ours.
-    """
-    return sum(map(ord, source)) / len(set(source)) if source else 0.0
 
 
 @dataclass
@@ -131,16 +118,11 @@ def as_xml(source: str) -> str:
     return "<page>" + "".join(map(written, tree(source).children)) + "</page>"
 
 
-def digest(source: str) -> str:
-    """A cryptographic digest: any other page has another one."""
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 DETECTORS: dict[str, Callable[[str], object]] = {
     "checksum": checksum,
     "tree": levels,
     "tree and text": lambda source: levels(source, content=True),
-    "digest": digest,
+    "digest": lambda source: hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
 }
 """What is kept of a page; a page whose kept value is another one has changed. The first two are the paper's."""
 
