@@ -16,9 +16,10 @@ from lycosa.estimators import estimator
 from lycosa.estimators.browsing import distances
 from lycosa.estimators.hmm import Hmm, bucketed
 from lycosa.estimators.markov import Chain
-from lycosa.estimators.neighbours import Neighbours, Words, weights
+from lycosa.estimators.neighbours import Neighbours, weights
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 
 
 def chain(smoothing: float = 0.0, **changes: Any) -> Chain:
@@ -312,14 +313,14 @@ def test_idf_of_the_two_variants() -> None:
 def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
     """Probes number words too, though no strategy sees them: the words of the pages after them are the right ones."""
     browsing, walk = ten_pages(), Walk(None)
-    words = Words(browsing.column_of)
+    words = ModelWords(browsing.column_of)
     walk.step("a", "hub and spokes")
-    words.learn(walk.table)
+    words.follow(walk.table.stems)
     probe = Visit("probe", "probe", "ok", 1, terms=Terms(new=walk.words.read(Page("ok", marked="no news")).terms.new))
     assert walk.table.absorb(probe) is None
     step = walk.step("b", "reef hub news")
-    words.learn(walk.table)
-    columns, counts, others = words.of(step.visit)
+    words.follow(walk.table.stems)
+    columns, counts, others = words.of(step.visit.terms)
     assert ([0, 1, 2], [1.0] * 3, []) == (sorted(columns.tolist()), counts.tolist(), others.tolist())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
@@ -46,8 +46,8 @@ class FishSearch:
     depth: int = 3
     factor: float = 1.5
     threshold: float = 0.1
-    potential_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    potential_: NDArray[np.float64] = column()
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.depth < 0:

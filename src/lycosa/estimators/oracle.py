@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.core.table import Table
@@ -35,8 +36,8 @@ class Oracle:
     """
 
     scores: Mapping[str, float] | str = field(default="", repr=False)
-    truth_: Mapping[str, float] = field(init=False, repr=False, compare=False)
-    handed_: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    truth_: Mapping[str, float] = learned()
+    handed_: dict[int, float] = learned(dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.scores, str):

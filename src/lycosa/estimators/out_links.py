@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.present import linked
@@ -31,9 +31,7 @@ class OutLinks:
     [2.0, 2.0]
     """
 
-    links_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    links_: NDArray[np.int32] = column(np.int32)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Each link may have been found on a page with more links than those before."""

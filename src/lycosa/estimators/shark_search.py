@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
@@ -51,9 +51,9 @@ class SharkSearch:
     beta: float = 0.8
     gamma: float = 0.5
     depth: int = 3
-    inherited_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    potential_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    inherited_: NDArray[np.float64] = column()
+    potential_: NDArray[np.float64] = column()
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         for name in ("delta", "beta", "gamma"):
