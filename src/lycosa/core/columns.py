@@ -27,6 +27,18 @@ def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
     return grown
 
 
+def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """The places of some runs of entries, one run after the other.
+
+    >>> runs(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    places = np.repeat(starts - ends + lengths, lengths).astype(np.intp, copy=False)
+    places += np.arange(len(places))
+    return places
+
+
 def learned(make: Callable[[], Any] | None = None) -> Any:
     """A field of a dataclass that is no parameter of it: not shown and not compared, as it is made and then learned.
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import learned
+from lycosa.core.columns import learned, runs
 from lycosa.core.types import Step, Visit
 from lycosa.estimators.browsing import Browsing
 from lycosa.text.background import Background
@@ -98,11 +98,9 @@ class Neighbours:
         count = len(self.browsing)
         first = self._starts[page.columns]
         lengths = self._starts[page.columns + 1] - first
-        ends = np.cumsum(lengths)
-        if not page.length or not len(ends) or not ends[-1]:
+        at = runs(first, lengths)
+        if not page.length or not len(at):
             return np.zeros(count)
-        at = np.repeat(first - ends + lengths, lengths)
-        at += np.arange(len(at))
         products = self._value[at]
         products *= np.repeat(page.values / page.length, lengths)
         return np.bincount(self._page[at], products, minlength=count).astype(np.float64, copy=False)

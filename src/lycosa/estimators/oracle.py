@@ -11,7 +11,7 @@ import numpy as np
 
 from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -76,10 +76,7 @@ def _check(scores: Mapping[str, float]) -> None:
 
 def read_scores(path: Path) -> dict[str, float]:
     """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
-    try:
-        lines = read_whole(path, LARGEST).split(b"\n")  # a node may have any other line break in its name
-    except OSError as error:
-        raise InputError(f"cannot read the scores {path}: {error.strerror or error}") from error
+    lines = read_input(path, LARGEST, "the scores").split(b"\n")  # a node may have any other line break in its name
     scores: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         line = line.removesuffix(b"\r")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ class Vocabulary:
             self.id_of[term] = len(self.terms)
             self.terms.append(term)
 
-    def idf(self, ids: NDArray[np.uint32]) -> NDArray[np.float64]:
+    def idf(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in.
 
         A word that no page has had yet counts as if one had.

@@ -15,8 +15,7 @@ from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect_language
 
-from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
 from lycosa.web.decoding import decode
@@ -354,10 +353,7 @@ def _text_of(value: str | list[str] | None) -> str:
 
 def page_in(file: str, *, whole_text: bool = False) -> Page:
     """A page in a file, HTML or plain text."""
-    try:
-        body = read_whole(Path(file), MOST_FILE)
-    except OSError as error:
-        raise InputError(f"cannot read the example {file}: {error.strerror}") from error
+    body = read_input(Path(file), MOST_FILE, "the example")
     is_text = file.endswith((".txt", ".text", ".md"))
     document = plain(body) if is_text else extract(body, "http://example.invalid/")
     return (document.whole() if whole_text else document).page()
