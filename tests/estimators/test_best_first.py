@@ -71,9 +71,8 @@ SAYINGS = st.lists(
 """What pages say: their beta, and the alpha of each link."""
 
 
-@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
-@settings(max_examples=40)
-@given(pages=SAYINGS, page=st.floats(0, 1), anchor=st.floats(0.125, 1))
+@settings(max_examples=60)
+@given(st.sampled_from(["max", "sum", "mean", "last"]), SAYINGS, st.floats(0, 1), st.floats(0.125, 1))
 def test_merges_of_any_parents(
     merge: Any, pages: list[tuple[float, dict[str, float]]], page: float, anchor: float
 ) -> None:

@@ -269,7 +269,7 @@ def test_the_nearest_pages_vote() -> None:
         walk = Walk(Hmm(browsing, k=k))
         step = walk.step("p", "hub news")
         pages_ = walk.estimator.pages_
-        pages_.words_.learn(walk.table)
+        pages_.words_.follow(walk.table.stems)
         assert expected == pages_.cluster(pages_.vector(step.visit))
 
 
@@ -283,7 +283,7 @@ def test_a_tie_of_votes_goes_to_the_nearer() -> None:
     walk = Walk(Hmm(browsing, k=2))
     step = walk.step("p", "hub")
     pages_ = walk.estimator.pages_
-    pages_.words_.learn(walk.table)
+    pages_.words_.follow(walk.table.stems)
     assert 1 == pages_.cluster(pages_.vector(step.visit))
 
 
@@ -294,7 +294,7 @@ def test_nearness_is_the_cosine() -> None:
     hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
     walk = Walk(None)
     step = walk.step("p", "hub news unheard")
-    pages.words_.learn(walk.table)
+    pages.words_.follow(walk.table.stems)
     length = np.sqrt(hub**2 + news**2 + rare**2)
     near = pages.nearness(pages.vector(step.visit))
     assert [hub / length, news / length, 0.0] == pytest.approx([near[2], near[4], near[0]], rel=1e-6)

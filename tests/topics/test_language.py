@@ -1,11 +1,9 @@
 """Only pages in the right language count."""
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Links, Page
 from lycosa.topics.around import InLanguage, heeding
 from lycosa.topics.given import Given
 from lycosa.topics.pattern import Pattern
-from lycosa.topics.query import Query
 
 
 def test_a_flagged_page_is_not_found() -> None:
@@ -20,11 +18,6 @@ def test_a_flagged_page_is_not_found() -> None:
 def test_the_threshold_is_the_topics_own() -> None:
     """What counts as found is for the topic inside to say."""
     assert 0.7 == InLanguage(heeding(Pattern("coral", threshold=0.7))).threshold
-
-
-def test_it_passes_the_checks() -> None:
-    """A topic that wraps another behaves like a topic."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: InLanguage(heeding(Query("coral reef"))))
 
 
 def test_facets_are_the_topics_own() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from lycosa.core.types import Links, Visit
 from lycosa.text.addresses import words_of
 
+FACETS = ("context", "url")
+
 
 class Judge:
     """Base of judges that tell of links what a strategy wants to know, and have nothing to learn themselves.

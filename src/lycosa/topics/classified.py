@@ -16,7 +16,7 @@ from lycosa.core.types import Judgement, Page
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.base import Judge, facet_texts
+from lycosa.topics.base import FACETS, Judge, facet_texts
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
 
@@ -76,7 +76,10 @@ class Classified(Judge):
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
         alphas = self._alphas(page, reading, self._words.follow(reading.vocabulary.terms))
-        facets = {name: self._of_texts(facet_texts(page.links, name), reading.language) for name in self.facets}
+        facets = {
+            name: self._of_texts(facet_texts(page.links, name), reading.language) if name in FACETS else alphas
+            for name in self.facets
+        }
         columns, counts, _ = self._words.of(reading.terms)
         if not len(columns):
             return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
