@@ -217,15 +217,6 @@ def test_the_richest_is_found_among_many_blocks() -> None:
         flow.cash_[richest] = 0.0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"), [({"period": -1}, "period is -1"), ({"refetch": True}, "refresh and watch say when")]
-)
-def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None:
-    """The message names the value and says what to do."""
-    with pytest.raises(ValueError, match=told):
-        Opic(**wrong)
-
-
 # -- whatever happens ----------------------------------------------------------------------------------------
 
 NAMES = st.integers(0, 14).map(lambda n: f"n{n}")

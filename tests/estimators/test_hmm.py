@@ -339,20 +339,6 @@ def test_positives_only_still_guides() -> None:
     assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.worth("a", "b")
 
 
-@pytest.mark.parametrize("name", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
-def test_without_a_file(name: str) -> None:
-    """The message says what makes one."""
-    with pytest.raises(InputError, match="lycosa train browse"):
-        estimator(name)
-
-
-@pytest.mark.parametrize("text", ["hmm,k=0", "hmm,epsilon=-1", "hmm,epsilon=1e-9", "hmm,smoothing=-.1", "hybrid,k=0"])
-def test_bad_parameters(text: str) -> None:
-    """A value that makes no sense is refused by name."""
-    with pytest.raises(InputError, match=text.partition(",")[2].partition("=")[0]):
-        estimator(text, file=ten_pages())
-
-
 def test_clusters_that_are_not_there() -> None:
     """A file without the clustering that is wanted says which it has."""
     with pytest.raises(InputError, match=r"no clusters by xmeans \(there are: kmeans\)"):

@@ -164,13 +164,3 @@ def test_the_frontier_takes_what_scores_best(level: str) -> None:
 
     asyncio.run(crawl())
     assert 200 == checked
-
-
-@pytest.mark.parametrize(
-    ("bad", "told"),
-    [({"level": "tl"}, "has to be fl or sl"), ({"ridge": 0.0}, "above 0"), ({"ridge": float("nan")}, "above 0")],
-)
-def test_bad_parameters(bad: dict[str, str], told: str) -> None:
-    """A level that isn't there or a ridge that does not hold is refused."""
-    with pytest.raises(ValueError, match=told):
-        Regression(**bad)  # type: ignore[arg-type]

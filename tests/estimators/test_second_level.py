@@ -183,9 +183,3 @@ def test_the_estimator_scores_a_column() -> None:
     rough = SecondLevel("ne", smooth=False)
     rough.siblings_ = estimator.siblings_
     assert [0.125, 0.0] == rough.score(rows, table).tolist()
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    """Second-level sums have no `deg`."""
-    with pytest.raises(ValueError, match="kind is 'deg': it has to be n, e or ne"):
-        SecondLevel("deg")  # type: ignore[arg-type]
