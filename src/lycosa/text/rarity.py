@@ -48,7 +48,7 @@ class Rarity:
             return np.array([max(map(background.idf, stems)) for stems in terms])
         id_of = words.id_of
         met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
-        return learned(np.array(met), words)
+        return words.idf_by(np.array(met))
 
     def is_learned(self, language: str = ENGLISH) -> bool:
         """Whether it comes from the vocabulary, for pages in a language."""
@@ -67,13 +67,8 @@ class Rarity:
             column = fit(column, len(words.terms))
             column[length : len(words.terms)] = [self.background.idf(stem) for stem in words.terms[length:]]
             self._column = words, len(words.terms), column
-        return column[ids]
+        idf: Numbers = column[ids]
+        return idf
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # it is only remembered
-
-
-def learned(frequency: NDArray[np.integer[Any]], words: Vocabulary) -> Numbers:
-    """idf by so many pages, as the vocabulary has it; a word of no page is as rare as one of one page."""
-    idf: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
-    return idf

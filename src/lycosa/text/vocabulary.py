@@ -164,11 +164,13 @@ class Vocabulary:
             self.terms.append(term)
 
     def idf(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in.
+        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
+        return self.idf_by(self.frequency[ids])
 
-        A word that no page has had yet counts as if one had.
-        """
-        return np.log((self.pages + 1) / (np.maximum(self.frequency[ids], 1) + 0.5)) + 1.0
+    def idf_by(self, frequency: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The same of words that so many pages have. One that no page has had yet counts as if one had."""
+        rarity: NDArray[np.float64] = np.log((self.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
+        return rarity
 
     def _other(self, language: str) -> Lexicon:
         """The lexicon of another language, moved to the end: the one at the front has not been used for longest."""
