@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lycosa.core.columns import learned
-from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
@@ -71,5 +70,4 @@ class FishSearch:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The potential, or PRUNED where the depth is used up."""
-        starved = self.astray_.of(rows, table) > self.depth
-        return np.where(starved, PRUNED, self.potential_.score(rows, table))
+        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)

@@ -74,6 +74,4 @@ class LinkScore:
         )
         if self.least is not None:
             score[(score < self.least) & (table.in_degree[rows] > 0)] = PRUNED
-        if self.levels is not None:
-            score[self.astray_.of(rows, table) > self.levels] = PRUNED
-        return score
+        return score if self.levels is None else self.astray_.prune(score, rows, table, self.levels)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
-from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
@@ -60,5 +59,5 @@ class Personalised:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """First in, first out; PRUNED for what has not joined."""
-        shut = self.astray_.of(rows, table) > self.levels
-        return np.where(shut, PRUNED, -fit(self.place_, len(table))[rows].astype(np.float64))
+        places = fit(self.place_, len(table))[rows].astype(np.float64)
+        return self.astray_.prune(-places, rows, table, self.levels)

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from lycosa.core.columns import learned
-from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
@@ -77,5 +76,4 @@ class SharkSearch:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The potential, or PRUNED where the depth is used up."""
-        starved = self.astray_.of(rows, table) > self.depth
-        return np.where(starved, PRUNED, self.potential_.score(rows, table))
+        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)
