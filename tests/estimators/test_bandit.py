@@ -161,7 +161,7 @@ def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[
     return told
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     policy=st.sampled_from(["first", "reset", "var"]),
     percent=st.integers(0, 100),

@@ -98,7 +98,7 @@ def sealed(contents: bytes) -> bytes:
     return b"lycosa-browsing 1\n" + hashlib.sha256(contents).hexdigest().encode() + b"\n" + contents
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(where=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_forged_file_is_an_input_error_or_works(where: int, value: int, written: bytes, tmp_path: Path) -> None:
     """With the digest made right again, a changed byte gives an InputError or scores that are numbers."""

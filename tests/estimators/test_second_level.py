@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from teaching import see, teach
 
@@ -141,6 +141,7 @@ def literally(node: str, links: dict[str, dict[str, float]], beta: dict[str, flo
     return np.array([sum(b for b, _ in beside), sum(a for _, a in beside), sum(b * a for b, a in beside)])
 
 
+@settings(max_examples=40)
 @given(VISITS)
 def test_the_sums_are_the_definition(visits: list[tuple[str, Any, int, dict[str, int]]]) -> None:
     """After every visit, the sums of each open row are those of the definition, and only returned rows changed."""
