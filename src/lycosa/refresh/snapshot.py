@@ -20,10 +20,11 @@ from lycosa.core.types import Exchange
 from lycosa.refresh.stamps import unstamped
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
-from lycosa.web.html import HTML, charset_of
+from lycosa.web.decoding import charset_of, decode
+from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
-from lycosa.web.tree import Tree, base_of, decode, images, tree_of
+from lycosa.web.tree import Tree, base_of, images, tree_of
 from lycosa.web.urls import resolve
 
 INFLATED = 10_000_000

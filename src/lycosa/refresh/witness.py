@@ -13,9 +13,8 @@ from lycosa.refresh.pictures import Gallery
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, remark
 from lycosa.store.versions import Versions
-from lycosa.web.html import charset_of
+from lycosa.web.decoding import charset_of, decode
 from lycosa.web.reading import read_again
-from lycosa.web.tree import decode
 
 VANISHED = 0.5
 """Share of a page's words that are others at least, when it has become one that says that there is nothing. Some hosts
