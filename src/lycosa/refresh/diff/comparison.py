@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from lycosa.drawing.formats import visible
 from lycosa.refresh.change import Change
-from lycosa.refresh.diff.blocks import visible
 from lycosa.refresh.diff.rows import Diff, Row, diff
 
 

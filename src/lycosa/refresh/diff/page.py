@@ -7,7 +7,7 @@ web addresses become links, and the page's own policy forbids everything but its
 from __future__ import annotations
 
 from lycosa.drawing.pages import environment, source
-from lycosa.refresh.diff.blocks import BREAK, joined, visible
+from lycosa.refresh.diff.blocks import BREAK, joined
 from lycosa.refresh.diff.comparison import Comparison, folded
 from lycosa.refresh.diff.rows import Run, cut
 from lycosa.version import __version__
@@ -36,7 +36,7 @@ def render(comparison: Comparison) -> str:
     >>> "&lt;b&gt;" in page, "<script" in page
     (True, False)
     """
-    templates = environment("lycosa.refresh.diff", href, pieces, clip)
+    templates = environment("lycosa.refresh.diff", pieces)
     rows = [cut(row, MOST_RUNS) for row in comparison.diff.rows[:MOST_ROWS]]
     left_out = len(comparison.diff.rows) - len(rows)
     stretches = folded(rows)
@@ -62,18 +62,3 @@ def pieces(run: Run) -> tuple[str, str, str, int]:
         return joined(words), "", "", 0
     inner = words[ENDS:-ENDS]
     return joined(words[:ENDS]), joined(inner), joined(words[-ENDS:]), len(inner)
-
-
-def href(node: str) -> str:
-    """A node as the target of a link: only web addresses have one.
-
-    >>> href("https://example.org/"), href("javascript:alert(1)")
-    ('https://example.org/', '')
-    """
-    return node if node.startswith(("http://", "https://")) and visible(node) == node else ""
-
-
-def clip(text: str, most: int = 300) -> str:
-    """A text of a bearable length, without what can't be seen."""
-    text = " ".join(visible(text).split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.drawing.formats import many, percent, when
-from lycosa.refresh.diff.blocks import BREAK, joined, visible
+from lycosa.drawing.formats import many, percent, visible, when
+from lycosa.refresh.diff.blocks import BREAK, joined
 from lycosa.refresh.diff.comparison import Comparison, folded
 from lycosa.refresh.diff.rows import Row, Run, cut
 
@@ -42,7 +42,7 @@ _SIGNS = {
 MOVED = ("moved away", "moved here")
 
 
-class Telling:
+class Printer:
     """Prints comparisons. `uncut`: into a file or a pipe, where lines may be of any length."""
 
     def __init__(self, console: Console, *, uncut: bool = False, whole: bool = False) -> None:
