@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.drawing.formats import many, percent, visible, when
-from lycosa.refresh.diff.blocks import BREAK, joined
-from lycosa.refresh.diff.comparison import Comparison, folded
+from lycosa.refresh.diff.blocks import BREAK
+from lycosa.refresh.diff.comparison import Comparison, folded, pieces
 from lycosa.refresh.diff.rows import Row, Run, cut
 
 WIDE = 100
@@ -138,11 +138,8 @@ class Printer:
         return text
 
     def _words(self, run: Run) -> str:
-        words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
-        if self.whole or run.state != "kept" or len(words) <= LONG_RUN:
-            return joined(words)
-        between = len(words) - 2 * ENDS
-        return f"{joined(words[:ENDS])} ... {many(between, 'word')} ... {joined(words[-ENDS:])}"
+        start, _, end, between = pieces(run, len(run.words) if self.whole else LONG_RUN, ENDS)
+        return f"{start} ... {many(between, 'word')} ... {end}" if between else start
 
     def address(self, url: str) -> None:
         """An address is never cut: the terminal wraps it where it must."""
