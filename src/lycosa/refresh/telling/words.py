@@ -32,7 +32,8 @@ def plain(text: str, most: int = LONGEST) -> str:
     >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
     'Reefs Bcc: all@example.org'
     """
-    return clip(visible(text[: 4 * most]), most)
+    text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # no marks of ours in a title
+    return clip(visible(text), most)
 
 
 def name(told: Told) -> str:
