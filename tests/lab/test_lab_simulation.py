@@ -21,7 +21,6 @@ from lycosa.lab.guides import Guide, RecordedVisit
 from lycosa.lab.index import COLUMNS, Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.simulation import Trace, crawl, simulate
-from lycosa.lab.table import IndexedTable
 from lycosa.topics.given import Given
 from lycosa.topics.making import make_topic
 
@@ -185,17 +184,6 @@ def test_without_seeds_nothing_is_fetched() -> None:
     """No seeds: no nodes, and the frontier is exhausted."""
     trace = simulate(Guide.given(LINE), strategy("fl_n"), [], 2)
     assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
-
-
-def test_every_step_can_be_watched() -> None:
-    """Who watches sees each step before the strategy learns from it, and is told now and then how far it is."""
-    watched: list[tuple[int, list[int]]] = []
-
-    def watch(step: Step, table: IndexedTable) -> None:
-        watched.append((int(table.node_at[step.row]), table.node_at[step.children].tolist()))
-
-    simulate(Guide.given(LINE), strategy("fl_n"), [1], 2, watch=watch)
-    assert [(1, [2]), (2, [3]), (3, [4])] == watched
 
 
 def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:

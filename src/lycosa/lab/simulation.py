@@ -20,14 +20,12 @@ from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Space, Strategy, Topic
-from lycosa.core.types import Page, Seed, Step, Task
+from lycosa.core.types import Page, Seed, Task
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.table import IndexedTable
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
-
-Watch = Callable[[Step, IndexedTable], None]
 
 
 @dataclass
@@ -56,13 +54,11 @@ def simulate(
     budget: int,
     *,
     seen: NDArray[np.bool_] | None = None,
-    watch: Watch | None = None,
     tell: Callable[[int], None] | None = None,
 ) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
     Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
-    `watch` sees every step before the strategy learns from it.
 
     >>> from lycosa.estimators import strategy
     >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
@@ -88,8 +84,6 @@ def simulate(
         node = table.node_at.item(row)
         step = table.visited(guide.visit(node, len(fetched) + 1, arm, score), row, guide.alphas(node))
         pages.pages += 1
-        if watch is not None:
-            watch(step, table)
         strategy.learn(step, table, frontier)
         frontier.untake(row)
         fetched.append(node)
