@@ -19,7 +19,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.lab import leaderboard as boards
 from lycosa.lab.findings import Table
-from lycosa.lab.gate import check_fingerprint, measure, pinned, read_gates, write_gates
+from lycosa.lab.gate import Passed, check_fingerprint, measure, pinned, read_gates, write_gates
 from lycosa.lab.leaderboard import BOARDS, Board, Place
 from lycosa.lab.report import write_report
 
@@ -138,16 +138,20 @@ def gate(
             told += passed
     if pin:
         write_gates(floors, pins)
-    if json:
-        reached = [asdict(one) | {"holds": one.holds} for one in told]
-        print_json({"floors": reached, "passed over": missing}, indent=1)
-    else:
-        for one in told:
-            mark = "ok  " if one.holds else "FELL"
-            print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
-        for name in missing:
-            print(f"passed over: {name}")
+    _say_what_holds(told, missing, json=json)
     if not told:
         raise InputError("no section could be measured: name the directory of the corpora with --corpora")
     if not all(one.holds for one in told):
         raise typer.Exit(1)
+
+
+def _say_what_holds(told: list[Passed], missing: list[str], *, json: bool) -> None:
+    if json:
+        floors = [asdict(one) | {"holds": one.holds} for one in told]
+        print_json({"floors": floors, "passed over": missing}, indent=1)
+        return
+    for one in told:
+        mark = "ok  " if one.holds else "FELL"
+        print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
+    for name in missing:
+        print(f"passed over: {name}")
