@@ -42,6 +42,9 @@ EARLY = 300
 LONGEST = 200_000
 """Characters of a text that are read: a word behind them would count a hundredth."""
 
+_WEIGHTS = 1.0 / (1.0 + np.arange(LONGEST) / EARLY)
+"""What a word counts at each place."""
+
 REMEMBERED, LANGUAGES = 200_000, 8
 """Words whose vectors are kept, in each of so many languages: about 60 MB each."""
 
@@ -74,6 +77,17 @@ def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True)
     words = _model().words(language, rare)
     bags = words.read(texts)
     return unit(bags.times(bags.counts, words.rows).astype(np.float32))
+
+
+def vector(text: str, language: str = ENGLISH, *, rare: bool = True) -> Vectors:
+    """The same for one text, at half the cost.
+
+    >>> bool((vector("a doctor saw a doctor") == vectors(["a doctor saw a doctor"])[0]).all())
+    True
+    """
+    words = _model().words(language, rare)
+    numbers, counts = words.read_one(text)
+    return unit(counts.astype(np.float32) @ words.rows[numbers].astype(np.float32))
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
@@ -152,6 +166,17 @@ class _Words:
         frequency = np.bincount(at, 1.0 / (1.0 + place / EARLY), len(distinct))
         starts = np.searchsorted(distinct >> 32, np.arange(len(texts) + 1))
         return Bags(starts, (distinct & 0xFFFFFFFF).astype(np.intp), np.log1p(frequency))
+
+    def read_one(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The words of one text, and how much each counts."""
+        numbers = self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
+        numbers = numbers[numbers >= 0]
+        if not len(numbers):
+            return numbers, np.zeros(0)
+        order = numbers.argsort(kind="stable")
+        ordered = numbers[order]
+        starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+        return ordered[starts], np.log1p(np.add.reduceat(_WEIGHTS[order], starts))
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
         """The numbers of raw tokens, for the lexicon to remember."""

@@ -106,23 +106,34 @@ class Query:
         """Score the page, and each link by its anchor; what else is wanted of links, too."""
         assert isinstance(reading, Reading), "a query needs a reader; pass reader=Vocabulary() to the engine"
         lens = self._lens(reading)
+        places = _places(reading.terms.ids, lens.wanted)
+        judgement = self._links(page, reading, lens, bool((places >= 0).any()))
+        judgement.beta = self._cosine(page, reading, lens, places)
+        return judgement
+
+    def judge_links(self, page: Page, reading: Reading) -> Judgement:
+        """Score the links alone."""
+        lens = self._lens(reading)
+        return self._links(page, reading, lens, bool((_places(reading.terms.ids, lens.wanted) >= 0).any()))
+
+    def _cosine(self, page: Page, reading: Reading, lens: _Lens, places: NDArray[np.intp]) -> float:
+        """The cosine of page and query; `places` says where the page has the query's terms."""
+        hit = places >= 0
+        if not hit.any():
+            return 0.0
+        vector = self._frequency(self._counts(page, reading)) * lens.idf(reading.terms.ids)
+        length = float(np.sqrt(vector @ vector)) * lens.length
+        # Rounded, since terms are summed in the order in which the crawl met them.
+        return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
+
+    def _links(self, page: Page, reading: Reading, lens: _Lens, answers: bool) -> Judgement:
+        """`answers`: whether the page has a word of the query."""
         judgement = Judgement(0.0, np.zeros(len(page.links), np.float32))
         if lens.length == 0.0:
             judgement.facets = dict.fromkeys(self.facets, judgement.alphas)
             return judgement
-        terms = reading.terms
-        if len(terms.ids) and len(lens.wanted):
-            at = np.searchsorted(terms.ids, lens.wanted)
-            at[at == len(terms.ids)] = 0
-            hit = terms.ids[at] == lens.wanted
-            if hit.any():
-                vector = self._frequency(self._counts(page, reading)) * lens.idf(terms.ids)
-                length = float(np.sqrt(vector @ vector)) * lens.length
-                # Rounded, since terms are summed in the order in which the crawl met them.
-                cosine = round(float(vector[at[hit]] @ lens.query[hit]) / length, 12) if length else 0.0
-                judgement.beta = min(1.0, cosine)
         # Marked anchors are part of the text: where it has no word of the query, they have none either.
-        if self.link == "anchor" and len(page.links) and (judgement.beta > 0.0 or "\x01" not in page.marked):
+        if self.link == "anchor" and len(page.links) and (answers or "\x01" not in page.marked):
             judgement.alphas = self._anchors(page, reading, lens)
         contexts = "context" in self.facets or self.link == "context"
         around = self._texts(page.links.contexts, lens) if contexts else judgement.alphas
@@ -282,6 +293,20 @@ class _Lens:
     """|W_q|, with all of them."""
     idf: _Idf
     idf_of: _IdfOf
+
+
+def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each wanted id is among sorted ones; -1 where it is not.
+
+    >>> _places(np.array([2, 5, 9]), np.array([1, 5, 12])).tolist()
+    [-1, 1, -1]
+    """
+    if not len(ids):
+        return np.full(len(wanted), -1, np.intp)
+    at = np.searchsorted(ids, wanted)
+    at[at == len(ids)] = 0
+    at[ids[at] != wanted] = -1
+    return at
 
 
 def _ones(terms: Sequence[Any]) -> Column:

@@ -289,6 +289,17 @@ def test_examples_are_learned_from() -> None:
     assert hunt.relevant() == {"sea"}
 
 
+def test_examples_tell_before_the_first_lesson() -> None:
+    """With examples and no words the very first pages are told apart, by their meaning; and the explanation says so."""
+    shown = Probability.from_examples([page(f"http://x.test/{number}", SEA, 50 + number) for number in range(4)])
+    hunt = Hunt(Probability(examples=shown))
+    sea, rail = (hunt.see(page(f"http://a.test/{nth}", words, 1)) for nth, words in enumerate((SEA, RAIL)))
+    assert sea.beta >= 0.5 > 0.2 > rail.beta
+    reasons = hunt.judge.explain(sea)
+    assert reasons["like the examples: meaning"] > 0.0
+    assert sum(reasons.values()) == pytest.approx(math.log(sea.beta / (1 - sea.beta)), abs=0.01)
+
+
 def test_an_explanation_adds_up() -> None:
     """The parts of an explanation sum to the log odds of what the page is worth."""
     hunt = Hunt(Probability("coral reef"))

@@ -14,10 +14,8 @@ from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
 from lycosa.lab.papers import PAPERS
-from lycosa.lab.report import write_front
-from lycosa.lab.report.fronting import Paper
 from lycosa.lab.report.page import tally
-from lycosa.lab.report.publishing import command, publish
+from lycosa.lab.report.publishing import Paper, command, publish, write_front
 from lycosa.lab.report.storing import dumped, plain
 
 ALL = "all"

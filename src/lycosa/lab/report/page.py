@@ -7,10 +7,14 @@ for the figures is JSON in which no tag can begin, and the page's own policy let
 from __future__ import annotations
 
 import base64
+import platform
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from markupsafe import Markup
@@ -18,9 +22,10 @@ from markupsafe import Markup
 from lycosa.drawing.browser import plot, plotly_script
 from lycosa.drawing.formats import clip
 from lycosa.drawing.pages import digest, embedded, environment, source
-from lycosa.lab.findings import AS_PUBLISHED, Claim, Figure, Findings, Table
+from lycosa.lab.findings import AS_PUBLISHED, Claim, Curve, Figure, Findings, Table
 from lycosa.lab.report.cells import BADGE, filled, in_figures, shown
 from lycosa.lab.report.storing import plain
+from lycosa.version import __version__
 
 VERDICTS = {
     "holds": ("holds", "✓"),
@@ -52,13 +57,48 @@ class Shown:
     part: Table | Figure
     name: str
     """Unique in the report, and fit for a file and an anchor."""
-    svg: bytes = b""
-    badge: str = field(init=False)
-    is_figure: bool = field(init=False)
+    is_figure = False
 
-    def __post_init__(self) -> None:
-        self.badge = BADGE if self.part.mode == AS_PUBLISHED else ""
-        self.is_figure = isinstance(self.part, Figure)
+    @property
+    def badge(self) -> str:
+        """What is said where the guide is the judge."""
+        return BADGE if self.part.mode == AS_PUBLISHED else ""
+
+
+@dataclass
+class ShownTable(Shown):
+    """A table."""
+
+    part: Table
+
+    @property
+    def right(self) -> list[bool]:
+        """Of each column whether it holds figures."""
+        return in_figures(self.part)
+
+    @property
+    def intervals(self) -> list[bool]:
+        """Of each column whether its texts are numbers with their intervals, which are not to be broken."""
+        return [
+            all(INTERVAL.fullmatch(row[at]) for row in self.rows) and bool(self.rows)
+            for at in range(len(self.part.columns))
+        ]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells, as text."""
+        return [
+            [shown(cell, self.part.digits) for cell in filled(row, len(self.part.columns))] for row in self.part.rows
+        ]
+
+
+@dataclass
+class ShownFigure(Shown):
+    """A figure, and its picture."""
+
+    part: Figure
+    svg: bytes
+    is_figure = True
 
     @property
     def source(self) -> str:
@@ -66,23 +106,8 @@ class Shown:
         return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
 
     @property
-    def right(self) -> list[bool]:
-        """Of each column whether it holds figures."""
-        return in_figures(self.part) if isinstance(self.part, Table) else []
-
-    @property
-    def intervals(self) -> list[bool]:
-        """Of each column whether its texts are numbers with their intervals, which are not to be broken."""
-        assert isinstance(self.part, Table)
-        return [
-            all(INTERVAL.fullmatch(row[at]) for row in self.rows) and bool(self.rows)
-            for at in range(len(self.part.columns))
-        ]
-
-    @property
     def coinciding(self) -> str:
         """Which curves can't be seen because others lie on them, in a sentence; empty if there are none."""
-        assert isinstance(self.part, Figure)
         if self.part.bars:
             return ""
         alike: dict[tuple[tuple[float, ...], ...], list[str]] = {}
@@ -93,17 +118,8 @@ class Shown:
         return f"The same curve: {'; '.join(told)}." if told else ""
 
     @property
-    def rows(self) -> list[list[str]]:
-        """The cells of a table, as text."""
-        assert isinstance(self.part, Table)
-        return [
-            [shown(cell, self.part.digits) for cell in filled(row, len(self.part.columns))] for row in self.part.rows
-        ]
-
-    @property
     def described(self) -> str:
         """The figure in a sentence, for those who do not see it."""
-        assert isinstance(self.part, Figure)
         kind = "Bars" if self.part.bars else "Curves"
         names = ", ".join(curve.label for curve in self.part.curves)
         return clip(f"{kind} of {self.part.y_label} by {self.part.x_label}: {names}.", 600)
@@ -111,8 +127,28 @@ class Shown:
     @property
     def values(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
         """Some of the figure's values: the places, and of each curve its label and what it has there."""
-        assert isinstance(self.part, Figure)
-        return _values(self.part)
+        curves = self.part.curves
+        if self.part.bars:
+            places = [str(tick) for tick in self.part.ticks] or [f"{x:g}" for x in (curves[0].x if curves else ())]
+            return places, [(curve.label, [_y(curve, at) for at in range(len(places))]) for curve in curves]
+        longest = max((curve.x for curve in curves), key=len, default=())
+        if not len(longest):
+            return [], []
+        chosen = [longest[at] for at in sorted({round((len(longest) - 1) * n / (SAMPLES - 1)) for n in range(SAMPLES)})]
+        rows = []
+        for curve in curves:
+            at_x = {x: at for at, x in enumerate(curve.x)}
+            rows.append((curve.label, [_y(curve, at_x.get(x, -1)) for x in chosen]))
+        return [f"{x:,g}" for x in chosen], rows
+
+
+def _y(curve: Curve, at: int) -> str:
+    if not 0 <= at < len(curve.y):
+        return shown(None)
+    told = shown(curve.y[at])
+    if at < len(curve.low) and at < len(curve.high):
+        return f"{told} ({shown(curve.low[at])} to {shown(curve.high[at])})"
+    return told
 
 
 @dataclass
@@ -121,7 +157,7 @@ class Section:
 
     findings: Findings
     name: str
-    parts: list[Shown]
+    parts: Sequence[Shown]
 
     @property
     def claims(self) -> list[tuple[Claim, str, str]]:
@@ -156,34 +192,48 @@ class Section:
 class About:
     """What is told at the end of the page: when, with what, how to do it again."""
 
-    made: str
     command: str
-    versions: Mapping[str, str]
+    made: str = field(default_factory=lambda: datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"))
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
 
 
-def render(sections: Sequence[Section], about: About) -> str:
-    """The whole page."""
+def versions() -> dict[str, str]:
+    """With what it was made. The name of the machine is nobody's business."""
+    known = {"lycosa": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scikit-learn", "matplotlib", "plotly"):
+        with suppress(PackageNotFoundError):
+            known[package] = version(package)
+    return known | {"platform": f"{platform.system()} {platform.machine()}"}
+
+
+def render(template: str, title: str, about: About, plotly: str = "", **values: Any) -> str:
+    """A whole page, of whatever template, with all that it needs in it."""
     templates = environment("lycosa.lab.report")
-    data = {shown.name: plot(shown.part) for one in sections for shown in one.parts if isinstance(shown.part, Figure)}
     script = source(templates, "page.js")
-    plotly = plotly_script() if data else ""
-    title = sections[0].findings.title if len(sections) == 1 else "Findings of the lab"
-    return templates.get_template("report.html").render(
-        sections=sections,
+    return templates.get_template(template).render(
         title=title,
         about=about,
         style=source(templates, "style.css"),
         script=script,
         plotly=Markup(plotly),
         digests=[digest(text) for text in (script, plotly) if text],
-        data=embedded(data),
+        **values,
+    )
+
+
+def render_report(sections: Sequence[Section], about: About) -> str:
+    """The page of one or several experiments."""
+    figures = {one.name: plot(one.part) for each in sections for one in each.parts if isinstance(one, ShownFigure)}
+    remarks = [remark for one in sections for remark in one.findings.remarks]
+    return render(
+        "report.html",
+        sections[0].findings.title if len(sections) == 1 else "Findings of the lab",
+        about,
+        plotly_script() if figures else "",
+        sections=sections,
+        data=embedded(figures),
         long=LONG,
-        warnings=[
-            remark.removeprefix(WARNING)
-            for one in sections
-            for remark in one.findings.remarks
-            if remark.startswith(WARNING)
-        ],
+        warnings=[remark.removeprefix(WARNING) for remark in remarks if remark.startswith(WARNING)],
     )
 
 
@@ -237,30 +287,3 @@ def safe(key: str, taken: set[str]) -> str:
         name = f"{wanted}-{number}"
     taken.add(name.lower())
     return name
-
-
-def _values(figure: Figure) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    if figure.bars:
-        places = [str(tick) for tick in figure.ticks] or [
-            f"{x:g}" for x in (figure.curves[0].x if figure.curves else ())
-        ]
-        return places, [(curve.label, [_y(curve, at) for at in range(len(places))]) for curve in figure.curves]
-    longest = max(figure.curves, key=lambda curve: len(curve.x), default=None)
-    if longest is None or not len(longest.x):
-        return [], []
-    last = len(longest.x) - 1
-    chosen = sorted({round(last * step / (SAMPLES - 1)) for step in range(SAMPLES)})
-    rows = []
-    for curve in figure.curves:
-        at_x = {x: at for at, x in enumerate(curve.x)}
-        rows.append((curve.label, [_y(curve, at_x.get(longest.x[at], -1)) for at in chosen]))
-    return [f"{longest.x[at]:,g}" for at in chosen], rows
-
-
-def _y(curve: Any, at: int) -> str:
-    if not 0 <= at < len(curve.y):
-        return shown(None)
-    told = shown(curve.y[at])
-    if 0 <= at < len(curve.low) and at < len(curve.high):
-        return f"{told} ({shown(curve.low[at])} to {shown(curve.high[at])})"
-    return told

@@ -1,22 +1,55 @@
-"""Make the reports of papers, one after the other, and the front page that leads to them."""
+"""Make the reports of papers, one after the other, and the front page: how the claims of each fare."""
 
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Findings
 from lycosa.lab.index import Index
 from lycosa.lab.papers import EXPERIMENTS, NO_CORPUS, Bench, findings
-from lycosa.lab.report.fronting import Paper
-from lycosa.lab.report.writing import write_report
+from lycosa.lab.report.page import About, render
+from lycosa.lab.report.writing import PAGE, write_files, write_report
 
 EMBEDDED = 3000
 """Pages of the embedded web, where no other corpus is named."""
+
+
+@dataclass
+class Paper:
+    """A report that the front page leads to, or why there is none."""
+
+    key: str
+    about: str
+    findings: Findings | None = None
+    failure: str = ""
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many claims hold, do not, cannot be tested."""
+        count = Counter(claim.verdict for claim in self.findings.claims) if self.findings else Counter()
+        return {verdict: count[verdict] for verdict in (HOLDS, FAILS, UNTESTED)}
+
+    @property
+    def href(self) -> str:
+        """Where its page is, seen from the front page."""
+        return f"{quote(self.key)}/{PAGE}"
+
+
+def write_front(papers: Sequence[Paper], out: Path, command: str) -> Path:
+    """Write the front page; where it is."""
+    corpus = next((str(one.findings.corpus.get("source", "")) for one in papers if one.findings), "")
+    page = render("front.html", "Five papers, measured here", About(command), papers=papers, corpus=corpus)
+    write_files(out, {PAGE: page.encode()})
+    return out / PAGE
 
 
 def publish(

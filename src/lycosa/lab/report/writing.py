@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.pictures import pictures
-from lycosa.lab.findings import Figure, Findings, Table
-from lycosa.lab.report.cells import as_csv, as_tex, filled
-from lycosa.lab.report.page import About, Section, Shown, render, safe
+from lycosa.lab.findings import AS_PUBLISHED, Figure, Findings, Table
+from lycosa.lab.report.cells import BADGE, as_csv, as_tex, filled
+from lycosa.lab.report.page import About, Section, Shown, ShownFigure, ShownTable, render_report, safe
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
-from lycosa.version import __version__
 
 PAGE = "index.html"
 
@@ -31,21 +28,20 @@ def write_report(findings: Findings | list[Findings], out: Path, command: str) -
     several = [findings] if isinstance(findings, Findings) else list(findings)
     taken: set[str] = set()
     known: set[str] = set()
-    files: dict[Path, bytes] = {}
-    sections = [_section(one, safe(one.key, known), taken, files) for one in several]
-    about = About(datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), command, versions())
+    files: dict[str, bytes] = {}
+    sections = [
+        Section(one, safe(one.key, known), [_part(part, safe(part.key, taken), files) for part in one.parts])
+        for one in several
+    ]
+    about = About(command)
     report, timed = stored(several)
-    files[Path(REPORT)] = report.encode()
-    files[Path(TIMES)] = dumped(
-        {"made": about.made, "command": command, "versions": dict(about.versions), "parts": timed}
-    ).encode()
-    page = out / PAGE
-    files[Path(PAGE)] = render(sections, about).encode()
+    times = {"made": about.made, "command": command, "versions": dict(about.versions), "parts": timed}
+    files |= {REPORT: report.encode(), TIMES: dumped(times).encode(), PAGE: render_report(sections, about).encode()}
     write_files(out, files)
-    return page
+    return out / PAGE
 
 
-def write_files(out: Path, files: Mapping[Path, bytes]) -> None:
+def write_files(out: Path, files: Mapping[str, bytes]) -> None:
     """Write files into a directory, in order, each whole or not at all."""
     try:
         for name, content in files.items():
@@ -58,33 +54,16 @@ def write_files(out: Path, files: Mapping[Path, bytes]) -> None:
         ) from error
 
 
-def versions() -> dict[str, str]:
-    """With what it was made. The name of the machine is nobody's business."""
-    found = {"lycosa": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scikit-learn", "matplotlib", "plotly"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found | {"platform": f"{platform.system()} {platform.machine()}"}
-
-
-def _section(one: Findings, name: str, taken: set[str], files: dict[Path, bytes]) -> Section:
-    parts = []
-    for part in one.parts:
-        shown = Shown(part, safe(part.key, taken))
-        if isinstance(part, Figure):
-            drawn = pictures(part, shown.badge)
-            shown.svg = drawn["svg"]
-            for form, content in drawn.items():
-                files[Path("figures") / f"{shown.name}.{form}"] = content
-            files[Path("figures") / f"{shown.name}.csv"] = _csv(part, *_points(part))
-        else:
-            assert isinstance(part, Table)
-            files[Path("tables") / f"{shown.name}.tex"] = as_tex(part).encode()
-            files[Path("tables") / f"{shown.name}.csv"] = _csv(part, part.columns, part.rows)
-        parts.append(shown)
-    return Section(one, name, parts)
+def _part(part: Table | Figure, name: str, files: dict[str, bytes]) -> Shown:
+    """A part as the page shows it; its files join the others."""
+    if isinstance(part, Table):
+        files[f"tables/{name}.tex"] = as_tex(part).encode()
+        files[f"tables/{name}.csv"] = _csv(part, part.columns, part.rows)
+        return ShownTable(part, name)
+    drawn = pictures(part, BADGE if part.mode == AS_PUBLISHED else "")
+    files |= {f"figures/{name}.{form}": content for form, content in drawn.items()}
+    files[f"figures/{name}.csv"] = _csv(part, ("curve", "x", "y", "low", "high"), _points(part))
+    return ShownFigure(part, name, drawn["svg"])
 
 
 def _csv(part: Table | Figure, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
@@ -93,19 +72,11 @@ def _csv(part: Table | Figure, columns: Sequence[str], rows: Sequence[Sequence[A
     return as_csv([*columns, "mode"], [[*filled(row, width), part.mode] for row in rows]).encode()
 
 
-def _points(figure: Figure) -> tuple[Sequence[str], list[list[str | float | None]]]:
-    """All points of a figure, a row each."""
-    rows: list[list[str | float | None]] = []
+def _points(figure: Figure) -> list[list[Any]]:
+    """All points of a figure, a row each; bars stand over labels."""
+    rows = []
     for curve in figure.curves:
-        for at, y in enumerate(curve.y):
-            x: str | float | None
-            x = (
-                figure.ticks[at]
-                if figure.bars and at < len(figure.ticks)
-                else curve.x[at]
-                if at < len(curve.x)
-                else None
-            )
-            low = curve.low[at] if at < len(curve.low) else None
-            rows.append([curve.label, x, y, low, curve.high[at] if at < len(curve.high) else None])
-    return ("curve", "x", "y", "low", "high"), rows
+        x = [*figure.ticks, *curve.x[len(figure.ticks) :]] if figure.bars else curve.x
+        columns = (values[: len(curve.y)] for values in (x, curve.y, curve.low, curve.high))
+        rows += [[curve.label, *point] for point in zip_longest(*columns)]
+    return rows

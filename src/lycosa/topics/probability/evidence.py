@@ -45,7 +45,7 @@ MOST_LINKS = 400
 """Links of a page that are looked at."""
 
 REMEMBERED = 50_000
-"""Words of addresses whose stems are remembered."""
+"""Words of addresses, and links, whose slots are remembered."""
 
 SLOTS = 1 << 18
 LINK = 1
@@ -76,9 +76,9 @@ class Evidence:
     quality: float = 1.0
 
 
-def slot_of(text: str) -> int:
+def slot_of(text: str, kind: int = 0) -> int:
     """Where what is known of a feature is kept."""
-    return 1 + xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) % (SLOTS - 1)
+    return 1 + xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), kind) % (SLOTS - 1)
 
 
 def slots_of(texts: Collection[str], kind: int = 0) -> NDArray[np.int32]:
@@ -103,8 +103,14 @@ class Looking:
         self._slot_of = np.zeros(1024, np.int32)
         self.names: list[str] = []
         """The words of the crawl, by number."""
+        self._common = np.full(SLOTS, 0.5, np.float32)
+        """The two together; looked up for every word of a page."""
         self._words_met: dict[tuple[str, str], int] = {}
+        self._links_met = _LinkSlots()
         self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
+        self._is_wanted = np.zeros(SLOTS, np.bool_)
+        """Whether a feature was asked for, or speaks against a page, in the language `_wanted_in`."""
+        self._wanted_in = ""
 
     # -- the crawl's words -------------------------------------------------------------------------------------
 
@@ -119,11 +125,14 @@ class Looking:
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
+        self._recount(slots)
+
+    def _recount(self, slots: NDArray[np.int32]) -> None:
+        self._common[slots] = self.frequency[slots] + BACKGROUND * self.share[slots] + 0.5
 
     def idf(self) -> Column:
         """How rare each feature is by now: log of one over its share, on pages here and elsewhere."""
-        common = self.frequency + BACKGROUND * self.share + 0.5
-        rare: Column = np.log((self.pages + BACKGROUND + 1.0) / common)
+        rare: Column = np.log((self.pages + BACKGROUND + 1.0) / self._common)
         return np.maximum(rare, 0.0)
 
     # -- seeing ------------------------------------------------------------------------------------------------
@@ -163,6 +172,7 @@ class Looking:
         self._length += words
         self.frequency[evidence.slots] += 1.0
         self.frequency[0] = 0.0
+        self._recount(evidence.slots)
 
     def _features(
         self, found: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
@@ -173,9 +183,8 @@ class Looking:
         often = 1.0 + np.log(np.maximum(terms.counts, 1))
         rows: Any = slice(None)
         if len(found) > STEMS:
-            common = self.frequency[found] + BACKGROUND * self.share[found] + 0.5
-            heavy = often * (math.log(self.pages + BACKGROUND + 1.0) - np.log(common))
-            rows = np.sort(np.argpartition(-heavy, STEMS)[:STEMS])
+            light = often * (np.log(self._common[found]) - math.log(self.pages + BACKGROUND + 1.0))
+            rows = np.sort(np.argpartition(light, STEMS)[:STEMS])
         own = found[rows]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[rows], 255.0)
@@ -185,7 +194,7 @@ class Looking:
         distinct = set(links[:MOST_LINKS])
         distinct.discard(node)
         if distinct:
-            leads = np.unique(slots_of(distinct, LINK))
+            leads = np.array(sorted(set(map(self._links_met.__getitem__, distinct))), np.int32)
             if len(leads) > LINKS:  # those that other pages have as well, the rarest first
                 often_met = self.frequency[leads]
                 leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]
@@ -211,10 +220,10 @@ class Looking:
         wanted, weights, against = self._asked(language)
         if self.meaning is not None:
             evidence.answers[3] = float(evidence.vector @ self.meaning) / STEPS
-        places = [(at, weight) for at, weight in zip(_places(found, wanted), weights, strict=True) if at >= 0]
-        met = [at for at in _places(found, against) if at >= 0]
-        if not places and not met:
+        places = self._is_wanted[found].nonzero()[0].tolist()
+        if not places:
             return
+        place_of = {int(found[at]): at for at in reversed(places)}
         marks = terms.marks
         if not len(marks):  # an earlier version's log
             own = [slot_of(stem) for stem in stems(title, language)]
@@ -223,12 +232,13 @@ class Looking:
         mean = self._length / self.pages if self.pages else length or 1.0
         damp = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean or 1.0))
         answers = evidence.answers
-        for at, weight in places:
+        asked = [(place_of[slot], weight) for slot, weight in zip(wanted, weights, strict=True) if slot in place_of]
+        for at, weight in asked:
             count, mark = float(terms.counts[at]), int(marks[at])
             answers[0] += weight * count / (count + damp)
             answers[1] += weight * bool(mark & (TITLE | ADDRESS))
             answers[2] += weight * bool(mark & (LEAD | HEADING))
-        for at in met:
+        for at in [place_of[slot] for slot in against if slot in place_of]:
             plain = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
             evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at]) / 4.0))
 
@@ -251,12 +261,18 @@ class Looking:
             if len(self._wanted) > 40:
                 self._wanted.clear()
             self._wanted[language] = wanted
+        if language != self._wanted_in:
+            self._is_wanted[:] = False
+            self._is_wanted[[*wanted[0], *wanted[2]]] = True
+            self._wanted_in = language
         return wanted
 
 
-def _places(found: NDArray[np.int32], wanted: Sequence[int]) -> list[int]:
-    """Where each slot is among those of a page; -1 where it is not."""
-    if not len(found):
-        return [-1] * len(wanted)
-    at = [int((found == slot).argmax()) for slot in wanted]
-    return [place if found[place] == slot else -1 for place, slot in zip(at, wanted, strict=True)]
+class _LinkSlots(dict[str, int]):
+    """The slot of each link: those of a site's menus are on all of its pages."""
+
+    def __missing__(self, url: str) -> int:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        slot = self[url] = slot_of(url, LINK)
+        return slot

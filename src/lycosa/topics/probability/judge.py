@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import DIMENSIONS, digest, vectors
+from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.quality import quality
+from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.topics.embedding import packed
@@ -22,7 +22,7 @@ from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
 from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
-from lycosa.topics.probability.pages import Pages
+from lycosa.topics.probability.pages import VECTOR, Pages, placed
 from lycosa.topics.probability.regression import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
     AGAINST,
@@ -34,9 +34,12 @@ from lycosa.topics.probability.study import (
     STUFFED,
     UNTAUGHT,
     UNTAUGHT_LINE,
+    UNTAUGHT_NEAR,
+    USUALLY_NEAR,
     Given,
     Model,
     studied,
+    usual_page,
 )
 from lycosa.topics.query import Query
 
@@ -116,6 +119,9 @@ class Probability:
         self._shown = {str(example["node"]) for example in shown if example["node"]}
         for example in shown:
             self._examples.add(_example(example, self._looking), 1.0, True)
+        every = np.arange(self._examples.count)
+        self._typical = unit(self._examples.placed(every, usual_page()).sum(axis=0)) if shown else None
+        """Where the examples lie, in meaning."""
         self._pages = Pages()
         self._row_of: dict[str, int] = {}
         self._starts: set[str] = set()
@@ -141,8 +147,8 @@ class Probability:
     @property
     def fingerprint(self) -> object:
         """What a judgement depends on, for the log."""
-        vectors = digest() if self.meaning is not None else ""
-        return SEEN, self.asked, self.query.weights, self._examples.count, vectors
+        kind = digest() if self.meaning is not None else ""
+        return SEEN, self.asked, self.query.weights, self._examples.count, kind
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
@@ -171,7 +177,7 @@ class Probability:
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, and each link by its anchor."""
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
-        judgement = self.query.judge(page, reading)
+        judgement = self.query.judge_links(page, reading)
         data: dict[str, Any] = {"vector": _vector(page, reading.language)} if self.meaning is not None else {}
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
             data["read"] = reading.language
@@ -184,7 +190,8 @@ class Probability:
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
         beta = self._worth(evidence)
-        if beta >= SUSPECT or evidence.answers[:MEANING].any():  # nobody is fooled by what is stuffed with other words
+        # Nobody is fooled by what is stuffed with other words.
+        if (beta >= SUSPECT or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
                 data["quality"], beta = evidence.quality, self._worth(evidence)
@@ -197,9 +204,17 @@ class Probability:
             return 0.0
         if self._model is None:
             odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
+            odds += self._nearness(page.vector)
         else:
             odds = self._model.odds_of(page) - self._model.line
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
+
+    def _nearness(self, vector: NDArray[np.int8]) -> float:
+        """Log odds for how near a page is to the examples: the cosine of its vector with the mean of theirs."""
+        if self._typical is None:
+            return 0.0
+        cosine = float(placed(vector[None], usual_page())[0] @ self._typical) / VECTOR
+        return UNTAUGHT_NEAR * (max(0.0, cosine) - USUALLY_NEAR)
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -284,6 +299,7 @@ class Probability:
             for where, rate, answer in zip(WHERE, rates, pages.answers[row].tolist(), strict=True)
         ]
         if model is None:
+            parts.append(("like the examples: meaning", self._nearness(pages.vectors[row])))
             parts.append(("before anything is learned", -UNTAUGHT_LINE))
         else:
             parts += self._likenesses(visit, row, model)
@@ -348,7 +364,7 @@ def _vector(page: Page, language: str) -> bytes:
     """What the log keeps of a page's meaning."""
     try:  # what is rare in English may be common in another language
         rare = language != ENGLISH
-        return packed(vectors([f"{page.title} {(page.main or page.text)[:READ]}"], language, rare=rare)[0])
+        return packed(vector(f"{page.title} {(page.main or page.text)[:READ]}", language, rare=rare))
     except InputError:  # no vectors are installed
         return bytes(DIMENSIONS)
 
@@ -356,11 +372,10 @@ def _vector(page: Page, language: str) -> bytes:
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
     """The words as a vector; None where none are installed."""
     try:
-        vector: Column = vectors([" ".join(words)])[0]
+        return vector(" ".join(words))
     except InputError as error:
         notes.append(f"pages are judged by their words alone: {error}")
         return None
-    return vector
 
 
 def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:

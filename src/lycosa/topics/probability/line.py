@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from lycosa.topics.probability.regression import sigmoid
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
-GUESSED = (-0.271, 0.073, 0.516)
-"""The same where no page was shown."""
 APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
 """Two heaps count if their distance is so many times their width (Ashman et al. 1994), if they explain the scores so
 much better than one, in log likelihood a page, and if the upper one has so many pages at least, and that share at
@@ -39,11 +37,8 @@ _ROUNDS = 60
 Scores = NDArray[Any]
 
 
-def expected(scores: Scores, shown: Scores, guessed: bool = False) -> float:
-    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not.
-
-    `guessed` says that nobody knows, and that these were taken for relevant.
-    """
+def expected(scores: Scores, shown: Scores) -> float:
+    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not."""
     if not len(scores):
         return 0.0
     if plain := heaps(scores):
@@ -51,8 +46,7 @@ def expected(scores: Scores, shown: Scores, guessed: bool = False) -> float:
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
-    level, seen, weight = GUESSED if guessed else (LEVEL, SEEN, KNOWN)
-    usual = math.exp(level + seen * math.log(share + 1.0) + weight * math.log(len(scores)))
+    usual = math.exp(LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores)))
     return min(usual, 0.9 * len(scores))
 
 

@@ -31,6 +31,9 @@ ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
 """Log odds for each unit of an answer (`evidence.ANSWERS`)."""
 UNTAUGHT, UNTAUGHT_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
 """The same before the first lesson, when nothing is known but the words; and the line then."""
+UNTAUGHT_NEAR, USUALLY_NEAR = 10.0, 0.19
+"""And for nearness to examples, in meaning, beyond that of the usual page. In an encyclopaedia half of the pages of a
+class have .7 and more, half of the others .15 and less."""
 AGAINST = 4.0
 """Log odds that words which speak against a page cost."""
 STUFFED = 4.0
@@ -55,6 +58,8 @@ MEANING, NOWHERE = 3, 2.0
 """Which of the answers is by meaning; and how far above all pages the line lies if none has any of the words."""
 MEAN, MOST = 30.0, 1000
 """For how many pages that of other collections counts, beside the less relevant half; and how many of those."""
+
+_BEGINS = [part.start for part in PARTS]
 
 Column = NDArray[np.float32]
 Numbers = NDArray[Any]
@@ -100,11 +105,12 @@ class Model(NamedTuple):
     def odds_of(self, page: Evidence) -> float:
         """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""
         weights = page.amounts * self.idf[page.slots]
-        squares, weighted = weights * weights, weights * self.weight[page.slots]
+        squares = np.add.reduceat(weights * weights, _BEGINS).tolist()
+        weighted = np.add.reduceat(weights * self.weight[page.slots], _BEGINS).tolist()
         d = self.level
-        for part, share in zip(PARTS, SHARES, strict=True):
-            if length := float(squares[part].sum()):
-                d += math.sqrt(share / length) * float(weighted[part].sum())
+        for square, total, share in zip(squares, weighted, SHARES, strict=True):
+            if square:
+                d += math.sqrt(share / square) * total
         if page.vector.any():
             place = page.vector / np.float32(STEPS) - self.mean
             d += VECTOR * float(place @ self.direction) / math.sqrt(float(place @ place) or 1.0)
@@ -207,7 +213,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
     odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
     trusted = rows[: p - e][positive[e:] > 0.2]
-    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, guessed)
+    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
     ):  # words that no page has, and nobody to show what is meant
@@ -215,13 +221,13 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
     return data
 
 
-def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, guessed: bool) -> float:
+def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels."""
     labelled = np.concatenate([given.certain, given.refused])
     free = np.setdiff1d(known, labelled)
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
-    at = line(odds[free], expected(odds[free], shown, guessed))
+    at = line(odds[free], expected(odds[free], shown))
     yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
     return moved(at, odds[labelled], yes) if len(labelled) else at
 
@@ -261,11 +267,15 @@ def _looking(d: Numbers, high: float) -> Numbers:
 
 def _mean(pages: Pages, off: Rows) -> Column:
     """The mean page: what all pages have in common. Those of the more relevant half are not among them."""
-    common = np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
     some = off[:: max(1, len(off) // MOST)]
-    whole = MEAN * common + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
+    whole = MEAN * usual_page() + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
     mean: Column = (whole / np.float32(MEAN + len(some))).astype(np.float32)
     return mean
+
+
+def usual_page() -> Column:
+    """The mean page of other collections."""
+    return np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
 
 
 def _telling(slots: NDArray[np.int32], weighed: Column) -> Rows:
