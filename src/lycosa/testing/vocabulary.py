@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["GENERAL", "PATTERNS", "SITE_WORDS", "SUBJECTS", "SubTopic", "Subject", "Words"]
-
 
 def _split(text: str) -> tuple[str, ...]:
     """Turn a block of words into a tuple of entries."""
