@@ -1,13 +1,15 @@
 """How well the tests protect the code: mutants of `src` at random, and how many of them the tests kill.
 
-    python tools/mutants.py run --tests OLD --out old.json       the tests of another checkout, on this checkout's src
-    python tools/mutants.py run --out new.json [--count 100] [--seed 1]
+    python tools/mutants.py run --other OLD --out new.json [--count 100] [--seed 1] [--rooms text web]
+    python tools/mutants.py run --other OLD --out old.json --there     the same mutants, in the other checkout
     python tools/mutants.py compare old.json new.json
 
 A mutant is one small change inside a function: another comparison, another operator, another number, a condition
-turned round, a value not returned, a call not made. Which tests execute its line is found by one run of the whole
-suite with a marker before that line; it also says how long each test takes. Then each mutant meets the tests that
-execute it, the quickest first, as many as take 30 seconds together. It is killed when one fails, or none ends.
+turned round, a value not returned, a call not made. With another checkout, mutants are chosen in functions that both
+have to the letter, wherever they stand, so that two sets of tests meet the same ones. Which tests execute a mutant's
+line is found by one run of the whole suite with a marker before that line; it also says how long each test takes. Then
+each mutant meets the tests that execute it, the quickest first, as many as take 30 seconds together. It is killed when
+one fails, or none ends.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import xml.etree.ElementTree as xml
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
@@ -126,13 +128,31 @@ def sites(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[as
                 yield statement, node, variant
 
 
-def mutants_of(source: Path, name: str) -> list[Mutant]:
-    """All mutants of a file."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a function begins."""
+
+    file: str
+    line: int
+
+
+def functions(root: Path, rooms: list[str]) -> dict[str, tuple[Place, list[Mutant]]]:
+    """The functions of a checkout's rooms by their text, those of which there is one; and their mutants."""
+    package, places = root / "src" / "lycosa", defaultdict(list)
+    for file in sorted(package.rglob("*.py")):
+        if not rooms or file.relative_to(package).parts[0] in rooms:
+            for text, line, mutants in mutants_of(file, str(file.relative_to(root))):
+                places[text].append((Place(str(file.relative_to(root)), line), mutants))
+    return {text: here[0] for text, here in places.items() if len(here) == 1}
+
+
+def mutants_of(source: Path, name: str) -> Iterator[tuple[str, int, list[Mutant]]]:
+    """Of each function of a file its text, its first line, and all its mutants."""
     text = source.read_text("utf-8")
     lines = text.splitlines()
-    made = []
     for function in ast.walk(ast.parse(text)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            made = []
             for statement, node, variant in sites(function):
                 alone = not lines[statement.lineno - 1][: statement.col_offset].strip()
                 if not alone or not hasattr(node, "lineno"):
@@ -142,7 +162,7 @@ def mutants_of(source: Path, name: str) -> list[Mutant]:
                     after = f"({after})"
                 begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
                 made.append(Mutant(name, statement.lineno, node.lineno, begin, end, ast.unparse(node), after))
-    return made
+            yield "\n".join(lines[function.lineno - 1 : function.end_lineno]), function.lineno, made
 
 
 def mutated(text: str, mutant: Mutant) -> str:
@@ -153,33 +173,42 @@ def mutated(text: str, mutant: Mutant) -> str:
     return b"".join([*lines[: first - 1], joined, *lines[last:]]).decode()
 
 
-def chosen(count: int, seed: int) -> list[Mutant]:
-    """So many mutants, each in another statement, files weighed by what there is to change in them."""
-    package = HERE / "src" / "lycosa"
-    every = [m for file in sorted(package.rglob("*.py")) for m in mutants_of(file, str(file.relative_to(HERE)))]
+def chosen(count: int, seed: int, rooms: list[str], other: Path | None, there: bool) -> list[Mutant]:
+    """So many mutants, each in another statement, functions weighed by what there is to change in them."""
+    here, elsewhere = functions(HERE, rooms), functions(other, []) if other is not None else {}
+    every = [
+        (mutant, text)
+        for text, (_, mutants) in sorted(here.items(), key=lambda item: item[1][0].file)
+        for mutant in mutants
+        if other is None or text in elsewhere
+    ]
     random.Random(seed).shuffle(every)
     picked: dict[tuple[str, int], Mutant] = {}
-    for mutant in every:
+    for mutant, text in every:
         if len(picked) == count:
             break
         try:
             ast.parse(mutated((HERE / mutant.file).read_text("utf-8"), mutant))
         except SyntaxError:
             continue
-        picked.setdefault((mutant.file, mutant.statement), mutant)
+        at = (mutant.file, mutant.statement)
+        picked.setdefault(at, moved(mutant, here[text][0], elsewhere[text][0]) if there else mutant)
     return list(picked.values())
 
 
-def checkout(tests: Path, into: Path) -> Path:
-    """A copy of this checkout with the tests of another."""
+def moved(mutant: Mutant, here: Place, to: Place) -> Mutant:
+    """The same mutant where its function stands in another checkout."""
+    down = to.line - here.line
+    start, end = ((line + down, column) for line, column in (mutant.start, mutant.end))
+    lines = {"statement": mutant.statement + down, "line": mutant.line + down, "start": start, "end": end}
+    return replace(mutant, file=to.file, **lines)  # type: ignore[arg-type]
+
+
+def copied(checkout: Path, into: Path) -> Path:
+    """A copy of a checkout, to spoil."""
     left = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "demo")
-    shutil.copytree(HERE, into, ignore=left)
+    shutil.copytree(checkout, into, ignore=left)
     (into / ".venv").symlink_to(HERE / ".venv")
-    for name in ("tests", "conftest.py"):
-        kept, new = into / name, tests / name
-        if tests != HERE:
-            shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
-            shutil.copytree(new, kept, ignore=left) if new.is_dir() else shutil.copy(new, kept)
     return into
 
 
@@ -202,7 +231,7 @@ def pytest(
     return running.returncode, [rest.partition(" - ")[0] for word, _, rest in lines if word in ("FAILED", "ERROR")]
 
 
-def mark(mutants: list[Mutant], project: Path, record: Path, workers: int) -> None:
+def mark(mutants: list[Mutant], project: Path, record: Path, workers: int, rooms: list[str]) -> None:
     """Run all tests with a marker before each mutant's line: who executes it, and how long tests take."""
     by_file: dict[str, list[int]] = defaultdict(list)
     for number, mutant in enumerate(mutants):
@@ -219,7 +248,9 @@ def mark(mutants: list[Mutant], project: Path, record: Path, workers: int) -> No
     record.mkdir(parents=True, exist_ok=True)
     hits, junit = record.resolve() / "hits.tsv", record.resolve() / "junit.xml"
     hits.write_text("")
-    pytest(project, "-n", str(workers), f"--junitxml={junit}", "-o", "junit_family=xunit1", **{HIT.upper(): str(hits)})
+    only = [f"tests/{room}" for room in rooms]
+    form = [f"--junitxml={junit}", "-o", "junit_family=xunit1"]
+    pytest(project, "-n", str(workers), *form, *only, **{HIT.upper(): str(hits)})
     for file, text in originals.items():
         (project / file).write_text(text, "utf-8")
 
@@ -268,17 +299,19 @@ def outcome(mutant: Mutant, tests: list[str], lasted: dict[str, float], project:
     return "survived"
 
 
-def run(tests: Path, out: Path, count: int, seed: int, workers: int) -> None:
+def run(given: argparse.Namespace) -> None:
     """Choose mutants, find who executes them, try each. What the first run noted is kept beside the result."""
-    mutants = chosen(count, seed)
+    out, workers = given.out, given.workers
+    mutants = chosen(given.count, given.seed, given.rooms, given.other, given.there)
     with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
         corpora = HERE.parent / "shared"
         if corpora.exists():
             (Path(directory) / "shared").symlink_to(corpora)
-        projects = [checkout(tests, Path(directory) / str(n)) for n in range(workers)]
+        whose = given.other if given.there else HERE
+        projects = [copied(whose, Path(directory) / str(n)) for n in range(workers)]
         record = out.with_suffix(".record")
         if not (record / "junit.xml").exists():
-            mark(mutants, projects[0], record, workers + 1)
+            mark(mutants, projects[0], record, workers + 1, given.rooms)
         found, lasted = executed(record)
         free = list(projects)
 
@@ -291,7 +324,7 @@ def run(tests: Path, out: Path, count: int, seed: int, workers: int) -> None:
 
         with ThreadPoolExecutor(workers) as pool:
             results = list(pool.map(tried, range(len(mutants))))
-    out.write_text(json.dumps({"seed": seed, "durations": lasted, "mutants": results}, indent=1), "utf-8")
+    out.write_text(json.dumps({"seed": given.seed, "durations": lasted, "mutants": results}, indent=1), "utf-8")
     print(f"{sum(r['outcome'] == 'killed' for r in results)} of {len(results)} killed")
 
 
@@ -312,7 +345,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("run", help="try mutants of src on a set of tests")
-    one.add_argument("--tests", type=Path, default=HERE, help="the checkout whose tests are run: this one by default")
+    one.add_argument("--other", type=Path, help="another checkout, to choose mutants that both have")
+    one.add_argument("--there", action="store_true", help="try them there, on its own tests")
+    one.add_argument("--rooms", nargs="*", default=[], help="mutants of these only, and their tests alone")
     one.add_argument("--out", type=Path, required=True)
     one.add_argument("--count", type=int, default=100)
     one.add_argument("--seed", type=int, default=1)
@@ -323,7 +358,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.command == "compare":
         return compare(given.old, given.new)
-    run(given.tests.resolve(), given.out, given.count, given.seed, given.workers)
+    run(given)
     return 0
 
 

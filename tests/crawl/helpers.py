@@ -42,9 +42,10 @@ from lycosa.testing.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
 from lycosa.training.browse import train_browse
+from lycosa.training.corpus import Account
 from lycosa.training.pages import train
 from lycosa.training.rules import train_rules
-from lycosa.training.sources import Account, Tell, page_of
+from lycosa.training.sources import Tell, page_of
 from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 

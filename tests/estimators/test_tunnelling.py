@@ -21,7 +21,7 @@ from lycosa.store.log import MemoryLog
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
-from lycosa.training.kmeans import Points, kmeans
+from lycosa.training.clusters import Points, kmeans
 
 QUERY = "coral reef bleaching"
 KINDS = {

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from lycosa.estimators import strategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
@@ -34,11 +33,6 @@ def index() -> Index:
     return Index.of(ordered, score, alpha)
 
 
-def identity(index: Index) -> Subject:
-    """A subject whose truth names the node: what is picked is then known exactly."""
-    return Subject("identity", np.arange(1, len(index) + 1, dtype=np.float32))
-
-
 def lead(index: Index, text: str, budget: int = 80) -> Trace:
     guide = Guide.given(index)
     return simulate(
@@ -51,8 +45,8 @@ def test_who_watches_its_own_crawl_would_have_done_the_same(index: Index, text: 
     """At each step an estimator names just the node that it fetched when it led."""
     led = lead(index, text)
     seen = watch(
-        index, Guide.given(index), identity(index), {"it": text}, led.nodes, seeds=led.seeds,
-        make=lambda told: hunter(told, index, Subject("s", index.score), Guide.given(index), budget=80, random_seed=5),
+        index, Guide.given(index), Subject("s", index.score), {"it": text}, led.nodes, seeds=led.seeds,
+        truth=np.arange(1, len(index) + 1), random_seed=5,
     )  # fmt: skip
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
 
@@ -106,7 +100,7 @@ def test_the_frontier_shrinks_to_nothing() -> None:
     index = Index.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
     seen = watch(
         index, Guide.given(index), Subject("s", index.score), {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1,
-        truth=[0, 3, 4], make=strategy,
+        truth=[0, 3, 4],
     )  # fmt: skip
     assert ([4.0, 3.0], [3.0, 3.0], [2, 1]) == (seen.best.tolist(), seen.picked["bfs"].tolist(), seen.frontier.tolist())
 
@@ -116,7 +110,7 @@ def test_who_prunes_has_nothing_to_say() -> None:
     index = Index.of({"s": ["a"]}, {"a": 1.0})
     seen = watch(
         index, Guide.given(index), Subject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
-        np.array([0, 1]), seeds=1, make=strategy,
+        np.array([0, 1]), seeds=1,
     )  # fmt: skip
     assert math.isnan(seen.picked["hard"][0])
 

@@ -17,10 +17,11 @@ from lycosa.estimators.browsing import Browsing
 from lycosa.store.directory import Directory
 from lycosa.text.bags import Bags
 from lycosa.training.browse import Browsed, trail_of, train_browse
-from lycosa.training.kmeans import Points
+from lycosa.training.clusters import Points
+from lycosa.training.corpus import Account
 from lycosa.training.quality import recognise
 from lycosa.training.record import Record, Visited
-from lycosa.training.sources import Account, Tell
+from lycosa.training.sources import Tell
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
 

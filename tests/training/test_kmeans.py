@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.text.bags import Bags
-from lycosa.training.kmeans import Points, improved, kmeans
+from lycosa.training.clusters import Points, improved, kmeans
 
 
 def line(*places: float) -> Points:

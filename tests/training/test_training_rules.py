@@ -18,10 +18,11 @@ from lycosa.store.directory import Directory
 from lycosa.testing import Server, Web, serve
 from lycosa.text.bags import Bags
 from lycosa.topics.model import Model, fitted
+from lycosa.training.corpus import Account
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import train
 from lycosa.training.rules import Learned, Reader, train_rules
-from lycosa.training.sources import Account, Tell
+from lycosa.training.sources import Tell
 
 WORDS = {"DH": "owl", "CH": "coral", "PH": "jazz", "SP": "rail"}
 """A word for each class of the rules paper: departments, courses, personal pages, sports."""

@@ -15,9 +15,9 @@ from lycosa.cli.judge import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.testing import Server, Web, serve
-from lycosa.training.corpus import Corpus
+from lycosa.training.corpus import Account, Corpus
 from lycosa.training.looking import recorded
-from lycosa.training.sources import Account, Rows, Tell, read, read_directory, read_table
+from lycosa.training.sources import Rows, Tell, read, read_directory, read_table
 
 
 def tell(what: str, done: int, total: int) -> None:

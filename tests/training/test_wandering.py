@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.training.wandering import DETOURS, Look, sessions
+from lycosa.training.wandering import DETOURS, PageView, sessions
 
 WEB = {
     "start": ["shop", "bridge"],
@@ -17,14 +17,19 @@ WEB = {
 def test_a_session_ends_at_a_relevant_page_and_a_little_beyond() -> None:
     """The way is a shortest one, each page with the page that linked to it, then links of the relevant page."""
     (walk,) = sessions(WEB.__getitem__, {"target"}.__contains__, ["start"], detours=0)
-    assert [Look("start", None), Look("bridge", "start"), Look("target", "bridge"), Look("other", "target")] == walk
+    assert [
+        PageView("start", None),
+        PageView("bridge", "start"),
+        PageView("target", "bridge"),
+        PageView("other", "target"),
+    ] == walk
 
 
 def test_detours_are_looked_at_and_left() -> None:
     """A detour is a page beside the way: it has its referrer, and the way goes on from there."""
     (walk,) = sessions(WEB.__getitem__, {"target"}.__contains__, ["start"], detours=1)
-    assert Look("shop", "start") in walk
-    assert Look("target", "bridge") in walk
+    assert PageView("shop", "start") in walk
+    assert PageView("target", "bridge") in walk
 
 
 def test_a_start_without_a_way_gives_no_session() -> None:

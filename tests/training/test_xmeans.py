@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.text.bags import Bags
-from lycosa.training.kmeans import Points
-from lycosa.training.xmeans import bic, xmeans
+from lycosa.training.clusters import Points, bic, xmeans
 
 
 def clouds(centres: int, each: int, width: float = 0.05, seed: int = 0) -> Points:

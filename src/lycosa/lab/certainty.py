@@ -29,7 +29,7 @@ LEVEL = 0.95
 
 
 class Interval(NamedTuple):
-    """A mean and where it may be: of all draws `level` lie between low and high. n is the number of units."""
+    """A mean and where it may be: of all draws 95 % lie between low and high. n is the number of units."""
 
     mean: float
     low: float
@@ -73,12 +73,7 @@ class Band(NamedTuple):
 
 
 def interval(
-    values: ArrayLike,
-    draws: int = DRAWS,
-    random_seed: int = 0,
-    *,
-    groups: Sequence[Hashable] | None = None,
-    level: float = LEVEL,
+    values: ArrayLike, draws: int = DRAWS, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> Interval:
     """The mean over units and its bootstrap percentile interval (Efron 1979).
 
@@ -103,18 +98,11 @@ def interval(
     mean = float(_mean(of, known))
     if len(known) < 2:
         return Interval(mean, math.nan, math.nan, 1)
-    low, high = _tails(_drawn(tuple(of.tolist()), draws, random_seed) @ known, level)
+    low, high = _tails(_drawn(tuple(of.tolist()), draws, random_seed) @ known)
     return Interval(mean, float(low), float(high), len(known))
 
 
-def band(
-    curves: ArrayLike,
-    draws: int = DRAWS,
-    random_seed: int = 0,
-    *,
-    groups: Sequence[Hashable] | None = None,
-    level: float = LEVEL,
-) -> Band:
+def band(curves: ArrayLike, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None) -> Band:
     """`interval` for every column at once: one line of `curves` for each unit, the same units drawn at all points.
 
     >>> band([[0.0, 1.0], [0.0, 3.0]]).mean.tolist()
@@ -125,7 +113,7 @@ def band(
     mean = _mean(of, known)
     if len(known) < 2:
         return Band(mean, np.full(len(mean), math.nan), np.full(len(mean), math.nan))
-    low, high = _tails(_drawn(tuple(of.tolist()), draws, random_seed) @ known, level)
+    low, high = _tails(_drawn(tuple(of.tolist()), DRAWS, random_seed) @ known)
     return Band(mean, low, high)
 
 
@@ -142,15 +130,7 @@ def curve(
     return Curve(label, x, mean.tolist(), low.tolist() if sure else (), high.tolist() if sure else ())
 
 
-def paired(
-    a: ArrayLike,
-    b: ArrayLike,
-    draws: int = DRAWS,
-    random_seed: int = 0,
-    *,
-    groups: Sequence[Hashable] | None = None,
-    level: float = LEVEL,
-) -> Difference:
+def paired(a: ArrayLike, b: ArrayLike, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None) -> Difference:
     """Whether a is better than b, unit by unit on the same topics and seeds: a sign-flip permutation (Fisher 1935).
 
     If a and b were alike, each difference could as well have the other sign. p is the share of all ways to give them
@@ -170,7 +150,7 @@ def paired(
         raise ValueError(f"{one.size} values and {two.size}: a paired test needs both for every unit")
     apart = one - two
     kept = ~np.isnan(apart)
-    mean, low, high, _ = interval(apart, draws, random_seed, groups=groups, level=level)
+    mean, low, high, _ = interval(apart, random_seed=random_seed, groups=groups)
     of = _numbered(groups, kept) if groups is not None else np.arange(np.count_nonzero(kept))
     if not len(of):
         return Difference(mean, low, high, math.nan, 0)
@@ -178,7 +158,7 @@ def paired(
     return Difference(mean, low, high, sign_flip(means, random_seed), len(means))
 
 
-def sign_flip(differences: ArrayLike, random_seed: int = 0, *, flips: int = FLIPS) -> float:
+def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
     """The two-sided p of the mean of some differences: see `paired`.
 
     >>> sign_flip([1, 1, 1, 1, -1])             # 12 of 32: |sum| >= 3 if at most one differs: (1 + 5) * 2
@@ -195,10 +175,10 @@ def sign_flip(differences: ArrayLike, random_seed: int = 0, *, flips: int = FLIP
         return float(np.mean(np.abs(signs @ known) >= near))
     rng = np.random.default_rng((random_seed, n))
     as_far = 0
-    for begin in range(0, flips, 1000):
-        signs = 1.0 - 2.0 * rng.integers(0, 2, (min(1000, flips - begin), n))
+    for begin in range(0, FLIPS, 1000):
+        signs = 1.0 - 2.0 * rng.integers(0, 2, (min(1000, FLIPS - begin), n))
         as_far += int(np.count_nonzero(np.abs(signs @ known) >= near))
-    return (1 + as_far) / (1 + flips)
+    return (1 + as_far) / (1 + FLIPS)
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -219,11 +199,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def against(
-    values: Mapping[str, ArrayLike],
-    baseline: str,
-    random_seed: int = 0,
-    *,
-    groups: Sequence[Hashable] | None = None,
+    values: Mapping[str, ArrayLike], baseline: str, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> dict[str, Difference]:
     """Each of several strategies against one of them, with p corrected for how many they are (`holm`).
 
@@ -278,7 +254,7 @@ def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
     return weights
 
 
-def _tails(drawn: Floats, level: float) -> tuple[Floats, Floats]:
-    rest = (1.0 - level) / 2.0
+def _tails(drawn: Floats) -> tuple[Floats, Floats]:
+    rest = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # weights add up to 1 but for the last digits
     return low, high

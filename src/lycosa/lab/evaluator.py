@@ -42,13 +42,11 @@ from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.crawls import events_of
 from lycosa.training.looking import recorded
+from lycosa.training.sources import table_rows
 from lycosa.web.urls import canonical, is_http
 
 THRESHOLD = 0.75
 EVERY = 100
-MOST = 100_000_000
-"""Bytes of a list of addresses."""
-
 ROWS = 20
 """Lines of a table, about: longer crawls have checkpoints farther apart."""
 
@@ -169,7 +167,7 @@ def evaluate(
     account, words = Account(), Vocabulary()
     fetched = list(pages_of(crawl, words, account, tell))
     if not fetched:
-        raise InputError(f"{crawl} has no pages to evaluate{why(account.left_out)}")
+        raise InputError(f"{crawl} has no pages to evaluate{_why(account)}")
     positive = relevant_of(relevant, fetched, words, account, wanted=wanted, pages=pages, tell=tell)
     bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
     weights = idf_of(words.terms, (bags, given), idf, background)
@@ -266,7 +264,7 @@ def relevant_of(
             account.left_out["relevant pages without text"] += 1
     if not usable:
         hint = "" if source.is_dir() or pages else "; --pages PLACE names where they are recorded, if not in the crawl"
-        raise InputError(f"none of the relevant pages of {source} can be read{why(account.left_out)}{hint}")
+        raise InputError(f"none of the relevant pages of {source} can be read{_why(account)}{hint}")
     return usable
 
 
@@ -278,16 +276,9 @@ def _files(source: Path, words: Vocabulary, account: Account) -> Iterator[Bag]:
 
 def addresses(source: Path, wanted: str, account: Account) -> list[str]:
     """The addresses of a file, each once: one a line, or the first column of a table; of a class if one is wanted."""
-    if source.stat().st_size > MOST:
-        raise InputError(f"{source} has more than {MOST:,} bytes: it should be a list of addresses")
     found: dict[str, None] = {}
     others: Counter[str] = Counter()
-    try:
-        lines = source.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    except OSError as error:
-        raise InputError(f"cannot read {source}: {error.strerror}") from error
-    for number, line in enumerate(lines):
-        columns = line.decode("utf-8", "replace").rstrip("\r").split("\t")
+    for number, columns in enumerate(table_rows(source)):
         written = columns[0].strip()
         if not written or written.startswith("#"):
             continue
@@ -331,7 +322,6 @@ def _addressed(
         yield Bag.of(url, page, words)
 
 
-def why(left_out: Mapping[str, int]) -> str:
-    """What was left out, in parentheses; empty if nothing was."""
-    told = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)
-    return f" ({told})" if told else ""
+def _why(account: Account) -> str:
+    reasons = account.why()
+    return f" ({reasons})" if reasons else ""

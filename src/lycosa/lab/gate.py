@@ -50,6 +50,10 @@ class Gate:
     """A file, relative to the directory of corpora, without which the section is passed over, by name."""
     options: Sources = field(default_factory=Sources)
 
+    def present(self, corpora: Path | None) -> bool:
+        """Whether what it needs is there."""
+        return not self.needs or (corpora is not None and (corpora / self.needs).exists())
+
 
 @dataclass
 class Passed:
@@ -108,6 +112,36 @@ def measure(
         got = [harvest_curve(gains(one.trace, results.subjects[one.subject]), wanted.budget)[-1] for one in outcomes]
         told.append(Passed(gate.name, strategy, floor, float(np.mean(got))))
     return index.fingerprint, told
+
+
+def hold(gate: Gate, out: Path, corpora: Path | None, *, workers: int, tell: Tell) -> list[Passed]:
+    """What strategies reach beside their floors, if those are of this corpus."""
+    fingerprint, told = measure(gate, out, corpora, workers=workers, tell=tell)
+    check_fingerprint(gate, fingerprint)
+    return told
+
+
+def raise_floors(
+    path: Path,
+    gates: list[Gate],
+    measured: list[Gate],
+    out: Path,
+    corpora: Path | None,
+    *,
+    lower: bool,
+    workers: int,
+    tell: Tell,
+) -> list[Passed]:
+    """Pin the floors of some gates to what is reached now, and write the file anew with those of all."""
+    told, pins = [], []
+    for gate in gates:
+        if gate in measured:
+            fingerprint, passed = measure(gate, out, corpora, workers=workers, tell=tell)
+            gate = pinned(gate, fingerprint, passed, lower=lower)
+            told += [replace(one, floor=gate.floors[one.strategy]) for one in passed]
+        pins.append(gate)
+    write_gates(path, pins)
+    return told
 
 
 def check_fingerprint(gate: Gate, fingerprint: str) -> None:

@@ -212,7 +212,7 @@ def guide_for(
     stems = dict(topic.weights) if told == "examples" and isinstance(topic, Query) else {}
     path = None
     if out is not None:
-        key = repr((VERSION, index.fingerprint, told, judge, kinds, _told(index, subject, told), topic.threshold))
+        key = repr((VERSION, index.fingerprint, told, judge, kinds, _identity(subject, told), topic.threshold))
         path = Path(out) / "guides" / f"{xxhash.xxh3_128_hexdigest(key.encode())}.npz"
         kept = _read(path, index)
         if kept is not None:
@@ -276,7 +276,8 @@ def _given(index: Index, subject: Subject, told: str, judge: str) -> Guide:
     return guide
 
 
-def _told(index: Index, subject: Subject, told: str) -> object:
+def _identity(subject: Subject, told: str) -> object:
+    """What a guide is told, as far as it decides what the guide says."""
     if told == "words":
         return subject.words
     if told == "examples":

@@ -8,7 +8,6 @@ words, its text, its classes. A graph without text has scores of nodes and links
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,43 +169,26 @@ class Index:
 
         Names of classes are paths: Science has the pages of Science/Physics, too.
         """
-        names, numbers = self._sorted
-        first, last = (bisect_left(names, f"{name}{after}") for after in "/0")  # "0" comes next after "/"
-        at = bisect_left(names, name)
-        wanted = [*numbers[first:last], *(numbers[at : at + 1] if names[at : at + 1] == [name] else [])]
+        wanted = [number for number, known in enumerate(self.classes) if f"{known}/".startswith(f"{name}/")]
         found = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
             node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
             found[node[np.isin(self.columns["class_of"], wanted)]] = True
         return found
 
-    @cached_property
-    def _sorted(self) -> tuple[list[str], list[int]]:
-        """The names of the classes in alphabetical order, and their numbers."""
-        order = sorted(range(len(self.classes)), key=self.classes.__getitem__)
-        return [self.classes[number] for number in order], order
-
     def sizes(self) -> dict[str, int]:
-        """How many nodes each class or branch has, in alphabetical order; all at once, as there may be many.
+        """How many nodes each class or branch has, in alphabetical order.
 
         >>> Index.of({"a": ["b"]}).sizes()
         {}
         """
-        branches = self.branches()
-        place = {name: number for number, name in enumerate(branches)}
-        above = [[place[branch] for branch in _branches(name)] for name in self.classes]
-        if not above or not len(self.columns["class_start"]):
-            return dict.fromkeys(branches, 0)
-        count = np.array([len(one) for one in above])
-        start, flat = np.cumsum(count) - count, np.array([number for one in above for number in one])
-        of = self.columns["class_of"]
-        node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
-        each = count[of]
-        ends = np.cumsum(each)
-        at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start[of] - ends + each, each)
-        pairs = np.unique(np.repeat(node, each) * len(branches) + flat[at])
-        found = np.bincount(pairs % len(branches), minlength=len(branches))
-        return dict(zip(branches, found.tolist(), strict=True))
+        found = dict.fromkeys(self.branches(), 0)
+        above = [_branches(name) for name in self.classes]
+        for first, last in pairwise(self.columns["class_start"].tolist()):
+            own = self.columns["class_of"][first:last].tolist()
+            for branch in above[own[0]] if len(own) == 1 else {branch for number in own for branch in above[number]}:
+                found[branch] += 1
+        return found
 
     def branches(self) -> list[str]:
         """All classes and the branches above them, in alphabetical order."""
@@ -286,13 +268,16 @@ class Index:
         for name in ("score", "alpha"):
             if any(not np.isfinite(block).all() for block in _by_blocks(columns[name])):
                 raise ValueError(f"{name} has entries that are no numbers")
-        slots, links, children = columns["link_slot"], columns["link_start"], columns["child_start"]
+        self._check_links()
+
+    def _check_links(self) -> None:
+        slots, links, children = (self.columns[name] for name in ("link_slot", "link_start", "child_start"))
         if not len(slots):
             if not np.array_equal(links, children):
                 raise ValueError("link_start and child_start differ")
             return
-        for first in range(0, nodes, BLOCK):
-            last = min(first + BLOCK, nodes)
+        for first in range(0, len(self), BLOCK):
+            last = min(first + BLOCK, len(self))
             here = slots[links[first] : links[last]]
             degree = np.repeat(np.diff(children[first : last + 1]), np.diff(links[first : last + 1]))
             if len(here) and (here.min() < 0 or (here >= degree).any()):

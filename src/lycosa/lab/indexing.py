@@ -10,10 +10,9 @@ import json
 import os
 import shutil
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +27,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
 from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.training import corpus
 
 _UNKNOWN_LABELS = "labels of addresses that are no pages of the corpus"
 _SPOOLED = ("term", "count")
@@ -46,11 +46,9 @@ class Recorded:
 
 
 @dataclass
-class Account:
-    """What was left out, and why; what should be said."""
+class Account(corpus.Account):
+    """What was left out, and why; what should be said; how far the reading is."""
 
-    left_out: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
     expected: int = 0
     """Records that are going to be read, as far as the sources know."""
     read: int = 0
@@ -218,8 +216,9 @@ def _read(
         read.classes.append([*recorded.classes, *given])
         tell("reading pages", max(account.read, len(read.names)), account.expected)
     if not read.names:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in account.left_out.most_common(3))
-        raise InputError(f"the corpus has no pages: {why or 'nothing with a web address and HTML or text was found'}")
+        raise InputError(
+            f"the corpus has no pages: {account.why() or 'nothing with a web address and HTML or text was found'}"
+        )
     if len(labels) > known:
         account.left_out[_UNKNOWN_LABELS] += len(labels) - known
         if not known:

@@ -22,7 +22,6 @@ from lycosa.lab.corpora.opening import open_corpus
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Cell, Figure, Findings, Table
 from lycosa.lab.hunters import given
-from lycosa.lab.measures import gains, harvest_curve
 from lycosa.lab.running import Results, run
 from lycosa.lab.settings import made_of, read_toml
 
@@ -60,6 +59,9 @@ class Board:
     seed_sets: int = 2
     subject_count: int = 5
     random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        self.budgets = sorted(set(self.budgets))
 
     @classmethod
     def load(cls, path: Path) -> Board:
@@ -160,22 +162,21 @@ def _experiment(board: Board, place: Place, told: str, strategies: list[str]) ->
 
 
 def _add(scores: dict[str, Score], name: str, place: Place, results: Results, budgets: Sequence[int]) -> None:
-    """What a strategy got on a corpus joins what it got elsewhere."""
-    rows, areas, groups = [], [], []
-    for outcome in results.select(strategy=name):
-        got = gains(outcome.trace, results.subjects[outcome.subject])
-        curve = harvest_curve(got, max(budgets))  # of the budget: who stops early has not saved what is left of it
-        rows.append(curve[np.array(budgets) - 1])
-        areas.append(curve.mean())
-        groups.append(f"{place.corpus}/{outcome.subject}")
-    if not rows:
+    """What a strategy got on a corpus joins what it got elsewhere.
+
+    The harvest is over the budget: who stops early has not saved what is left of it.
+    """
+    told = [row for row in results.rows if row["strategy"] == name]
+    if not told:
         return
+    harvest = np.array([row["score"] / row["budget"] for row in told]).reshape(-1, len(budgets))
+    last = [row for row in told if row["budget"] == budgets[-1]]
     before = scores.get(name, Score(name, np.zeros((0, len(budgets))), np.zeros(0), []))
     scores[name] = replace(
         before,
-        harvest=np.concatenate([before.harvest, np.array(rows)]),
-        area=np.concatenate([before.area, np.array(areas)]),
-        groups=before.groups + groups,
+        harvest=np.concatenate([before.harvest, harvest]),
+        area=np.concatenate([before.area, [row["area"] for row in last]]),
+        groups=before.groups + [f"{place.corpus}/{row['subject']}" for row in last],
     )
 
 

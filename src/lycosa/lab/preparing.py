@@ -30,9 +30,10 @@ from lycosa.text.bags import Bags
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST, classes_of
 from lycosa.training.browse import train_browse
+from lycosa.training.corpus import Account
 from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
-from lycosa.training.sources import Account
+from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
 
 VERSION = 1
@@ -80,20 +81,20 @@ def prepare(
         return subject
     if not index.has_text:
         raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
-    work = _Work(index, subject, random_seed, tell)
-    done = replace(subject, notes=list(subject.notes), seen=_seen(index, subject).copy())
-    if "model" in wanted and done.model is None:
-        kept = _kept(out, work, "model", _model)
-        done.model, done.targets = kept.path / "model", (subject.name,)
-        kept.tell(done)
-    if "rules" in wanted:
-        kept = _kept(out, work, "rules", lambda work, folder: _rules(work, folder, done.model or Path()))
-        done.rules = kept.path / "rules"
-        kept.tell(done)
-    if "browsing" in wanted:
-        kept = _kept(out, work, "browsing", _browsing)
-        done.browsing = kept.path / "browsing"
-        kept.tell(done)
+    seen = subject.seen.copy() if len(subject.seen) else np.zeros(len(index), np.bool_)
+    done = replace(subject, notes=list(subject.notes), seen=seen)
+    if done.model is not None:
+        wanted.discard("model")
+    work = _Work(index, done, random_seed, tell)
+    for need, make in (("model", _model), ("rules", _rules), ("browsing", _browsing)):
+        if need in wanted:
+            path, made = _kept(out, work, need, make)
+            setattr(done, need, path / need)
+            done.seen[list(made.looked)] = True
+            for note in made.notes:
+                done.note(note)
+            if need == "model":
+                done.targets = (subject.name,)
     return done
 
 
@@ -142,27 +143,14 @@ class _Made:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass
-class _Kept:
-    path: Path
-    looked: NDArray[np.int64]
-    notes: list[str]
-
-    def tell(self, subject: Subject) -> None:
-        """Mark as seen what was looked at."""
-        subject.seen[self.looked] = True
-        for note in self.notes:
-            subject.note(note)
-
-
-def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made]) -> _Kept:
+def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made]) -> tuple[Path, _Made]:
     """What was made before, or make it: beside its place, and moved there when complete.
 
     Several processes may do so at once: they make the same, and the first that is done is as good as the others.
     """
     subject, index = work.subject, work.index
-    told = [VERSION, index.fingerprint, subject.name, subject.examples, need, work.random_seed]
-    digest = xxhash.xxh3_64(repr(told).encode())
+    known = [VERSION, index.fingerprint, subject.name, subject.examples, need, work.random_seed]
+    digest = xxhash.xxh3_64(repr(known).encode())
     digest.update(subject.truth.tobytes())
     digest.update(subject.learnable.tobytes())
     path = Path(out) / "prepared" / f"{_file_name(subject.name)}-{need}-{digest.hexdigest()}"
@@ -172,8 +160,8 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
         beside.mkdir(parents=True)
         try:
             made = make(work, beside)
-            looked = sorted(made.looked)
-            (beside / "made.json").write_text(json.dumps({"looked": looked, "notes": made.notes}), encoding="utf-8")
+            told = {"looked": sorted(made.looked), "notes": made.notes}
+            (beside / "made.json").write_text(json.dumps(told), encoding="utf-8")
             try:
                 beside.rename(path)
             except OSError:
@@ -182,15 +170,11 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     facts = json.loads((path / "made.json").read_text(encoding="utf-8"))
-    return _Kept(path, np.array(facts["looked"], np.int64), list(facts["notes"]))
+    return path, _Made(set(facts["looked"]), list(facts["notes"]))
 
 
 def _file_name(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name)[-60:]
-
-
-def _seen(index: Index, subject: Subject) -> NDArray[np.bool_]:
-    return subject.seen if len(subject.seen) else np.zeros(len(index), np.bool_)
 
 
 # -- pages for trainers ----------------------------------------------------------------------------------------
@@ -340,8 +324,9 @@ def _merge(chosen: dict[int, str], subject: str) -> list[str]:
 # -- rules -----------------------------------------------------------------------------------------------------
 
 
-def _rules(work: _Work, folder: Path, model: Path) -> _Made:
-    labels = {node_of(url): label for url, label in _rows(model.with_name("labels.tsv"))}
+def _rules(work: _Work, folder: Path) -> _Made:
+    model = work.subject.model or Path()
+    labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
     look = Looking(work.index, work.open())
     table = table_of(labels, folder / "labels.tsv")
     learned = train_rules(str(table), Model.load(model), look, seed=work.random_seed, tell=work.tell)
@@ -351,13 +336,6 @@ def _rules(work: _Work, folder: Path, model: Path) -> _Made:
         f"{learned.linked:,} that they link to"
     )
     return _Made(look.looked | set(labels), [note])
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str]]:
-    for line in path.read_bytes().decode().split("\n"):
-        url, tab, label = line.partition("\t")
-        if tab:
-            yield url, label
 
 
 # -- browsing --------------------------------------------------------------------------------------------------

@@ -65,6 +65,11 @@ class Outcome:
     repetition: int
     trace: Trace
 
+    @property
+    def start(self) -> tuple[str, int, int]:
+        """What it has in common with the trials of other strategies that began as it did."""
+        return self.subject, self.seed_set, self.repetition
+
 
 Unit = tuple[str, int]
 """A subject and one of its seed sets: what intervals are drawn over. Repetitions are averaged before."""
@@ -134,48 +139,46 @@ class Results:
     def rows(self) -> list[dict[str, Any]]:
         """A row for each trial and budget: see COLUMNS."""
         budgets, corpus = self.experiment.budgets, corpus_mark(self.index)
-        yardstick = {
-            (one.subject, one.seed_set, one.repetition): measures.found(self.gains(one), budgets)
-            for one in self.select(ORACLE)
-        }
+        yardstick = {one.start: measures.found(self.gains(one), budgets) for one in self.select(ORACLE)}
         rows = []
         for one in self.outcomes:
-            subject, truth, gains = self.subjects[one.subject], self.truth(one.subject), self.gains(one)
-            least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
-            hits = (gains >= least) & (gains > 0)
-            score = measures.found(gains, budgets)
-            recall = measures.recall(gains, measures.targets(one.trace, subject, truth), budgets)
-            best = yardstick.get((one.subject, one.seed_set, one.repetition))
-            labels: Any = None
-            if self.mode == AS_PUBLISHED and subject.truth_by.startswith("labels"):
-                fair = measures.gains(one.trace, subject)
-                labels = (
-                    measures.harvest(fair, budgets),
-                    measures.recall(fair, measures.targets(one.trace, subject), budgets),
-                )
+            trial = {
+                "corpus": corpus,
+                "mode": self.mode,
+                "subject": one.subject,
+                "strategy": one.strategy,
+                "given": self.given(one.strategy),
+                "seed_set": one.seed_set + 1,
+                "repetition": one.repetition + 1,
+            }
+            figures = self._figures_at(one, yardstick.get(one.start))
             for at, budget in enumerate(budgets):
-                rows.append(
-                    {
-                        "corpus": corpus,
-                        "mode": self.mode,
-                        "subject": one.subject,
-                        "strategy": one.strategy,
-                        "given": self.given(one.strategy),
-                        "seed_set": one.seed_set + 1,
-                        "repetition": one.repetition + 1,
-                        "budget": budget,
-                        "fetched": int(measures.fetched(gains, budget)),
-                        "found": int(measures.found(hits, budget)),
-                        "score": float(score[at]),
-                        "harvest": float(measures.harvest(gains, budget)),
-                        "recall": float(recall[at]),
-                        "relative": float(score[at] / best[at]) if best is not None and best[at] > 0 else math.nan,
-                        "area": measures.area(measures.cumulative(gains), budget),
-                        "harvest_labels": float(labels[0][at]) if labels else math.nan,
-                        "recall_labels": float(labels[1][at]) if labels else math.nan,
-                    }
-                )
+                own = {name: figures[name][at].item() for name in figures}
+                rows.append({**trial, "budget": budget, **own})
         return rows
+
+    def _figures_at(self, one: Outcome, best: measures.Floats | None) -> dict[str, NDArray[Any]]:
+        """What came of a trial at each budget; `best` is what the oracle-greedy crawl has."""
+        budgets, subject, gains = self.experiment.budgets, self.subjects[one.subject], self.gains(one)
+        truth, nothing = self.truth(one.subject), np.full(len(budgets), math.nan)
+        least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
+        score, curve = measures.found(gains, budgets), measures.cumulative(gains)
+        figures = {
+            "fetched": measures.fetched(gains, budgets),
+            "found": measures.found((gains >= least) & (gains > 0), budgets).astype(np.int64),
+            "score": score,
+            "harvest": measures.harvest(gains, budgets),
+            "recall": measures.recall(gains, measures.targets(one.trace, subject, truth), budgets),
+            "relative": nothing if best is None else np.divide(score, best, out=nothing.copy(), where=best > 0),
+            "area": np.array([measures.area(curve, budget) for budget in budgets]),
+            "harvest_labels": nothing,
+            "recall_labels": nothing,
+        }
+        if self.mode == AS_PUBLISHED and subject.truth_by.startswith("labels"):
+            fair = measures.gains(one.trace, subject)
+            figures["harvest_labels"] = measures.harvest(fair, budgets)
+            figures["recall_labels"] = measures.recall(fair, measures.targets(one.trace, subject), budgets)
+        return figures
 
     @cached_property
     def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
@@ -218,31 +221,19 @@ class Results:
 
     def beaten(self) -> list[str]:
         """Where a strategy has more than the oracle-greedy crawl, with what no crawl can exceed; and who ran dry."""
-        lines, budgets = [], self.experiment.budgets
-        oracle = {(one.subject, one.seed_set, one.repetition): one for one in self.select(ORACLE)}
+        budgets, lines = self.experiment.budgets, []
+        oracle = {one.start: one for one in self.select(ORACLE)}
         for text in self.strategies if oracle else ():
-            at, of, most, best = 0, 0, 0.0, ""
-            for one in self.select(text) if text != ORACLE else ():
-                rival = oracle.get((one.subject, one.seed_set, one.repetition))
-                if rival is None:
-                    continue
-                of += 1
-                ours, theirs = (measures.found(self.gains(run), budgets) for run in (one, rival))
-                ahead = ours - theirs
-                if ahead.max() <= 1e-6 * max(1.0, float(theirs.max())):
-                    continue
-                at += 1
-                k = int(ahead.argmax())
-                if ahead[k] > most:
-                    most = float(ahead[k])
-                    best = (
-                        f"{ours[k]:g} against {theirs[k]:g} after {budgets[k]:,} pages on {one.subject}, seed set "
-                        f"{one.seed_set + 1}; no crawl can have more than {self._bounds(one)[k]:g}"
-                    )
-            if at:
+            runs = [one for one in self.select(text) if text != ORACLE and one.start in oracle]
+            ahead = [(*self._lead(one, oracle[one.start]), one) for one in runs]
+            ahead = [lead for lead in ahead if lead[0] > 0]
+            if ahead:
+                most, at, one = max(ahead, key=lambda lead: lead[0])
+                theirs = measures.found(self.gains(oracle[one.start]), budgets)[at]
                 lines.append(
-                    f"Above the oracle, which is greedy, not optimal: {text} in {at} of {of} trials, at most with "
-                    f"{best}."
+                    f"Above the oracle, which is greedy, not optimal: {text} in {len(ahead)} of {len(runs)} trials, at "
+                    f"most with {theirs + most:g} against {theirs:g} after {budgets[at]:,} pages on {one.subject}, "
+                    f"seed set {one.seed_set + 1}; no crawl can have more than {self._bounds(one)[at]:g}."
                 )
         for text in self.strategies:
             runs = self.select(text)
@@ -253,6 +244,13 @@ class Results:
                     f"{len(dry)} of {len(runs)} trials; its harvest is over the pages that it fetched."
                 )
         return lines
+
+    def _lead(self, one: Outcome, oracle: Outcome) -> tuple[float, int]:
+        """By how much a trial is ahead of the oracle's, 0 if it is not; and at which of the budgets."""
+        ours, theirs = (measures.found(self.gains(run), self.experiment.budgets) for run in (one, oracle))
+        at = int((ours - theirs).argmax())
+        lead = float(ours[at] - theirs[at])
+        return lead if lead > 1e-6 * max(1.0, float(theirs.max())) else 0.0, at
 
     def _bounds(self, outcome: Outcome) -> list[float]:
         """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""

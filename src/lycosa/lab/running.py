@@ -140,7 +140,7 @@ def run(
         elif trial not in troubles:
             troubles[trial] = Trouble(True, f"its file {RUNS}/{trial.key}.npz can't be read back")
     results.failed = [str(trial) for trial, trouble in troubles.items() if trouble.failed]
-    results.remarks += _told(experiment, trials, troubles)
+    results.remarks += _remarks(experiment, trials, troubles)
     _write_failures(out / FAILURES, troubles)
     if not results.outcomes:
         raise InputError(f"no trial has a result. {' '.join(results.remarks)}")
@@ -297,7 +297,7 @@ def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int) -> dict[Tria
     return {trial: trouble for trial in missing if (trouble := ended[trial]) is not None}
 
 
-def _told(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:
+def _remarks(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:
     """A line for each strategy and reason."""
     lines = []
     for text in experiment.strategies:

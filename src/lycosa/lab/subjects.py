@@ -110,8 +110,8 @@ def subjects_of(
     found = []
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
-        subject = _of_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
-        found.append(_told(index, subject, random_seed, examples))
+        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
+        found.append(_with_examples(index, subject, random_seed, examples))
     return found
 
 
@@ -221,19 +221,21 @@ def _listed(names: Sequence[str]) -> str:
 # -- truth by a model ------------------------------------------------------------------------------------------
 
 
-def truth_by_model(
-    index: Index, name: str, random_seed: int = 0
-) -> tuple[NDArray[np.float32], NDArray[np.bool_], str, str]:
-    """What is relevant where only a part of the pages has a class: labels, and a model for all others.
+def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
+    """A subject where only a part of the pages has a class: labels say what is relevant, and a model for all others.
 
     The labelled pages are dealt into halves. Naive Bayes (`lycosa train`) learns from one of them to tell the class
     from all others, and says of each page without a class whether it is of it (probability .5 or more). Guides may
-    learn from the other half only, so that the two know different pages. Returned are the truth, that other half, the
-    name of the judge, and how often it is right on the half that it has not seen.
+    learn from the other half only, so that the two know different pages. How often the model is right on that half is
+    noted.
     """
     from lycosa.lab.preparing import classified, model_of
 
     known, member = labelled(index), index.of_class(name)
+    if member[known].all():  # nobody has said what is irrelevant
+        return Subject(
+            name, _labels(index, name), notes=["all labels are of the subject: pages without one count as irrelevant"]
+        )
     if not index.has_text:
         raise InputError("a model can't give the truth of a graph without text: label all of its nodes")
     halves = np.zeros(len(index), np.bool_)
@@ -259,25 +261,14 @@ def truth_by_model(
         f"{len(labels):,} labelled pages that no guide has seen, and agrees with {agreed:.0%} of the other "
         f"{int(others.sum()):,} labels"
     )
-    return truth, others, f"labels, and a model of {len(labels):,} labelled pages for the rest", quality
-
-
-def _of_model(index: Index, name: str, random_seed: int) -> Subject:
-    known = labelled(index)
-    if index.of_class(name)[known].all():  # nobody has said what is irrelevant
-        subject = Subject(name, _labels(index, name))
-        subject.note("all labels are of the subject: pages without one count as irrelevant")
-        return subject
-    truth, learnable, judge, quality = truth_by_model(index, name, random_seed)
-    subject = Subject(name, truth, truth_by=judge, learnable=learnable)
-    subject.note(quality)
-    return subject
+    judge = f"labels, and a model of {len(labels):,} labelled pages for the rest"
+    return Subject(name, truth, truth_by=judge, learnable=others, notes=[quality])
 
 
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
-def _told(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
+def _with_examples(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
@@ -316,7 +307,7 @@ def _name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
 
 
-def standing_out(index: Index, nodes: Sequence[int], name: str = "", count: int = STANDING_OUT) -> list[str]:
+def standing_out(index: Index, nodes: Sequence[int], name: str = "") -> list[str]:
     """Words that some pages have in common and others have not, as they are most often written there.
 
     The mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1, the heaviest first, without
@@ -342,7 +333,7 @@ def standing_out(index: Index, nodes: Sequence[int], name: str = "", count: int 
     found: list[str] = []
     for term in np.argsort(-weight * idf, kind="stable").tolist():
         stem = index.stems[term]
-        if len(found) == count or not weight[term]:
+        if len(found) == STANDING_OUT or not weight[term]:
             break
         if stem in written and stem not in named:
             found.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])

@@ -7,7 +7,7 @@ compared step by step (Gouriten et al. 2014, section 8.1). What they say changes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from time import perf_counter
@@ -21,12 +21,12 @@ from lycosa.core.table import OPEN
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Step
 from lycosa.lab.guides import Guide
+from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, precision_distance
+from lycosa.lab.simulation import ready
 from lycosa.lab.subjects import Subject
 from lycosa.lab.table import IndexedTable
-
-Make = Callable[[str], Strategy]
 
 
 @dataclass
@@ -104,7 +104,6 @@ def watch(
     seeds: int,
     truth: ArrayLike | None = None,
     until: Mapping[str, int] | None = None,
-    make: Make | None = None,
     random_seed: int = 0,
     tell: Tell = silent,
 ) -> Watched:
@@ -112,16 +111,15 @@ def watch(
 
     Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. `truth` is what
     choices are valued by, without one the subject's. `until` ends the watch of some estimators early: nr takes longer
-    with every page. `make` makes strategies of their texts, without one `hunters.hunter`.
+    with every page.
 
     Each has a frontier of its own over one common table; batches and altered greedy are watched like any other. A
     bandit is paid beta of what it would have fetched, for the arm that it would have pulled, as the crawl's own page
     was no one's choice. (The paper has no bandits in figure 2, and in table 5 does not say what pays them.)
 
-    >>> from lycosa.estimators import strategy
     >>> index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
     >>> subject = Subject("score", index.score)
-    >>> seen = watch(index, Guide.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1, make=strategy)
+    >>> seen = watch(index, Guide.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1)
     >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
     ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
     """
@@ -130,8 +128,8 @@ def watch(
     table = IndexedTable(index)
     watchers = []
     for name, text in estimators.items():
-        strategy = (make or _hunters(index, subject, guide, steps, random_seed))(text)
-        frontier = strategy.frontier(table, _ready, 0, 300.0, 0.0)
+        strategy = hunter(text, index, subject, guide, budget=steps, random_seed=random_seed)
+        frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
         most = steps if until is None else until.get(name, steps)
         watchers.append(_Watcher(strategy, frontier, most, np.full(steps, math.nan), np.full(steps, math.nan)))
     told = dict(zip(estimators, watchers, strict=True))
@@ -187,13 +185,3 @@ class _Richest:
         while self.heap and self.table.state[self.heap[0][1]] != OPEN:
             heappop(self.heap)
         return -self.heap[0][0] if self.heap else 0.0 if self.table.open_rows else math.nan
-
-
-def _hunters(index: Index, subject: Subject, guide: Guide, budget: int, random_seed: int) -> Make:
-    from lycosa.lab.hunters import hunter
-
-    return lambda text: hunter(text, index, subject, guide, budget=budget, random_seed=random_seed)
-
-
-def _ready(lane: str) -> tuple[float, str]:
-    return 0.0, ""

@@ -25,7 +25,7 @@ from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.pages import check_out
-from lycosa.training.sources import HTML, TEXT
+from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -152,11 +152,8 @@ def _of_file(path: Path) -> Iterator[Document]:
     if path.name.endswith(_WARC):
         yield from _of_warc(path)
     elif path.name.lower().endswith((*HTML, *TEXT)):
-        kind = "text/html" if path.name.lower().endswith(HTML) else "text/plain"
         try:
-            with open(path, "rb") as file:
-                body = file.read(INFLATED)
-            yield read_body(body, path.absolute().as_uri(), kind)
+            yield read_file(path, path.absolute().as_uri())
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
 

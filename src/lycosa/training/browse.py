@@ -16,8 +16,8 @@ from lycosa.core.telling import Tell, silent
 from lycosa.estimators.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
+from lycosa.training.clusters import KINDS, clusters_of, described, points_of
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
-from lycosa.training.grouping import KINDS, clusters_of, described, points_of
 from lycosa.training.history import is_history, read_history
 from lycosa.training.pages import check_out
 from lycosa.training.quality import Recognised, recognise
@@ -267,10 +267,10 @@ def _check_words(
     if not (worded & relevant).any():
         raise InputError(
             f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
-            f"{_why(record)}. Give their text in the record, or an archive with --pages"
+            f"{_why(record.corpus)}. Give their text in the record, or an archive with --pages"
         )
     if not negatives:
-        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record)})")
+        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record.corpus)})")
 
 
 def _check_labels(trail: Trail, source: Path) -> None:
@@ -288,10 +288,9 @@ def _no_negatives(source: Path) -> str:
     )
 
 
-def _why(record: Record) -> str:
-    """What became of pages, and the first reason in full."""
-    left = ", ".join(f"{count:,} {why}" for why, count in record.left_out.most_common(3))
-    return f" ({left}{f'; {record.notes[0]}' if record.notes else ''})" if left else ""
+def _why(corpus: Corpus) -> str:
+    reasons = corpus.why()
+    return f" ({reasons})" if reasons else ""
 
 
 def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:

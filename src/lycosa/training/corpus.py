@@ -39,7 +39,20 @@ class Labelled:
 
 
 @dataclass
-class Corpus:
+class Account:
+    """Why something was left out, and what should be said."""
+
+    left_out: Counter[str] = field(default_factory=Counter, kw_only=True)
+    notes: list[str] = field(default_factory=list, kw_only=True)
+
+    def why(self) -> str:
+        """What was left out most, and the first note in full; empty if nothing was."""
+        left = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.most_common(3))
+        return f"{left}; {self.notes[0]}" if left and self.notes else left
+
+
+@dataclass
+class Corpus(Account):
     """Labelled pages, and what was left out.
 
     >>> corpus = Corpus()
@@ -51,9 +64,6 @@ class Corpus:
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     pages: list[Labelled] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Why pages are not here, and how many."""
-    notes: list[str] = field(default_factory=list)
 
     def add(self, label: str, name: str, page: Page) -> bool:
         """Take in a page; False if it has no words."""

@@ -15,8 +15,9 @@ from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Answer, Damaged
 from lycosa.spaces.making import wall_clock, web_space
-from lycosa.training.sources import Account, Look, page_of
-from lycosa.web.html import Document, read_body
+from lycosa.training.corpus import Account
+from lycosa.training.sources import Look, page_of
+from lycosa.web.html import read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import resolve
 
@@ -45,7 +46,7 @@ def recorded(place: Path) -> Look:
                 elif not 200 <= answer.status < 300:
                     account.left_out[f"recorded with status {answer.status}"] += 1
                 else:
-                    yield url, page_of(_document(answer, url), answer.header(b"content-language"))
+                    yield url, _readable(answer, url)
 
     return look
 
@@ -63,13 +64,17 @@ def _found(recording: Recording, url: str) -> Answer | None:
     return answer
 
 
-def _document(answer: Answer, url: str) -> Document:
-    """What a recorded answer says; an empty document if it cannot be unpacked."""
+def _readable(answer: Answer, url: str) -> Page:
     try:
-        body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+        return page_in(answer, url)
     except BadEncoding:
-        return Document()
-    return read_body(body, url, answer.header(b"content-type"))
+        return Page("ok")
+
+
+def page_in(answer: Answer, url: str) -> Page:
+    """The page of a recorded answer; BadEncoding if it cannot be unpacked."""
+    body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+    return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))
 
 
 def fetched(options: Options) -> Look:

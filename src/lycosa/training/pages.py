@@ -61,7 +61,7 @@ def train(
     _check(out, kind, least, held_out, seed)
     corpus = read(sources, look, tell, column, language)  # 1
     if not corpus.pages and corpus.left_out:
-        raise InputError(f"no page could be read from {', '.join(sources)}: {_why_none(corpus)}")
+        raise InputError(f"no page could be read from {', '.join(sources)}: {corpus.why()}")
     chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}
@@ -132,12 +132,6 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
         pass
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
-
-
-def _why_none(corpus: Corpus) -> str:
-    """What became of the pages, and the first reason in full."""
-    left = ", ".join(f"{count:,} {why}" for why, count in corpus.left_out.most_common(3))
-    return f"{left}; {corpus.notes[0]}" if corpus.notes else left
 
 
 def _fitted(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.text.folds import log_loss
-from lycosa.training.kmeans import Points
+from lycosa.training.clusters import Points
 
 TABLE = 8
 """Classes up to which all confusions are told; beyond, the worst."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from lycosa.core.errors import InputError
@@ -16,7 +15,7 @@ from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
-from lycosa.training.corpus import Corpus
+from lycosa.training.corpus import Account
 from lycosa.training.crawls import end_of, events_of
 from lycosa.training.sources import Look, Rows, read_table
 
@@ -25,7 +24,7 @@ LINKED = 150
 
 
 @dataclass
-class Learned:
+class Learned(Account):
     """The rules, and from how much they were learned."""
 
     book: RuleBook
@@ -33,8 +32,6 @@ class Learned:
     """Pages with a class that link to others: train-0."""
     linked: int = 0
     """Pages that they link to and that could be classified: train-1."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
 
 
 class Reader:
@@ -98,19 +95,18 @@ def train_rules(
             )
         learned = _from_crawl(path, model, tell)
     else:
-        corpus = Corpus()
-        rows = read_table(path, corpus, column)
+        account = Account()
+        rows = read_table(path, account, column)
         learned = _from_pages(rows, Reader(model), look, most, seed, tell)
-        learned.left_out.update(corpus.left_out)
-        learned.notes += corpus.notes
+        learned.left_out.update(account.left_out)
+        learned.notes += account.notes
     if not len(learned.book):
         raise InputError(f"no rule could be learned from {source}: {_why_none(learned)}")
     return learned
 
 
 def _why_none(learned: Learned) -> str:
-    left = ", ".join(f"{count:,} {why}" for why, count in learned.left_out.most_common(3))
-    left += f"; {learned.notes[0]}" if left and learned.notes else ""
+    left = learned.why()
     if not learned.parents:
         return f"none of its pages has a class of the model and links ({left or 'no pages'})"
     return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"

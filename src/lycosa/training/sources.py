@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
@@ -17,7 +16,7 @@ from lycosa.store.directory import CONFIG
 from lycosa.store.labels import labels_in
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
-from lycosa.training.corpus import Corpus
+from lycosa.training.corpus import Account, Corpus
 from lycosa.training.crawls import events_of, open_log
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
@@ -37,13 +36,6 @@ Rows: TypeAlias = "list[tuple[str, str]]"
 
 Look: TypeAlias = "Callable[[Sequence[str], Account, Tell], Iterator[tuple[str, Page]]]"
 """The pages of some addresses, in their order: fetched, or out of an archive. See looking.py."""
-
-
-class Account(Protocol):
-    """Keeps why something was left out, and what should be said."""
-
-    left_out: Counter[str]
-    notes: list[str]
 
 
 def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", language: str = "en") -> Corpus:
@@ -75,6 +67,13 @@ def page_of(document: Document, declared: str = "") -> Page:
     return page
 
 
+def read_file(path: Path, url: str = "http://example.invalid/") -> Document:
+    """What the beginning of a file says, HTML or text by its name."""
+    with open(path, "rb") as file:
+        body = file.read(INFLATED)
+    return extract(body, url) if path.suffix.lower() in HTML else plain(body)
+
+
 # -- directories -----------------------------------------------------------------------------------------------
 
 
@@ -89,19 +88,16 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
         if len(label) > LONGEST:
             corpus.left_out[f"of classes with names of more than {LONGEST:,} characters"] += 1
             continue
-        suffix = file.suffix.lower()
-        if suffix not in HTML + TEXT:
+        if file.suffix.lower() not in HTML + TEXT:
             corpus.left_out["neither HTML nor text"] += 1
             continue
         try:
-            with open(file, "rb") as opened:
-                body = opened.read(INFLATED)
+            document = read_file(file)
         except OSError:
             corpus.left_out["files that can't be read"] += 1
             continue
-        read_as = extract(body, "http://example.invalid/") if suffix in HTML else plain(body)
         pages += 1
-        corpus.add(label, str(file), page_of(read_as))
+        corpus.add(label, str(file), page_of(document))
         tell("reading pages", pages, 0)
     if not pages:
         raise InputError(
@@ -163,7 +159,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
     """All rows of a table that have an address and a class, as `read_table` describes it."""
     names: dict[str, str] = {}  # as they are written: few, and often repeated
     at = good = bad = long = 0
-    for row in _rows(path):
+    for row in table_rows(path):
         web = is_http(row[0].strip())
         if not at:  # the first row
             at = _column(path, column, [] if web else row)
@@ -191,7 +187,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
         raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def table_rows(path: Path) -> Iterator[list[str]]:
     """The columns of each line that has any, line by line: a table may be larger than the memory it is worth."""
     size = 0
     try:

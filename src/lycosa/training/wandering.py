@@ -22,7 +22,7 @@ MOST = 2000
 """Pages that are looked through for a way; a session that finds none is left out."""
 
 
-class Look(NamedTuple):
+class PageView(NamedTuple):
     """One page that was looked at, and where the link to it was."""
 
     url: str
@@ -37,7 +37,7 @@ def sessions(
     random_seed: int = 0,
     farthest: int = FARTHEST,
     detours: float = DETOURS,
-) -> Iterator[list[Look]]:
+) -> Iterator[list[PageView]]:
     """A session for each start: over a shortest way to a relevant page, with detours, and a little beyond it.
 
     >>> web = {"a": ["b", "x"], "b": ["c"], "x": [], "c": []}
@@ -83,20 +83,20 @@ def _way(
     return []
 
 
-def _walk(links: Callable[[str], Sequence[str]], way: list[str], chance: Random, detours: float) -> Iterator[Look]:
+def _walk(links: Callable[[str], Sequence[str]], way: list[str], chance: Random, detours: float) -> Iterator[PageView]:
     """All pages of the way, and some beside it."""
     before: str | None = None
     for page in way:
-        yield Look(page, before)
+        yield PageView(page, before)
         others = [target for target in links(page) if target not in way]
         if page != way[-1] and others and chance.random() < detours:
-            yield Look(chance.choice(others), page)
+            yield PageView(chance.choice(others), page)
         before = page
 
 
 def _linger(
     links: Callable[[str], Sequence[str]], is_relevant: Callable[[str], bool], way: list[str], chance: Random
-) -> Iterator[Look]:
+) -> Iterator[PageView]:
     """What is looked at from the end of the way on: from relevant page to relevant page, now and then beside them."""
     page, seen = way[-1], set(way)
     for _ in range(ON):
@@ -106,7 +106,7 @@ def _linger(
             return
         keen = bool(good) and chance.random() < KEEN
         target = chance.choice(good if keen else new)
-        yield Look(target, page)
+        yield PageView(target, page)
         seen.add(target)
         if keen:
             page = target

@@ -19,7 +19,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.lab import leaderboard as boards
 from lycosa.lab.findings import Table
-from lycosa.lab.gate import Passed, check_fingerprint, measure, pinned, read_gates, write_gates
+from lycosa.lab.gate import hold, raise_floors, read_gates
 from lycosa.lab.leaderboard import BOARDS, Board, Place
 from lycosa.lab.report import write_report
 
@@ -119,39 +119,23 @@ def gate(
     gates = read_gates(floors)
     if unknown := [name for name in only or [] if name not in {gate.name for gate in gates}]:
         raise InputError(f"{floors} has no section {unknown[0]!r}: it has {', '.join(gate.name for gate in gates)}")
-    told, missing, pins = [], [], []
+    measured = [gate for gate in gates if gate.present(corpora) and (not only or gate.name in only)]
+    missing = [gate.name for gate in gates if gate not in measured]
     with progress(quiet) as tell:
-        for gate in gates:
-            absent = gate.needs and (corpora is None or not (corpora / gate.needs).exists())
-            if absent or (only and gate.name not in only):
-                missing.append(gate.name)
-                pins.append(gate)
-                continue
-            fingerprint, passed = measure(gate, out, corpora, workers=workers, tell=tell)
-            if pin:
-                gate = pinned(gate, fingerprint, passed, lower=lower)
-                for one in passed:
-                    one.floor = gate.floors[one.strategy]
-            else:
-                check_fingerprint(gate, fingerprint)
-            pins.append(gate)
-            told += passed
-    if pin:
-        write_gates(floors, pins)
-    _say_what_holds(told, missing, json=json)
+        if pin:
+            told = raise_floors(floors, gates, measured, out, corpora, lower=lower, workers=workers, tell=tell)
+        else:
+            told = [one for gate in measured for one in hold(gate, out, corpora, workers=workers, tell=tell)]
+    if json:
+        reached = [asdict(one) | {"holds": one.holds} for one in told]
+        print_json({"floors": reached, "passed over": missing}, indent=1)
+    else:
+        for one in told:
+            mark = "ok  " if one.holds else "FELL"
+            print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
+        for name in missing:
+            print(f"passed over: {name}")
     if not told:
         raise InputError("no section could be measured: name the directory of the corpora with --corpora")
     if not all(one.holds for one in told):
         raise typer.Exit(1)
-
-
-def _say_what_holds(told: list[Passed], missing: list[str], *, json: bool) -> None:
-    if json:
-        floors = [asdict(one) | {"holds": one.holds} for one in told]
-        print_json({"floors": floors, "passed over": missing}, indent=1)
-        return
-    for one in told:
-        mark = "ok  " if one.holds else "FELL"
-        print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
-    for name in missing:
-        print(f"passed over: {name}")

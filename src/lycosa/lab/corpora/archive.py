@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell
 from lycosa.lab.indexing import Account, Recorded
@@ -22,9 +21,9 @@ from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
 from lycosa.replay.scanning import dictionary
 from lycosa.spaces.web import TEXT
-from lycosa.training.sources import page_of
-from lycosa.web.html import HTML, read_body
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.training.looking import page_in
+from lycosa.web.html import HTML
+from lycosa.web.inflate import BadEncoding
 from lycosa.web.urls import canonical, is_http, resolve
 
 LARGEST_GAP = 64_000_000
@@ -83,11 +82,10 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None
         account.left_out["robots.txt"] += 1
         return None
     try:
-        body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+        return Recorded(url, page_in(answer, url))
     except BadEncoding:
         account.left_out["with a body that can't be unpacked"] += 1
         return None
-    return Recorded(url, page_of(read_body(body, url, kind), answer.header(b"content-language")))
 
 
 _KINDS = frozenset({""}) | HTML | TEXT

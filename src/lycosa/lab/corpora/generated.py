@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import save_index, unfinished
 
-Like = Literal["bretagne", "france", "happy", "jazz", "weird"]
 CHUNK = 1 << 21
 """Links that are made at a time."""
 

@@ -7,6 +7,7 @@ few hundred megabytes on top; names need a dictionary, some 150 bytes a node. Li
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -91,20 +92,17 @@ class _Columns:
         return joined
 
 
-class _Names:
-    """Numbers of nodes, given when a name is first met; none are needed while all names are numbers themselves."""
+Names = dict[str, int]
+"""Numbers of nodes, given when a name is first met; none are needed while all names are numbers themselves."""
 
-    def __init__(self) -> None:
-        self.number: dict[str, int] = {}
 
-    def of(self, names: Iterable[str]) -> Numbers:
-        number = self.number
-        return np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64)
+def _numbers_of(names: Iterable[str], number: Names) -> Numbers:
+    return np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64)
 
 
 def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     """Read the tables as numbers; where a name is none, read both again as names."""
-    for names in (None, _Names()):
+    for names in (None, Names()):
         try:
             links = _table(edges, 2, names, "links", tell)
             scored = _table(scores, 1, names, "scores", tell) if scores is not None else None
@@ -115,7 +113,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     if not len(source):
         raise InputError(f"{edges} has no links: write a node, a tab, and the node that it links to, one link a line")
     known = scored.whole(0) if scored is not None else np.zeros(0, np.int32)
-    nodes, told = _compact([source, target, known]) if names is None else (len(names.number), list(names.number))
+    nodes, told = _compact([source, target, known]) if names is None else (len(names), list(names))
     if nodes > np.iinfo(np.int32).max:
         raise InputError(f"{edges} has {nodes:,} nodes: {np.iinfo(np.int32).max:,} are the most that an index can hold")
     score = None
@@ -193,7 +191,7 @@ class _NotNumbers(Exception):
     """A node has a name that is no number."""
 
 
-def _table(path: Path, ends: int, names: _Names | None, what: str, tell: Tell) -> _Columns:
+def _table(path: Path, ends: int, names: Names | None, what: str, tell: Tell) -> _Columns:
     """Nodes in the first columns of a table, a number in the one behind."""
     columns = _Columns()
     read = 0
@@ -222,7 +220,7 @@ def _small(column: Numbers) -> Any:
 Piece = tuple[list[Numbers], "NDArray[np.float64] | None"]
 
 
-def _blocks(path: Path, ends: int, names: _Names | None) -> Iterator[Piece]:
+def _blocks(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
     """A text table, block by block. Lines end at the byte, whatever separators names contain."""
     try:
         with opened(path) as file:
@@ -254,52 +252,39 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
 
 
-def _rows(block: bytes, path: Path, ends: int, names: _Names | None) -> Piece:
+def _rows(block: bytes, path: Path, ends: int, names: Names | None) -> Piece:
     if block.startswith(b"#") or b"\n#" in block:
         block = b"\n".join(line for line in block.split(b"\n") if not line.startswith(b"#"))
     return _as_numbers(block, path, ends) if names is None else _as_names(block, path, ends, names)
 
 
-_PLAIN = bytes(set(range(256)) - set(b"0123456789\t\r\n"))
-_NUMERIC = bytes(set(range(256)) - set(b"0123456789\t\r\n.eE+-"))
-
-
 def _as_numbers(block: bytes, path: Path, ends: int) -> Piece:
-    lines = [line for line in block[:4096].split(b"\n") if line.strip()]
-    if not lines:
+    first = next((line for line in block[:4096].split(b"\n") if line.strip()), b"")
+    if not first:
         return [np.zeros(0, np.int64)] * ends, None
-    wide = lines[0].count(b"\t") + 1
-    values = wide > ends
+    wide = first.count(b"\t") + 1
     if not 2 <= wide <= ends + 1:
-        raise InputError(f"{path}: {_shown(lines[0])} is not {_wanted(ends)}")
-    # What looks like numbers throughout is read as such, at once; a name anywhere, and all are names.
-    if block.translate(None, _PLAIN) != block and (not values or block.translate(None, _NUMERIC) != block):
-        raise _NotNumbers
-    try:
-        flat: NDArray[Any] = np.array(block.split(), np.float64 if values else np.int64)
-    except (ValueError, OverflowError):
+        raise InputError(f"{path}: {_shown(first)} is not {_wanted(ends)}")
+    kind = np.float64 if wide > ends else np.int64
+    try:  # a name anywhere, and all are names
+        table: NDArray[Any] = np.loadtxt(
+            io.StringIO(block.decode("latin-1")), kind, delimiter="\t", comments=None, ndmin=2
+        )
+    except (ValueError, OverflowError) as error:
+        if "number of columns" in str(error):
+            raise InputError(
+                f"{path}: its lines differ in the number of columns: each has to be {_wanted(ends)}"
+            ) from None
         raise _NotNumbers from None
-    if len(flat) != wide * _filled(block, wide):
-        raise InputError(f"{path}: its lines differ in the number of columns: each has to be {_wanted(ends)}")
-    table = flat.reshape(-1, wide)
     nodes = table[:, :ends]
-    if values:
+    if wide > ends:
         if (nodes != np.floor(nodes)).any() or (nodes > 2**53).any():
             raise _NotNumbers
         return [nodes[:, place].astype(np.int64) for place in range(ends)], table[:, ends].copy()
     return [nodes[:, place].copy() for place in range(ends)], None
 
 
-def _filled(block: bytes, wide: int) -> int:
-    """How many lines have so many columns; -1 if one has another number of them, and is not empty."""
-    flat = np.frombuffer(block, np.uint8)
-    lines = np.flatnonzero(flat == 10)
-    tabs = np.concatenate([[0], np.cumsum(flat == 9)])
-    inside = np.diff(tabs[np.concatenate([[0], lines, [len(flat)]])])
-    return int(np.count_nonzero(inside)) if np.isin(inside, (0, wide - 1)).all() else -1
-
-
-def _as_names(block: bytes, path: Path, ends: int, names: _Names) -> Piece:
+def _as_names(block: bytes, path: Path, ends: int, names: Names) -> Piece:
     ids: list[list[str]] = [[] for _ in range(ends)]
     values = array("d")
     for line in block.split(b"\n"):
@@ -317,7 +302,7 @@ def _as_names(block: bytes, path: Path, ends: int, names: _Names) -> Piece:
             except ValueError as error:
                 raise InputError(f"{path}: {_shown(line)} does not end in a number") from error
     # Row by row, so that nodes are numbered in the order in which they are met.
-    flat = names.of(name for row in zip(*ids, strict=True) for name in row).reshape(-1, ends)
+    flat = _numbers_of((name for row in zip(*ids, strict=True) for name in row), names).reshape(-1, ends)
     if values and len(values) != len(flat):
         raise InputError(f"{path}: some lines end in a number and others do not: each has to be {_wanted(ends)}")
     return [flat[:, place].copy() for place in range(ends)], np.array(values) if values else None
@@ -331,7 +316,7 @@ def _shown(line: bytes) -> str:
     return repr(line[:80].decode("utf-8", "replace"))
 
 
-def _parquet(path: Path, ends: int, names: _Names | None) -> Iterator[Piece]:
+def _parquet(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
     """The first columns of a Parquet file, batch by batch."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
@@ -353,7 +338,7 @@ def _parquet(path: Path, ends: int, names: _Names | None) -> Iterator[Piece]:
                 nodes = [column.to_numpy(zero_copy_only=False).astype(np.int64) for column in given]
             else:
                 rows = zip(*(map(str, column.to_pylist()) for column in given), strict=True)
-                flat = names.of(name for row in rows for name in row).reshape(-1, ends)
+                flat = _numbers_of((name for row in rows for name in row), names).reshape(-1, ends)
                 nodes = [flat[:, place].copy() for place in range(ends)]
             values = None
             if len(columns) > ends:

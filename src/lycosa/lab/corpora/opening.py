@@ -119,24 +119,26 @@ def kind_of(source: str) -> str:
     if not source or not path.exists():
         raise InputError(f"there is no {source or repr(source)}: name {KINDS}")
     if path.is_dir():
-        if (path / FACTS).is_file():
-            raise InputError(f"{path} is an index already: use it with 'lycosa lab run --corpus {path}'")
-        if (path / CONFIG).is_file():
-            return "crawl"
-        try:
-            held = any(entry.name.endswith(ENDINGS) for entry in path.iterdir())
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
-        return "archive" if held else "tree"
+        return _kind_of_directory(path)
     if not path.is_file():
         raise InputError(f"{path} is a pipe or a device: save it as a file first")
-    if path.name.endswith(ENDINGS):
-        return "archive"
     if path.name.endswith((*TABLES, PARQUET)):
         return "graph"
-    if path.name.endswith(".gz"):
+    if path.name.endswith((*ENDINGS, ".gz")):
         return "archive"
     raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
+
+
+def _kind_of_directory(path: Path) -> str:
+    if (path / FACTS).is_file():
+        raise InputError(f"{path} is an index already: use it with 'lycosa lab run --corpus {path}'")
+    if (path / CONFIG).is_file():
+        return "crawl"
+    try:
+        held = any(entry.name.endswith(ENDINGS) for entry in path.iterdir())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return "archive" if held else "tree"
 
 
 def choosing(exclude: Sequence[str], account: Account) -> Keep:

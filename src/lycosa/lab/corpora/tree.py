@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.lab.corpora.archive import Keep
 from lycosa.lab.indexing import Account, Recorded
 from lycosa.topics.taxonomy import path_of
-from lycosa.training.sources import HTML, TEXT, files_below, page_of
-from lycosa.web.html import extract, plain
+from lycosa.training.sources import HTML, TEXT, files_below, page_of, read_file
 from lycosa.web.urls import canonical
 
 BASE = "http://files.invalid/"
@@ -43,13 +41,11 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
         if not keep(_named(url)):
             continue
         try:
-            with open(file, "rb") as opened:
-                body = opened.read(INFLATED)
+            page = page_of(read_file(file, url))
         except OSError:
             account.left_out["files that can't be read"] += 1
             continue
         account.read += 1
-        page = page_of(extract(body, url) if suffix in HTML else plain(body))
         label = path_of("/".join(directory.relative_to(root).parts))
         yield Recorded(_named(url), _renamed(page), classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:

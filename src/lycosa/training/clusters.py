@@ -1,0 +1,315 @@
+"""Groups of pages whose words are alike: K-Means, X-Means, and those of a browsing record, with words for each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.estimators.browsing import Browsing
+from lycosa.estimators.neighbours import Clusters, weights
+from lycosa.text.bags import Bags, idf, unit
+
+KINDS: tuple[Clusters, ...] = ("kmeans", "xmeans")
+
+RESTARTS, SPLIT_RESTARTS = 8, 4
+"""Starts, of which the best counts: of all pages, and of each split."""
+
+MOST_ROUNDS = 100
+
+FEWEST, MOST = 2, 50
+"""Clusters that X-Means begins with, and has at most."""
+
+WORDS = 6
+"""Words that describe a cluster."""
+
+_SAME = 1e-7
+"""Squared distances below this are none, but what float32 leaves of it: two pages with the same words."""
+
+_LEAST = 1e-12
+"""A variance: pages may all be the same."""
+
+
+@dataclass(slots=True)
+class Points:
+    """Pages as sparse vectors in a space of so many dimensions.
+
+    >>> points = Points.of(Bags.of([([0, 1], [1, 1]), ([0], [2]), ([2], [1])]), 3)
+    >>> points.values.round(2).tolist()           # idf of the first term is log 3/2, of the others log 3
+    [0.35, 0.94, 1.0, 1.0]
+    """
+
+    bags: Bags
+    values: NDArray[np.float64]
+    dimensions: int
+
+    @classmethod
+    def of(cls, bags: Bags, terms: int, weights: NDArray[np.float64] | None = None) -> Points:
+        """tf-idf of unit length; idf is given, or that of these pages."""
+        rarity = idf(bags.document_frequency(terms), len(bags)) if weights is None else weights.astype(np.float32)
+        return cls(bags, unit(bags, rarity), terms)
+
+    def __len__(self) -> int:
+        return len(self.bags)
+
+    def take(self, rows: NDArray[np.intp]) -> Points:
+        """Some of the pages; their values stay as they are."""
+        weighed = Bags(self.bags.starts, self.bags.columns, self.values).take(rows)
+        return Points(self.bags.take(rows), weighed.counts, self.dimensions)
+
+    def means(self, labels: NDArray[np.intp], k: int) -> NDArray[np.float64]:
+        """The mean of each cluster's pages, a row each; of an empty one 0."""
+        at = labels[self.bags.rows()] * self.dimensions + self.bags.columns
+        sums = np.bincount(at, self.values, k * self.dimensions).reshape(k, self.dimensions)
+        means: NDArray[np.float64] = sums / np.maximum(np.bincount(labels, minlength=k), 1)[:, None]
+        return means
+
+    def squares(self, centres: NDArray[np.float64]) -> NDArray[np.float64]:
+        """||x - c||^2 for each page, a row each, and each centre: ||x||^2 - 2 x.c + ||c||^2."""
+        product = self.bags.times(self.values, np.ascontiguousarray(centres.T, np.float32))
+        length = self.bags.totals(self.values * self.values)
+        squares: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
+        squares[squares < _SAME] = 0.0
+        return squares
+
+
+@dataclass(slots=True)
+class Clustering:
+    """Which cluster each page is in (0, 1, ..., in the order in which pages first have them), and how far off it is."""
+
+    labels: NDArray[np.intp]
+    squares: NDArray[np.float64]
+    """The squared distance of each page to the mean of its cluster."""
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are; none is empty."""
+        return int(self.labels.max(initial=-1)) + 1
+
+
+def kmeans(points: Points, k: int, seed: int = 0, restarts: int = RESTARTS) -> Clustering:
+    """At most k clusters that leave the smallest sum of squared distances between pages and their clusters' means.
+
+    1. Start (k-means++): the first centre is any page; each further one is a page drawn in proportion to its squared
+       distance to the nearest centre so far.
+    2. Each page goes to the nearest centre; a centre moves to the mean of its pages; until nothing changes.
+    3. A cluster that has lost its pages takes the page that is farthest from its own centre.
+
+    The best of `restarts` starts counts; the same seed gives the same clusters. Where there are fewer different pages
+    than k there are fewer clusters.
+
+    >>> pages = Bags.of([([0], [1]), ([1], [1]), ([0], [2]), ([1], [3])])
+    >>> kmeans(Points.of(pages, 2), 2).labels.tolist()
+    [0, 1, 0, 1]
+
+    Paper: MacQueen 1967; the start: Arthur, Vassilvitskii 2007. In Batsakis 2007, 3.4.1, K is 5.
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}: there has to be a cluster")
+    if not len(points):
+        return Clustering(np.zeros(0, np.intp), np.zeros(0))
+    best: Clustering | None = None
+    for number in range(restarts if k > 1 else 1):
+        chance = np.random.default_rng([seed, k, number])
+        clustering = improved(points, _start(points, k, chance))
+        if best is None or clustering.squares.sum() < best.squares.sum() * (1 - 1e-9):
+            best = clustering
+    assert best is not None
+    return best
+
+
+def improved(points: Points, centres: NDArray[np.float64]) -> Clustering:
+    """Steps 2 and 3 from some centres on."""
+    k = len(centres)
+    labels = np.full(len(points), -1, np.intp)
+    squares = np.zeros(len(points))
+    for _ in range(MOST_ROUNDS):
+        distances = points.squares(centres)
+        nearest = distances.argmin(axis=1)
+        squares = distances[np.arange(len(points)), nearest]
+        _fill(nearest, squares, k)
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+        centres = points.means(labels, k)
+    return _in_order(labels, squares)
+
+
+def _start(points: Points, k: int, chance: np.random.Generator) -> NDArray[np.float64]:
+    chosen = [int(chance.integers(len(points)))]
+    nearest = _to_page(points, chosen[0])
+    while len(chosen) < k and nearest.sum() > 0.0:
+        sums = np.cumsum(nearest)
+        chosen.append(min(int(np.searchsorted(sums, chance.random() * sums[-1], side="right")), len(points) - 1))
+        nearest = np.minimum(nearest, _to_page(points, chosen[-1]))
+    return points.take(np.array(chosen)).means(np.arange(len(chosen)), len(chosen))
+
+
+def _to_page(points: Points, row: int) -> NDArray[np.float64]:
+    squares = points.squares(points.take(np.array([row])).means(np.zeros(1, np.intp), 1))[:, 0]
+    squares[row] = 0.0
+    return squares
+
+
+def _fill(labels: NDArray[np.intp], squares: NDArray[np.float64], k: int) -> None:
+    """Give each empty cluster the page that is farthest from its centre, if that one leaves another page behind."""
+    counts = np.bincount(labels, minlength=k)
+    for cluster in np.flatnonzero(counts == 0).tolist():
+        far = np.where(counts[labels] > 1, squares, 0.0)
+        row = int(far.argmax())
+        if not far[row]:
+            return
+        counts[labels[row]] -= 1
+        labels[row], squares[row], counts[cluster] = cluster, 0.0, 1
+
+
+def _in_order(labels: NDArray[np.intp], squares: NDArray[np.float64]) -> Clustering:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.intp)
+    number[np.argsort(first)] = np.arange(len(first))
+    return Clustering(number[inverse.reshape(-1)], squares)
+
+
+def bic(sizes: NDArray[np.intp], squares: float, dimensions: int, *, literal: bool = False) -> float:
+    """The Bayesian information criterion of K clusters: how well they explain the pages, less what they cost.
+
+    BIC = l - p/2 log R, with R pages in M dimensions, R_n of them in cluster n, and p = K - 1 + M K + 1 parameters
+    (shares, means, one variance). Clusters are spherical Gaussians of the same variance, which is estimated as
+    s2 = sum ||x - mean||^2 / (M (R - K)); then
+    l = sum over n of R_n log(R_n / R) - R M / 2 log(2 pi s2) - M (R - K) / 2.
+
+    Two clusters of two pages, at -1, 1 and 9, 11 on a line: R = 4, K = 2, M = 1, s2 = 4 / 2 = 2, p = 4, and
+    l = 4 log(1/2) - 2 log(4 pi) - 1 = -8.8346; BIC = -8.8346 - 2 log 4 = -11.607.
+
+    >>> round(bic(np.array([2, 2]), squares=4.0, dimensions=1), 3)
+    -11.607
+    >>> round(bic(np.array([4]), squares=104.0, dimensions=1), 3)           # one cluster: they are better off as two
+    -13.654
+
+    Paper: Pelleg, Moore 2000, 3.2. It prints s2 without M, 2 pi to the power of 1/2 rather than M/2, and (R - K) / 2:
+    right for M = 1 only. `literal` keeps that.
+    """
+    pages, k, m = int(sizes.sum()), len(sizes), dimensions
+    each = 1 if literal else m
+    variance = max(squares / (each * (pages - k)), _LEAST)
+    likelihood = float((sizes * np.log(sizes / pages)).sum())
+    likelihood -= pages / 2 * (each * math.log(2 * math.pi) + m * math.log(variance)) + each * (pages - k) / 2
+    return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)
+
+
+def xmeans(
+    points: Points, seed: int = 0, *, fewest: int = FEWEST, most: int = MOST, literal: bool = False
+) -> Clustering:
+    """Clusters by K-Means, each split in two for as long as two explain its pages better than one (`bic`).
+
+    1. K-Means with `fewest` clusters. 2. Each cluster is split by K-Means with two; the split stays if its BIC, on the
+    pages of this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Again from 2 until nothing
+    is split, or there are `most`. Of all clusterings on the way the one with the best BIC on all pages counts.
+
+    >>> pages = Bags.of([([word, 3 + page], [1, 0.2]) for word in range(3) for page in range(12)])
+    >>> xmeans(Points(pages, pages.counts, 15)).count
+    3
+
+    Paper: Pelleg, Moore 2000, 3. It starts the two halves on a random line through the centre; we start them as K-Means
+    does, which is better where pages have thousands of dimensions.
+    """
+    if not 1 <= fewest <= most:
+        raise ValueError(f"clusters are {fewest} to {most}: the first number has to be 1 or more, and not the larger")
+    clustering = kmeans(points, fewest, seed)
+    if not len(points):
+        return clustering
+    best, best_bic = clustering, _bic(clustering, points, literal)
+    whole: set[bytes] = set()
+    while clustering.count < most:
+        centres = _split(points, clustering, most, seed, literal, whole)
+        if len(centres) == clustering.count:
+            break
+        before, clustering = clustering.count, improved(points, centres)
+        value = _bic(clustering, points, literal)
+        if value > best_bic:
+            best, best_bic = clustering, value
+        if clustering.count <= before:  # copies of a page can't be apart
+            break
+    return best
+
+
+def _split(
+    points: Points, found: Clustering, most: int, seed: int, literal: bool, whole: set[bytes]
+) -> NDArray[np.float64]:
+    """The centres of all clusters, those that are better off as two twice; the clearest splits if not all have room.
+
+    `whole` remembers which clusters are better off as one, so that nobody tries again.
+    """
+    means = points.means(found.labels, found.count)
+    splits: list[tuple[float, int, NDArray[np.float64]]] = []
+    for cluster in range(found.count):
+        rows = np.flatnonzero(found.labels == cluster)
+        if len(rows) < 3 or rows.tobytes() in whole:  # of two, a split leaves nothing to estimate a variance with
+            continue
+        mine = points.take(rows)
+        together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, SPLIT_RESTARTS)
+        gain = _bic(apart, mine, literal) - _bic(together, mine, literal)
+        if apart.count == 2 and gain > 0:
+            splits.append((gain, cluster, mine.means(apart.labels, 2)))
+        else:
+            whole.add(rows.tobytes())
+    splits.sort(key=lambda split: (-split[0], split[1]))
+    halves = {cluster: centres for _, cluster, centres in splits[: most - found.count]}
+    return np.concatenate([halves.get(cluster, means[[cluster]]) for cluster in range(found.count)])
+
+
+def _bic(found: Clustering, points: Points, literal: bool) -> float:
+    """Minus infinity where each page is a cluster of its own: nothing is left to estimate a variance with."""
+    sizes = np.bincount(found.labels)
+    if len(points) <= len(sizes):
+        return -math.inf
+    return bic(sizes, float(found.squares.sum()), points.dimensions, literal=literal)
+
+
+def points_of(browsing: Browsing, kind: Clusters) -> Points:
+    """The training pages as the strategy will see them, too: with the same idf."""
+    return Points.of(browsing.pages, len(browsing.terms), weights(browsing, kind))
+
+
+def clusters_of(browsing: Browsing, kind: Clusters, grouped: NDArray[np.bool_], k: int, seed: int) -> NDArray[np.intp]:
+    """The cluster of each page by K-Means or X-Means; -1 for those that are not to be grouped.
+
+    K-Means: k - 1 clusters of the irrelevant pages, and one of exactly the relevant ones; where only relevant pages are
+    grouped, k - 1 clusters of these. X-Means: as many as there are, relevant and irrelevant pages together.
+    """
+    points = points_of(browsing, kind)
+    clusters = np.full(len(browsing), -1, np.intp)
+    good = grouped & browsing.relevant
+    if kind == "xmeans":
+        rows = np.flatnonzero(grouped)
+        clusters[rows] = xmeans(points.take(rows), seed).labels
+        return clusters
+    alone = not (grouped & ~browsing.relevant).any()
+    rows = np.flatnonzero(good if alone else grouped & ~browsing.relevant)
+    clusters[rows] = kmeans(points.take(rows), k - 1, seed).labels
+    if not alone:
+        clusters[good] = clusters.max() + 1
+    return clusters
+
+
+def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
+    """For each cluster its pages and its most typical words; the pages in none come last."""
+    labels, points = browsing.clusterings[kind], points_of(browsing, kind)
+    numbers = [*range(int(labels.max()) + 1), *([-1] if (labels < 0).any() else [])]
+    means = points.means(labels % len(numbers), len(numbers))  # -1 is the last of them
+    rows = []
+    for number, mean in zip(numbers, means, strict=True):
+        mine = labels == number
+        best = np.argsort(-mean, kind="stable")[:WORDS]
+        rows.append(
+            {
+                "cluster": number,
+                "pages": int(mine.sum()),
+                "relevant": int((mine & browsing.relevant).sum()),
+                "words": [browsing.terms[column] for column in best.tolist() if mean[column] > 0],
+            }
+        )
+    return rows
