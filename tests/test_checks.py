@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,20 @@ from lycosa.testing import Web, serve
 from lycosa.text.bags import Bags
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.around import InLanguage, heeding
+from lycosa.topics.base import FACETS, Judge
+from lycosa.topics.classified import Classified
 from lycosa.topics.corley_mihalcea import CorleyMihalcea
 from lycosa.topics.ehrig import Ehrig
 from lycosa.topics.given import Given
+from lycosa.topics.keyword import Keyword
+from lycosa.topics.model import Model, fitted
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query
 from lycosa.topics.ssrm import Ssrm
 from lycosa.topics.synset_expansion import SynsetExpansion
+from lycosa.topics.weighted_content import WeightedContent
+from lycosa.topics.word_frequency import WordFrequency
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard
@@ -49,6 +57,19 @@ REEFS = Ontology.build(
 )
 """What those that go by the meaning of words are made with."""
 
+
+@cache
+def two_classes() -> Model:
+    """A model that tells two classes apart."""
+    return fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.array([0, 1]), ["Sea", "Trains"], ["coral", "rail"])
+
+
+def wanting(topic: Judge) -> Judge:
+    """A judge that is asked all that strategies want to know of links."""
+    topic.facets = FACETS
+    return topic
+
+
 TOPICS: dict[str, Callable[[], Topic]] = {
     "words": lambda: Query("coral reef bleaching"),
     "weighted": lambda: Query({"coral reef": 2.0, "weather": 0.5, "the sea": 0.0}),
@@ -59,6 +80,12 @@ TOPICS: dict[str, Callable[[], Topic]] = {
     "ssrm": lambda: Ssrm("coral reef bleaching", ontology=REEFS),
     "synset-expansion": lambda: SynsetExpansion("coral reef bleaching", ontology=REEFS),
     "corley-mihalcea": lambda: CorleyMihalcea("coral reef bleaching", ontology=REEFS),
+    "contexts": lambda: wanting(Query("coral reef bleaching", tf="max", idf="none", link="context")),
+    "keyword": lambda: wanting(Keyword("coral reef", match="anywhere")),
+    "word-frequency": lambda: wanting(WordFrequency("coral", count="lines", match="anywhere")),
+    "weighted-content": lambda: wanting(WeightedContent("coral reef", title=7.5, body=0.5)),
+    "model": lambda: wanting(Classified(two_classes(), ["Sea"])),
+    "in-language": lambda: InLanguage(heeding(Query("coral reef"))),
 }
 
 BROWSED = Browsing(

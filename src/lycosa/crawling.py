@@ -41,7 +41,7 @@ from lycosa.store.warc import WarcArchive
 from lycosa.text.keywords import keywords
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
-from lycosa.topics.around import heeding, in_language
+from lycosa.topics.around import InLanguage, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import SOURCES, check_request, fingerprint, judge_of, make_topic, read_terms, takes_ontology
 from lycosa.traps.warden import Warden
@@ -350,7 +350,7 @@ class Crawl:
         probability = bool(getattr(topic, "probability", False))
         topic = heeding(topic)
         if options.languages:
-            topic = in_language(topic)
+            topic = InLanguage(topic)
         keeper = self._keeper(space, log, topic.threshold)
         engine = self.engine = Engine(
             space,

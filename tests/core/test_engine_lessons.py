@@ -13,7 +13,7 @@ from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.around import in_language
+from lycosa.topics.around import InLanguage
 from lycosa.topics.given import Given
 
 TEXTS = {
@@ -44,7 +44,7 @@ def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: s
     topic = Learning("coral reef")
     return Engine(
         Pages(TEXTS, foreign),
-        in_language(topic) if languages else topic,
+        InLanguage(topic) if languages else topic,
         Greedy(BreadthFirst(), "arm"),
         log,
         clock=clock,
@@ -68,8 +68,8 @@ def crawled(made: Engine) -> list[Visit]:
 def test_who_learns() -> None:
     """A judge that offers lessons is a learner, also where only pages in a language count; others are not."""
     assert isinstance(Learning(), Learner)
-    assert isinstance(in_language(Learning()), Learner)
-    assert not isinstance(in_language(Given()), Learner)
+    assert isinstance(InLanguage(Learning()), Learner)
+    assert not isinstance(Given(), Learner)
 
 
 def test_lessons_are_recorded_where_they_were_learned() -> None:

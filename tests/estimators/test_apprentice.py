@@ -253,9 +253,3 @@ def test_a_large_frontier_is_judged_like_a_small_one() -> None:
     features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MOST_FEATURES))
     alone = np.concatenate([school.apprentice._judge(part.astype(np.uint16)) for part in np.array_split(features, 3)])
     assert pytest.approx(alone) == school.apprentice._judge(features.astype(np.uint16))
-
-
-def test_parameters_that_make_no_sense() -> None:
-    """Nothing can be learned from nothing."""
-    with pytest.raises(ValueError, match="least is 0"):
-        Apprentice(least=0)

@@ -71,9 +71,8 @@ SAYINGS = st.lists(
 """What pages say: their beta, and the alpha of each link."""
 
 
-@pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
-@settings(max_examples=40)
-@given(pages=SAYINGS, page=st.floats(0, 1), anchor=st.floats(0.125, 1))
+@settings(max_examples=60)
+@given(st.sampled_from(["max", "sum", "mean", "last"]), SAYINGS, st.floats(0, 1), st.floats(0.125, 1))
 def test_merges_of_any_parents(
     merge: Any, pages: list[tuple[float, dict[str, float]]], page: float, anchor: float
 ) -> None:
@@ -86,10 +85,3 @@ def test_merges_of_any_parents(
             told.setdefault(node, []).append(page * beta + anchor * alpha)
     plain = {"max": max, "sum": sum, "mean": lambda said: sum(said) / len(said), "last": lambda said: said[-1]}[merge]
     assert [pytest.approx(plain(said)) for said in told.values()] == score(best, table, *told)
-
-
-@pytest.mark.parametrize(("page", "anchor"), [(-0.5, 1.0), (1.0, -0.5), (0.0, 0.0)])
-def test_weights_that_make_no_sense(page: float, anchor: float) -> None:
-    """A negative weight, or no weight at all, is refused with what to do."""
-    with pytest.raises(ValueError, match="give none below 0, and not both 0"):
-        BestFirst(page, anchor)

@@ -93,23 +93,12 @@ def test_a_crawl_learns_the_same_from_the_file(tmp_path: Path) -> None:
 # -- damaged and forged ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
-@given(where=st.integers(0, 10**6), bit=st.integers(0, 7))
-def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_path: Path) -> None:
-    """One bit wrong anywhere is an InputError, and nothing else."""
-    damaged = bytearray(written)
-    damaged[where % len(written)] ^= 1 << bit
-    (tmp_path / "b").write_bytes(damaged)
-    with pytest.raises(InputError):
-        Browsing.load(tmp_path / "b")
-
-
 def sealed(contents: bytes) -> bytes:
     """A file whose digest is right, whatever is in it."""
     return b"lycosa-browsing 1\n" + hashlib.sha256(contents).hexdigest().encode() + b"\n" + contents
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(where=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_forged_file_is_an_input_error_or_works(where: int, value: int, written: bytes, tmp_path: Path) -> None:
     """With the digest made right again, a changed byte gives an InputError or scores that are numbers."""

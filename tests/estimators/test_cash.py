@@ -217,15 +217,6 @@ def test_the_richest_is_found_among_many_blocks() -> None:
         flow.cash_[richest] = 0.0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"), [({"period": -1}, "period is -1"), ({"refetch": True}, "refresh and watch say when")]
-)
-def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None:
-    """The message names the value and says what to do."""
-    with pytest.raises(ValueError, match=told):
-        Opic(**wrong)
-
-
 # -- whatever happens ----------------------------------------------------------------------------------------
 
 NAMES = st.integers(0, 14).map(lambda n: f"n{n}")
@@ -311,10 +302,10 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
 
 
 def test_cash_does_not_drift() -> None:
-    """After 10,000 steps OPIC's three seeds' cash is still 3; OTIE's books balance, with pages good and bad."""
-    crawl = endless(Opic(), 10_000, lambda chance: chance.random())
+    """After 4,000 steps OPIC's three seeds' cash is still 3; OTIE's books balance, with pages good and bad."""
+    crawl = endless(Opic(), 4_000, lambda chance: chance.random())
     assert pytest.approx(3.0, rel=1e-9) == crawl.flow.total(crawl.table)
-    endless(Otie(scale="none"), 10_000, lambda chance: chance.random()).balance()
+    endless(Otie(scale="none"), 4_000, lambda chance: chance.random()).balance()
 
 
 def test_cash_that_grows_without_end() -> None:

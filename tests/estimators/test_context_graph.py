@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from browsed_pages import Walk, ten_pages
+from browsed_pages import Walk
 
-from lycosa.core.errors import InputError
-from lycosa.estimators import estimator
 from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.context_graph import OTHER, ContextGraph
 from lycosa.text.bags import Bags
@@ -146,10 +144,3 @@ def test_a_link_of_two_pages() -> None:
         walk.page("p", "reef reef ocean", ["a", "of reef"])
         walk.page("q", "island island ocean", ["a", "of island"])
         assert walk.worth(expected) == walk.worth("a")
-
-
-@pytest.mark.parametrize("text", ["context-graph,least=2", "context-graph,layers=-1", "context-graph,fewest=0"])
-def test_bad_parameters(text: str) -> None:
-    """A value that makes no sense is refused by name."""
-    with pytest.raises(InputError, match=text.partition(",")[2].partition("=")[0]):
-        estimator(text, file=ten_pages())

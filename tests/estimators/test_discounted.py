@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import lycosa
 from lycosa.checks.trials import START, graph
-from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.estimators import STRATEGIES, STRONG_ARMS, describe, strategy
 from lycosa.estimators.bandit import Bandit
@@ -164,25 +163,6 @@ def test_its_arms_are_strong_ones() -> None:
 def _names(made: Strategy) -> list[str]:
     assert isinstance(made, Bandit)
     return [arm.name for arm in made.greedy_]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("mab_discounted,discount=0", "above 0 and at most 1"),
-        ("mab_discounted,discount=1.5", "above 0 and at most 1"),
-        ("mab_discounted,width=-1", "0 or more"),
-        ("mab_discounted,epsilon=0", "epsilon means nothing to mab_discounted"),
-        ("mab_discounted,window=10", "window means nothing to mab_discounted: leave it out, or take mab_window"),
-        ("mab_var,discount=.9", "discount means nothing to mab_var: leave it out, or take mab_discounted"),
-        ("mab_epsilon,width=1", "width means nothing to mab_epsilon"),
-        ("mab_discounted,arms=", "needs arms"),
-    ],
-)
-def test_what_is_refused(text: str, told: str) -> None:
-    """What makes no sense is refused when the bandit is made, with what to do."""
-    with pytest.raises(InputError, match=told):
-        strategy(text if "arms" in text else text + ",arms=fl_deg+fl_n")
 
 
 # -- whole crawls --------------------------------------------------------------------------------------------

@@ -115,10 +115,3 @@ def test_hubs_stay_until_the_next_computation() -> None:
     assert not teach(distiller, table, "q", 1.0, "x", *(f"n{number}" for number in range(2_000)))
     assert [1.0, 0.0, 0.0] == hubs(distiller, table, "p", "q", "n1999")
     assert np.all((distiller.hub >= 0) & (distiller.hub <= 1))
-
-
-@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"period": 0}, {"same_host": "no"}])
-def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
-    """The message names the parameter and what it has to be."""
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}.* ha(s|ve) to be"):
-        Distiller(**wrong)

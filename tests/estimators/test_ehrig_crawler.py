@@ -86,19 +86,3 @@ def test_it_needs_words(name: str) -> None:
     """Without words in the topic there is nothing to compare, and the message says what to do."""
     with pytest.raises(InputError, match=f"the strategy {name} goes by what words mean.*--terms FILE"):
         estimator(name, ontology=REEFS)
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("ehrig,df=2", "df is 2"),
-        ("ehrig,floor=-1", "floor is -1"),
-        ("ehrig,measure=li", "measure of ehrig is 'li'"),
-        ("ssrm,a=0", "a is 0"),
-        ("ssrm,measure=any-1", "measure of ssrm is 'any-1'"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(name: str, told: str) -> None:
-    """A message names the parameter and what it may be."""
-    with pytest.raises(InputError, match=told):
-        estimator(name, words="reef", ontology=REEFS)

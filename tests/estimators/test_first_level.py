@@ -63,9 +63,3 @@ def test_the_logarithm_keeps_the_ranking(pages: list[tuple[int, dict[str, int]]]
 def test_the_number_of_parents_is_no_promise() -> None:
     """A crawl may wait for a host whose rows promise more, but not for one whose rows have more parents."""
     assert [False, True, True, True] == [FirstLevel(kind).proportional for kind in ("deg", "n", "e", "ne")]
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    """The message says what there is."""
-    with pytest.raises(ValueError, match="kind is 'x': it has to be deg, n, e, ne"):
-        FirstLevel("x")  # type: ignore[arg-type]

@@ -98,10 +98,3 @@ def test_equal_potentials_are_first_in_first_out() -> None:
     """With all pages relevant and wide enough it is breadth-first."""
     links = {"a": "bc", "b": "de", "c": "f", "d": "g"}
     assert "abcdefg" == order("fish-search", links, relevant="abcdefg")
-
-
-@pytest.mark.parametrize("wrong", [{"width": -1}, {"depth": -1}, {"factor": -0.5}])
-def test_bad_parameters(wrong: dict[str, int]) -> None:
-    """Numbers below 0 are refused."""
-    with pytest.raises(ValueError, match=r"can.* be below 0"):
-        FishSearch(**wrong)

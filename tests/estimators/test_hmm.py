@@ -16,9 +16,10 @@ from lycosa.estimators import estimator
 from lycosa.estimators.browsing import distances
 from lycosa.estimators.hmm import Hmm, bucketed
 from lycosa.estimators.markov import Chain
-from lycosa.estimators.neighbours import Neighbours, Words, weights
+from lycosa.estimators.neighbours import Neighbours, weights
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 
 
 def chain(smoothing: float = 0.0, **changes: Any) -> Chain:
@@ -268,7 +269,7 @@ def test_the_nearest_pages_vote() -> None:
         walk = Walk(Hmm(browsing, k=k))
         step = walk.step("p", "hub news")
         pages_ = walk.estimator.pages_
-        pages_.words_.learn(walk.table)
+        pages_.words_.follow(walk.table.stems)
         assert expected == pages_.cluster(pages_.vector(step.visit))
 
 
@@ -282,7 +283,7 @@ def test_a_tie_of_votes_goes_to_the_nearer() -> None:
     walk = Walk(Hmm(browsing, k=2))
     step = walk.step("p", "hub")
     pages_ = walk.estimator.pages_
-    pages_.words_.learn(walk.table)
+    pages_.words_.follow(walk.table.stems)
     assert 1 == pages_.cluster(pages_.vector(step.visit))
 
 
@@ -293,7 +294,7 @@ def test_nearness_is_the_cosine() -> None:
     hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
     walk = Walk(None)
     step = walk.step("p", "hub news unheard")
-    pages.words_.learn(walk.table)
+    pages.words_.follow(walk.table.stems)
     length = np.sqrt(hub**2 + news**2 + rare**2)
     near = pages.nearness(pages.vector(step.visit))
     assert [hub / length, news / length, 0.0] == pytest.approx([near[2], near[4], near[0]], rel=1e-6)
@@ -312,14 +313,14 @@ def test_idf_of_the_two_variants() -> None:
 def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
     """Probes number words too, though no strategy sees them: the words of the pages after them are the right ones."""
     browsing, walk = ten_pages(), Walk(None)
-    words = Words(browsing.column_of)
+    words = ModelWords(browsing.column_of)
     walk.step("a", "hub and spokes")
-    words.learn(walk.table)
+    words.follow(walk.table.stems)
     probe = Visit("probe", "probe", "ok", 1, terms=Terms(new=walk.words.read(Page("ok", marked="no news")).terms.new))
     assert walk.table.absorb(probe) is None
     step = walk.step("b", "reef hub news")
-    words.learn(walk.table)
-    columns, counts, others = words.of(step.visit)
+    words.follow(walk.table.stems)
+    columns, counts, others = words.of(step.visit.terms)
     assert ([0, 1, 2], [1.0] * 3, []) == (sorted(columns.tolist()), counts.tolist(), others.tolist())
 
 
@@ -336,20 +337,6 @@ def test_positives_only_still_guides() -> None:
     walk.page("p", "reef", ["a"])
     walk.page("q", "hub", ["b"])
     assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.worth("a", "b")
-
-
-@pytest.mark.parametrize("name", ["hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"])
-def test_without_a_file(name: str) -> None:
-    """The message says what makes one."""
-    with pytest.raises(InputError, match="lycosa train browse"):
-        estimator(name)
-
-
-@pytest.mark.parametrize("text", ["hmm,k=0", "hmm,epsilon=-1", "hmm,epsilon=1e-9", "hmm,smoothing=-.1", "hybrid,k=0"])
-def test_bad_parameters(text: str) -> None:
-    """A value that makes no sense is refused by name."""
-    with pytest.raises(InputError, match=text.partition(",")[2].partition("=")[0]):
-        estimator(text, file=ten_pages())
 
 
 def test_clusters_that_are_not_there() -> None:

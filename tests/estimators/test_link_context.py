@@ -58,10 +58,3 @@ def test_parents_are_merged() -> None:
         teach(guide, table, "p", 0.8, around("c", [0.4]))
         teach(guide, table, "q", 0.8, around("c", [0.0]))
         assert [pytest.approx(expected)] == teach(guide, table, "r", 0.4, around("c", [0.4]))
-
-
-@pytest.mark.parametrize("page", [-0.1, 1.1])
-def test_shares_that_make_no_sense(page: float) -> None:
-    """A share outside 0 to 1 is refused."""
-    with pytest.raises(ValueError, match="take a number from 0 to 1"):
-        LinkContext(page)

@@ -1,10 +1,8 @@
 """LinkScore: the sum by hand, parent by parent; URL optimisation; irrelevant pages up to a level."""
 
 import numpy as np
-import pytest
 from teaching import order
 
-from lycosa.core.errors import InputError
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -93,9 +91,3 @@ def test_a_relevant_page_sets_the_level_back() -> None:
 def test_many_parents_first() -> None:
     """d has two parents, so it comes before c, which was found earlier."""
     assert "abdc" == order("link-score", {"a": "bcd", "b": "d"}, alpha={("a", "b"): 0.5})
-
-
-def test_bad_levels() -> None:
-    """A negative level is refused with what to do."""
-    with pytest.raises(InputError, match="take 0 or more, or leave it out"):
-        estimator("link-score,levels=-1")

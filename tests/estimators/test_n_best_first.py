@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators import estimator
@@ -24,12 +23,3 @@ def test_priorities_are_those_of_best_first() -> None:
 def test_n_is_the_batch() -> None:
     """The n that was typed is the number of pages between two rankings."""
     assert [8, 32] == [getattr(estimator(text), "batch", 0) for text in ("n-best-first", "n-best-first,n=32")]
-
-
-@pytest.mark.parametrize("n", [0, -1])
-def test_n_is_at_least_one(n: int) -> None:
-    """No pages at a time are refused, and so are weights below 0."""
-    with pytest.raises(InputError, match=f"n={n} pages at a time: take 1 or more"):
-        estimator(f"n-best-first,n={n}")
-    with pytest.raises(InputError, match="give none below 0"):
-        estimator("n-best-first,page=-1")

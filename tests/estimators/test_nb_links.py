@@ -196,13 +196,3 @@ def test_a_crawl_learns_what_to_follow() -> None:
     order = [visit.node[:5] for visit in visits]
     # hub and the first train are irrelevant, the first coral is relevant: from then on it is known
     assert ["hub", "train"] + ["coral"] * 6 + ["train"] * 5 == order
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [({"smoothing": 0}, "above 0"), ({"period": 0}, "take 1 or more"), ({"least": 1.5}, "take a number from 0 to 1")],
-)
-def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
-    """What makes no sense is refused with what to do."""
-    with pytest.raises(ValueError, match=message):
-        NaiveBayesLinks(**parameters)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from teaching import score, see, seeded
@@ -117,18 +115,3 @@ def test_neither_failures_nor_sitemaps_are_revised() -> None:
     assert [0.5, 0.5] == score(otie, table, "x", "y")
     assert 1.0 == otie.pool_
     assert 0.0 == otie.revised_
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"a": 0.0}, "a is 0"),
-        ({"d": 0.0}, "d is 0"),
-        ({"page": 1.5}, "page is 1.5"),
-        ({"refetch": True}, "refetch=yes"),
-    ],
-)
-def test_parameters_that_make_no_sense(wrong: dict[str, Any], told: str) -> None:
-    """The message names the value and says what to do."""
-    with pytest.raises(ValueError, match=told):
-        Otie(**wrong)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pytest
 import teaching
 
 from lycosa.core.frontier import PRUNED
@@ -88,9 +87,3 @@ def test_scores_are_places() -> None:
         assert step is not None
         scores.append(queue.score(queue.learn(step, table), table).tolist())
     assert [[-1, -2], [PRUNED], [-1], [-2, -3, -1]] == scores
-
-
-def test_bad_levels() -> None:
-    """A negative level is refused."""
-    with pytest.raises(ValueError, match="levels=-1 irrelevant pages are followed: take 0 or more"):
-        Personalised(levels=-1)

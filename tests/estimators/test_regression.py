@@ -127,7 +127,7 @@ def test_many_pages_equal_the_batch_solution(lines: int) -> None:
     """Recursive and direct least squares agree to 1e-6, with features that hardly differ among them."""
     rng = np.random.default_rng(3)
     made = Regression("fl" if lines == 4 else "sl", ridge=1e-3)
-    x = np.log1p(rng.exponential(size=(20_000, lines))).astype(np.float32)
+    x = np.log1p(rng.exponential(size=(6_000, lines))).astype(np.float32)
     x[:, 1] = x[:, 0] * np.float32(0.5) + rng.normal(scale=1e-3, size=len(x)).astype(np.float32)
     x[:, 3] *= 1e-3
     y = x @ np.linspace(-1, 1, lines) + 0.3 + rng.normal(scale=0.1, size=len(x))
@@ -164,13 +164,3 @@ def test_the_frontier_takes_what_scores_best(level: str) -> None:
 
     asyncio.run(crawl())
     assert 200 == checked
-
-
-@pytest.mark.parametrize(
-    ("bad", "told"),
-    [({"level": "tl"}, "has to be fl or sl"), ({"ridge": 0.0}, "above 0"), ({"ridge": float("nan")}, "above 0")],
-)
-def test_bad_parameters(bad: dict[str, str], told: str) -> None:
-    """A level that isn't there or a ridge that does not hold is refused."""
-    with pytest.raises(ValueError, match=told):
-        Regression(**bad)  # type: ignore[arg-type]

@@ -108,16 +108,3 @@ def test_a_crawl() -> None:
     """
     links = {"b": "g", "c": "d", "d": "e", "e": "f"}
     assert "bcdeg" == order("shark-search,depth=1", links, seeds="bc", beta={"b": 0.2, "c": 0.8})
-
-
-@pytest.mark.parametrize("wrong", [{"delta": 1.5}, {"beta": -0.1}, {"gamma": 2}])
-def test_shares_that_make_no_sense(wrong: dict[str, float]) -> None:
-    """Shares outside 0 to 1 are refused."""
-    with pytest.raises(ValueError, match="is a share: take a number from 0 to 1"):
-        SharkSearch(**wrong)  # type: ignore[arg-type]
-
-
-def test_depth_is_not_below_0() -> None:
-    """A negative depth is refused."""
-    with pytest.raises(ValueError, match="it can't be below 0"):
-        SharkSearch(depth=-1)

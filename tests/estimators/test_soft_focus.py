@@ -112,12 +112,6 @@ def test_only_without_hubs_are_scores_in_proportion() -> None:
     )
 
 
-def test_parameters_that_make_no_sense() -> None:
-    """No hubs at all is said by leaving out the distiller."""
-    with pytest.raises(ValueError, match="leave out the distiller"):
-        SoftFocus(distiller=True, hubs=0)
-
-
 def test_checks_pass() -> None:
     """It passes the checks with all of its options, with hubs looked for and links judged often."""
 

@@ -135,15 +135,6 @@ def test_classes_that_make_no_strategy(name: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["nr,iterations=10000000", "pagerank,iterations=1001", "lr_fl,ridge=1e-320", "lr_sl,ridge=0"]
-)
-def test_numbers_that_no_crawl_survives(text: str) -> None:
-    """Rounds that would make it stand still, and divisors that are as good as 0, are refused."""
-    with pytest.raises(InputError, match="it has to be"):
-        strategy(text)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "context-graph,layers=1,least=0,merge=last",

@@ -134,10 +134,10 @@ def targets(name: str, seed: int, pages: int = 250) -> int:
     return sum(visit.node.startswith("target") for visit in run(engine(name, Island(seed)), pages))
 
 
-@pytest.mark.parametrize("name", ["hmm", "hybrid", "hybrid-anchor", "context-graph"])
+@pytest.mark.parametrize("name", ["hmm", "hybrid-anchor", "context-graph"])
 def test_tunnels_are_found(name: str) -> None:
-    """On three islands that nobody has browsed, it finds reefs where best-first by page finds hardly any."""
-    seeds = (1, 2, 3)
+    """On two islands that nobody has browsed, it finds reefs where best-first by page finds hardly any."""
+    seeds = (1, 2)
     assert sum(targets(name, seed) for seed in seeds) >= 10 + sum(targets("best-first-page", seed) for seed in seeds)
 
 

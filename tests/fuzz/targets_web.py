@@ -30,6 +30,7 @@ from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.testing import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
 from lycosa.web.declared import declare
+from lycosa.web.decoding import decode
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
@@ -40,7 +41,7 @@ from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules
 from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
-from lycosa.web.tree import decode, images, to_xml, tree_of
+from lycosa.web.tree import images, to_xml, tree_of
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
 
 URL = "http://a.test/folder/page.html?q=1"

@@ -17,10 +17,11 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, checksum, levels
+from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, levels
 from lycosa.lab.papers.personalized.changing import CHANGES, written
 from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
 from lycosa.lab.subjects import Subject
+from lycosa.refresh.detectors.text import checksum
 from lycosa.web.html import CLOSE, OPEN
 
 PAGE = """<!DOCTYPE html>
@@ -56,12 +57,6 @@ def made(index: Index, runs: Path) -> Findings:
 
 
 # -- detectors -------------------------------------------------------------------------------------------------
-
-
-def test_the_checksum_is_the_papers() -> None:
-    """The sum of the code points over the number of different characters, and 0 for nothing."""
-    assert checksum("abca") == (97 + 98 + 99 + 97) / 3
-    assert checksum("") == 0
 
 
 def test_two_different_pages_collide() -> None:
@@ -141,8 +136,9 @@ def test_claims_of_change_detection_go_by_what_was_seen() -> None:
     kinds = [change for change in CHANGES if change.sort in ("content", "structure")]
     good = [changes.Seen("same", "none", 10, none)] + [changes.Seen(one.name, one.sort, 10, every) for one in kinds]
     bad = [changes.Seen("same", "none", 10, every)] + [changes.Seen(one.name, one.sort, 10, none) for one in kinds]
-    assert ["holds"] * 4 == [claim.verdict for claim in changes.claims_of(good, 100, 50)]
-    assert ["does not hold"] * 4 == [claim.verdict for claim in changes.claims_of(bad, 100, 99)]
+    for seen, xml, verdict in ((good, 50, "holds"), (bad, 99, "does not hold")):
+        claims = [*(claim(seen) for claim in changes.ON_CHANGES), changes.xml_is_smaller(100, xml)]
+        assert [verdict] * 4 == [claim.verdict for claim in claims]
 
 
 def test_editions_of_a_news_page_differ() -> None:

@@ -14,7 +14,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import rules as paper
-from lycosa.lab.papers.rules import BASELINE, RULES, Pair, published
+from lycosa.lab.papers.rules import BASELINE, RULES, Match, published
 from lycosa.lab.report.storing import stored
 
 
@@ -43,10 +43,12 @@ def drawn(steps: list[int], baseline: list[float], rules: list[float]) -> dict[s
     return {BASELINE: Curve("baseline", steps, baseline), RULES: Curve("rules", steps, rules)}
 
 
-def swapped(told: list[Pair]) -> list[Pair]:
+def swapped(told: list[Match]) -> list[Match]:
     """The same with the two crawlers exchanged."""
     return [
-        Pair(one.topic, one.seed_set, one.rules, one.baseline, one.overlap, one.rules_exclusive, one.baseline_exclusive)
+        Match(
+            one.topic, one.seed_set, one.rules, one.baseline, one.overlap, one.rules_exclusive, one.baseline_exclusive
+        )
         for one in told
     ]
 
@@ -103,29 +105,29 @@ def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:
 
 def test_improvement_is_that_of_the_paper() -> None:
     """Computer history, seed set 1: .29 to .40 is 38 %, .26 to .39 is 50 %."""
-    pair = published()[2]
-    assert (38, 50) == (round(pair.improvement), round(pair.exclusive_improvement))
+    assert [38, None, 50] == [row[-1] for row in published()[2].rows("paper")]
 
 
 def test_claims_hold_on_the_papers_own_table() -> None:
     """The criteria agree with what the authors read in their numbers, and not with the contrary."""
     told = published()
-    assert [HOLDS, HOLDS] == [paper.better(told)[0], paper.better(told, "exclusive")[0]]
-    assert [FAILS, FAILS] == [paper.better(swapped(told))[0], paper.better(swapped(told), "exclusive")[0]]
+    assert [HOLDS, HOLDS] == [paper.higher(told).verdict, paper.better_exclusives(told).verdict]
+    assert [FAILS, FAILS] == [paper.higher(swapped(told)).verdict, paper.better_exclusives(swapped(told)).verdict]
 
 
 def test_two_topics_decide_nothing() -> None:
     """The paper has three; with fewer no verdict is given, but the figures are."""
-    verdict, evidence = paper.better(published()[:4])
+    verdict, evidence = paper.higher(published()[:4])
     assert (UNTESTED, True) == (verdict, "2 topics only" in evidence)
 
 
 def test_overlap() -> None:
     """Up to 30 % on average is different; tested where chance gives 5 % at most."""
     told = published()
-    alike = [Pair(one.topic, one.seed_set, 0.3, 0.3, 60.0, 0.3, 0.3) for one in told]
+    alike = [Match(one.topic, one.seed_set, 0.3, 0.3, 60.0, 0.3, 0.3) for one in told]
     assert [HOLDS, FAILS, UNTESTED] == [
-        paper.differ(pairs, budget, 4_000)[0] for pairs, budget in ((told, 200), (alike, 200), (told, 1_000))
+        paper.different_pages(rows, budget, 4_000).verdict
+        for rows, budget in ((told, 200), (alike, 200), (told, 1_000))
     ]
 
 
@@ -153,11 +155,11 @@ def test_seeds_and_hard_focus() -> None:
     """A tenth more or less is similar; running dry in half of the crawls is restrictive."""
     few = {BASELINE: 0.5, RULES: 0.6}
     assert [HOLDS, FAILS, UNTESTED] == [
-        paper.seeds_matter_little(few, many, counts)[0]
+        paper.seeds_matter_little(few, many, counts).verdict
         for many, counts in (
             ({BASELINE: 0.52, RULES: 0.58}, (10, 50)),
             ({BASELINE: 0.52, RULES: 0.3}, (10, 50)),
             (few, (10, 15)),
         )
     ]
-    assert [HOLDS, FAILS] == [paper.restrictive(dry, 12)[0] for dry in (6, 5)]
+    assert [HOLDS, FAILS] == [paper.restrictive(dry, 12).verdict for dry in (6, 5)]

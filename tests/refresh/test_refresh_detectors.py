@@ -14,7 +14,7 @@ from lycosa.refresh.change import Verdict
 from lycosa.refresh.detectors import DEFAULT, DETECTORS, detector, judge_change, parse_detectors
 from lycosa.refresh.detectors.text import checksum, difference, share_of_others
 from lycosa.refresh.detectors.tree import levels_apart
-from lycosa.refresh.snapshot import MainPart, Snapshot
+from lycosa.refresh.snapshot import MainBlocks, Snapshot
 from lycosa.web.tree import tree_of
 
 URL = "http://reefs.test/page"
@@ -240,8 +240,8 @@ def test_share_by_hand() -> None:
 
 def test_main_text_magnitude_by_hand() -> None:
     """Of ten words one was exchanged and two were added: three are not in the other version, of twelve."""
-    old = MainPart(["one two three four five", "six seven eight nine ten"])
-    new = MainPart(["one two three four five", "six seven eight nine eleven twelve thirteen"])
+    old = MainBlocks(["one two three four five", "six seven eight nine ten"])
+    new = MainBlocks(["one two three four five", "six seven eight nine eleven twelve thirteen"])
     found = difference(old, new)
     assert (1, 3, False) == (found.lost, found.gained, found.moved)
     assert 3 / 12 == found.share
@@ -249,7 +249,7 @@ def test_main_text_magnitude_by_hand() -> None:
 
 def test_a_block_that_becomes_furniture_is_not_lost() -> None:
     """The same line judged otherwise, because of its surroundings, is no change of text."""
-    assert not difference(MainPart(["a b", "c d"]), MainPart(["a b"], furniture=["c d"]))
+    assert not difference(MainBlocks(["a b", "c d"]), MainBlocks(["a b"], furniture=["c d"]))
 
 
 def test_tree_levels_by_hand() -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.refresh.diff.blocks import BREAK, bare, blocks, visible
+from lycosa.drawing.formats import visible
+from lycosa.refresh.diff.blocks import BREAK, bare, blocks
 from lycosa.refresh.diff.rows import Diff, diff
 from work import lines
 

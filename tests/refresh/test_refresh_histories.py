@@ -45,13 +45,6 @@ def test_a_last_modified_counts_only_within_the_interval() -> None:
     assert [50.0, UNKNOWN, UNKNOWN, UNCHANGED] == histories.since[page, :4].tolist()
 
 
-def test_the_first_look_may_know_how_old_the_page_is() -> None:
-    """A Last-Modified of ten seconds ago is a change that long ago."""
-    histories = Histories()
-    page = histories.add(100.0, modified=90.0)
-    assert (1, 10.0, 10.0) == (histories.looks[page], histories.span[page, 0], histories.since[page, 0])
-
-
 def test_a_failure_teaches_nothing() -> None:
     """The history goes on from the last look, and a look ends the failures."""
     histories = Histories()

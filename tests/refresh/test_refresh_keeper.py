@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,13 +17,12 @@ import lycosa
 from crawl.helpers import state_of
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LockedError
+from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
 from lycosa.refresh.change import change_of
 from lycosa.refresh.histories import _COLUMNS
-from lycosa.refresh.keeper import ROUND, STALE, Keeper
-from lycosa.refresh.schedules import make_schedule
-from lycosa.refresh.schedules.schedule import Behaviours
+from lycosa.refresh.keeper import ROUND, STALE, Keeper, Keeping
 from lycosa.refresh.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
@@ -429,11 +429,11 @@ def learned(keeper: Keeper) -> dict[str, Any]:
 # -- what it costs -----------------------------------------------------------------------------------------
 
 
-def made(pages: int, **options: Any) -> tuple[Keeper, Table]:
+def made(pages: int, **how: Any) -> tuple[Keeper, Table]:
     """A keeper of so many pages on 20 hosts, all seen long ago, in a run that begins at a million."""
-    given: dict[str, Any] = {"behaviours": Behaviours(), "threshold": 0.1, "began": 1e6, **options}
-    schedule = make_schedule("automatic", per_second=1.0)
-    keeper = Keeper(None, (), lambda lane: (0.0, ""), lane, schedule=schedule, **given)  # type: ignore[arg-type]
+    space: Any = SimpleNamespace(ready=lambda lane: (0.0, ""), lane=lane)
+    options = Options(schedule="automatic", per_hour=3600, explore=0.0)
+    keeper = Keeping(**how).keeper(options, cast(Any, None), space, threshold=0.1, now=1e6)
     table = Table(lane)
     for i in range(pages):
         node = f"http://h{i % 20}.test/{i}"

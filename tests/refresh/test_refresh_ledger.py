@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.refresh.change import Change
-from lycosa.refresh.ledger import EVERYTHING, Wanted, beginning, changes, end, identity, last_look, quiet_looks
+from lycosa.refresh.ledger import Wanted, beginning, changes, end, identity, last_look, quiet_looks
 from lycosa.store.log import SqliteLog
 from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, make_log, page, text
 
@@ -67,7 +67,7 @@ def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None
     ("wanted", "seqs"),
     [
         (Wanted(), [4, 5, 7, 8]),
-        (EVERYTHING, [4, 5, 6, 7, 8]),
+        (Wanted(cosmetic=True), [4, 5, 6, 7, 8]),
         (Wanted(what=("vanished", "moved")), [7, 8]),
         (Wanted(kinds=("link",)), [5, 7, 8]),  # what vanished has no kind
         (Wanted(kinds=("cosmetic",), what=("changed",)), [6]),

@@ -109,7 +109,7 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
     def never(_: object) -> Any:
         raise AssertionError("its parts were weighed")
 
-    monkeypatch.setattr("lycosa.server.reader.main_part", never)
+    monkeypatch.setattr("lycosa.server.reader.main_blocks", never)
     shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAIN, "http://reefs.example/")
     assert (True, True, False, "") == (
         "menu" in shown.main,

@@ -1,6 +1,6 @@
 """The words of addresses: what is a word, what is left out, and nothing that breaks it."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.text.addresses import MOST, words_of
@@ -66,6 +66,7 @@ def test_long_addresses() -> None:
     assert len(words_of("http://x.y/" + "reef/" * 1_000_000)) <= MOST
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_anything_has_words(text: str) -> None:
     """Whatever is linked to, its words are words: no punctuation is left."""

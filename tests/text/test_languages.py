@@ -145,7 +145,7 @@ LETTERS = (
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text() | st.text(LETTERS), CODES)
 def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
     """No text makes it fail, and no term is empty, has marks of links, or is longer than a word."""
@@ -154,7 +154,7 @@ def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
         assert not set(term) & {"\x01", "\x02"}
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(LETTERS), CODES.filter(lambda code: code != "en"))
 def test_composition_does_not_matter(text: str, code: str) -> None:
     """Composed and decomposed, a text gives the same terms (in English: see the next test)."""
@@ -162,7 +162,7 @@ def test_composition_does_not_matter(text: str, code: str) -> None:
     assert stems(composed, code) == stems(decomposed, code)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text("abzéÄçñßйёłőů .-’"), st.sampled_from(["", "\u0301", "\u0308\u0323"]))
 def test_composition_does_not_matter_in_english(text: str, mark: str) -> None:
     """On English pages the same holds of letters with accents; not of every pile of marks."""
@@ -170,7 +170,7 @@ def test_composition_does_not_matter_in_english(text: str, mark: str) -> None:
     assert stems(composed) == stems(decomposed)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(LETTERS), CODES)
 def test_tokens_do_not_depend_on_their_neighbours(text: str, code: str) -> None:
     """A token has the same stem alone and in company, so that it can be remembered."""

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.text import ontology as module
@@ -140,6 +140,7 @@ graphs = st.integers(1, 12).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(graphs)
 def test_whatever_the_links_no_cycle_is_left(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """Links that are kept make no cycle, those left out would each make one, and depths are those of a plain search."""
@@ -174,6 +175,7 @@ def _plain_depth(edges: Edges, concept: int) -> int:
     return depth
 
 
+@settings(max_examples=50)
 @given(graphs)
 def test_edges_turned_twice_are_the_same(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """Turning loses nothing, and both ways are one way and the other."""

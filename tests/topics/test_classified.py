@@ -1,15 +1,15 @@
-"""A model as a topic: beta, alphas, facets, what is remembered, and how long it takes."""
+"""A model as a topic: beta, alphas, facets, what is remembered, and how much work it is."""
 
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from lycosa.checks import check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.bags import Bags
@@ -26,10 +26,10 @@ PAGES = Bags.of(
 LABELS = np.array([0, 1, 2] * 4 + [2, 2])
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
-def model(request: pytest.FixtureRequest) -> Model:
-    """A model of each kind."""
-    return fitted(request.param, PAGES, LABELS, CLASSES, TERMS)
+@pytest.fixture(scope="module")
+def model() -> Model:
+    """A model; what the other kinds say of pages, their own tests show."""
+    return fitted("nb", PAGES, LABELS, CLASSES, TERMS)
 
 
 def page(text: str, *anchors: str, contexts: list[str] | None = None, urls: list[str] | None = None) -> Page:
@@ -43,8 +43,10 @@ def judged(topic: Classified, found: Page) -> Judgement:
     return topic.judge(found, Vocabulary().read(found))
 
 
-def test_beta_is_the_probability_of_the_wanted_classes_together(model: Model) -> None:
-    """A branch is worth the sum of the classes below it, as the model itself says."""
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_beta_is_the_probability_of_the_wanted_classes_together(kind: str) -> None:
+    """A branch is worth the sum of the classes below it, as the model itself says, of whatever kind."""
+    model = fitted(kind, PAGES, LABELS, CLASSES, TERMS)
     told = model.probabilities(["coral", "sea", "sea"])
     assert judged(Classified(model, ["Sea"]), page("Coral sea, sea")).beta == pytest.approx(told[0] + told[1], abs=1e-6)
     assert judged(Classified(model, ["Sea/Reefs"]), page("Coral sea, sea")).beta == pytest.approx(told[1], abs=1e-6)
@@ -125,17 +127,6 @@ def test_a_growing_vocabulary_is_followed(model: Model) -> None:
     assert alone[1] == topic.judge(page("coral"), other.read(page("coral"))).beta
 
 
-def test_it_passes_the_checks(model: Model) -> None:
-    """Every check for topics, with facets."""
-
-    def make() -> Classified:
-        topic = Classified(model, ["Sea"])
-        topic.facets = ("context", "url")
-        return topic
-
-    check_topic(make)
-
-
 def test_the_fingerprint_names_model_and_targets(model: Model) -> None:
     """Another target or another model is another judge; a threshold is not."""
     one = Classified(model, ["Sea"]).fingerprint
@@ -162,13 +153,20 @@ def test_a_threshold_is_a_probability(model: Model, threshold: float) -> None:
         Classified(model, ["Sea"], threshold)
 
 
-def test_nested_links_do_not_cost_quadratic_time(model: Model) -> None:
-    """Ten thousand links inside each other are judged in a second or so: an anchor has 64 words at most."""
+def test_nested_links_do_not_cost_quadratic_time(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten thousand links inside each other 64 words each are looked at."""
+    looked_at: list[int] = []
+    said = Classified._said
+
+    def counted(self: Classified, links: NDArray[np.intp], *rest: Any) -> NDArray[np.float32]:
+        looked_at.append(len(links))
+        return said(self, links, *rest)
+
+    monkeypatch.setattr(Classified, "_said", counted)
     links = Links.to(*(f"http://a.test/{n}" for n in range(10_000)), anchors=["x"] * 10_000)
     nested = Page("ok", 200, marked="\x01" * 10_000 + "coral " * 10_000 + "\x02" * 10_000, links=links)
-    begun = time.process_time()
     assert (10_000,) == judged(Classified(model, ["Sea"]), nested).alphas.shape
-    assert time.process_time() - begun < 5.0
+    assert 0 < sum(looked_at) <= 64 * 10_000
 
 
 @pytest.mark.parametrize("kind", ["nb", "svm"])

@@ -126,7 +126,7 @@ def test_the_mean_takes_out_what_all_pages_share() -> None:
     on, off = (Page("ok", title=page.title, marked=menu + page.marked) for page in (REEF, TRAIN))
     topic = Embedding(examples=Embedding.from_examples([on]))
     before = judge(topic, off).beta
-    learned(topic, *[Page("ok", marked=menu + f"{word} matters") for word in ("money", "garden", "music", "war")] * 30)
+    learned(topic, *[Page("ok", marked=menu + f"{word} matters") for word in ("money", "garden", "music", "war")] * 20)
     assert judge(topic, off).beta < before - 0.1
 
 

@@ -4,7 +4,6 @@ from math import log
 
 import pytest
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.topics.keyword import Keyword
@@ -128,15 +127,3 @@ def test_what_is_refused() -> None:
         Keyword(" ")
     with pytest.raises(ValueError, match="window is 0"):
         Keyword("reef", window=0)
-
-
-@pytest.mark.parametrize("match", ["words", "anywhere"])
-def test_it_passes_the_checks(match: str) -> None:
-    """It behaves like a topic."""
-
-    def make() -> Keyword:
-        topic = Keyword("coral reef", window=100, match=match)  # type: ignore[arg-type]
-        topic.facets = ("context", "url")
-        return topic
-
-    assert list(CHECKS["topic"]) == check_topic(make)

@@ -1,16 +1,14 @@
 """Only pages in the right language count."""
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Links, Page
-from lycosa.topics.around import InLanguage
+from lycosa.topics.around import InLanguage, heeding
 from lycosa.topics.given import Given
 from lycosa.topics.pattern import Pattern
-from lycosa.topics.query import Query
 
 
 def test_a_flagged_page_is_not_found() -> None:
     """A page in another language has beta 0, but its links keep their alphas."""
-    topic = InLanguage(Pattern("coral"))
+    topic = InLanguage(heeding(Pattern("coral")))
     page = Page("ok", marked="coral", links=Links.to("b", anchors=["coral"]))
     assert (0.5, [1.0]) == (topic.judge(page, None).beta, topic.judge(page, None).alphas.tolist())
     page.flags.append("language")
@@ -19,20 +17,15 @@ def test_a_flagged_page_is_not_found() -> None:
 
 def test_the_threshold_is_the_topics_own() -> None:
     """What counts as found is for the topic inside to say."""
-    assert 0.7 == InLanguage(Pattern("coral", threshold=0.7)).threshold
-
-
-def test_it_passes_the_checks() -> None:
-    """A topic that wraps another behaves like a topic."""
-    assert list(CHECKS["topic"]) == check_topic(lambda: InLanguage(Query("coral reef")))
+    assert 0.7 == InLanguage(heeding(Pattern("coral", threshold=0.7))).threshold
 
 
 def test_facets_are_the_topics_own() -> None:
     """What is wanted of links is handed on, and comes back, also from a topic that has none."""
-    topic = InLanguage(Pattern("coral"))
+    topic = InLanguage(heeding(Pattern("coral")))
     topic.facets = ("url",)
     page = Page("ok", links=Links.to("http://coral.test/"), flags=["language"])
     assert (("url",), [1.0]) == (topic.facets, topic.judge(page, None).facets["url"].tolist())
-    plain = InLanguage(Given())
+    plain = InLanguage(heeding(Given()))
     plain.facets = ("url",)
     assert () == plain.facets

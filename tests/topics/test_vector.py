@@ -1,12 +1,10 @@
 """The parameters of the vector space: tf, idf, link, facets, languages; all worked out by hand."""
 
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.text.background import Background
 from lycosa.text.tokens import stems
@@ -245,24 +243,6 @@ def test_many_links_are_each_their_own() -> None:
     for _ in range(2):
         said = judge(topic, page).facets["context"]
         assert [1.0, 1 / sqrt(2), 0.0] == pytest.approx([said[0::3].mean(), said[1::3].mean(), said[2::3].mean()])
-
-
-PARAMETERS: list[dict[str, Any]] = [
-    {"tf": "max", "idf": "none", "link": "context"},
-    {"tf": "raw", "idf": "learned", "link": "anchor"},
-]
-
-
-@pytest.mark.parametrize("given", PARAMETERS, ids=lambda given: ",".join(given.values()))
-def test_every_set_of_parameters_passes(given: dict[str, Any]) -> None:
-    """The checks for topics pass whatever is set, with facets."""
-
-    def make() -> Query:
-        topic = Query("coral reef bleaching", **given)
-        topic.facets = ("context", "url")
-        return topic
-
-    assert list(CHECKS["topic"]) == check_topic(make)
 
 
 def test_the_fingerprint_tells_judges_apart() -> None:

@@ -4,7 +4,6 @@ from math import sqrt
 
 import pytest
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.weighted_content import WeightedContent
@@ -75,14 +74,3 @@ def test_what_is_refused(title: float, body: float) -> None:
     """Coefficients below 0, or both 0."""
     with pytest.raises(ValueError, match="none below 0, and not both 0"):
         WeightedContent("coral", title=title, body=body)
-
-
-def test_it_passes_the_checks() -> None:
-    """It behaves like a topic."""
-
-    def make() -> WeightedContent:
-        topic = WeightedContent("coral reef", title=7.5, body=0.5)
-        topic.facets = ("context", "url")
-        return topic
-
-    assert list(CHECKS["topic"]) == check_topic(make)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from lycosa.checks import CHECKS, check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.topics.word_frequency import WordFrequency
@@ -86,15 +85,3 @@ def test_no_words(words: object) -> None:
     """Nothing to look for is refused."""
     with pytest.raises(InputError, match="has no words to look for"):
         WordFrequency(words)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("count", "match"), [("occurrences", "words"), ("lines", "anywhere")])
-def test_it_passes_the_checks(count: str, match: str) -> None:
-    """It behaves like a topic."""
-
-    def make() -> WordFrequency:
-        topic = WordFrequency("coral", count=count, match=match)  # type: ignore[arg-type]
-        topic.facets = ("context", "url")
-        return topic
-
-    assert list(CHECKS["topic"]) == check_topic(make)

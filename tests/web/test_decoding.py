@@ -5,15 +5,9 @@ from hypothesis import strategies as st
 
 from lycosa.web.decoding import DISPROVED, HEADS, decode
 from lycosa.web.html import extract, plain
-from lycosa.web.tree import decode as decode_for_trees
 from tables import each
 
 FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"
-
-
-def test_the_same_decoder_everywhere() -> None:
-    """Pages, trees and text files are decoded by one function."""
-    assert decode is decode_for_trees
 
 
 def test_one_bad_byte_is_one_bad_character() -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from typing import BinaryIO
 
 import pytest
@@ -26,8 +27,10 @@ def readers() -> Iterator[Readers]:
     readers.close()
 
 
-def _packed(document: Document) -> object:
-    return JOBS["page"].packed(document)
+def _packed(document: Document) -> bytes:
+    stream = BytesIO()
+    send(stream, document)
+    return stream.getvalue()
 
 
 def test_the_same_here_and_apart(readers: Readers) -> None:

@@ -21,7 +21,7 @@ from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
 from lycosa.refresh.diff.comparison import Comparison, Version, compare, told
 from lycosa.refresh.diff.page import render
-from lycosa.refresh.diff.terminal import Telling
+from lycosa.refresh.diff.terminal import Printer
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
 
@@ -59,7 +59,7 @@ def diff(
         print_json(comparison.as_data(whole=whole))
     else:
         console = output()
-        Telling(console, uncut=console.width >= UNCUT, whole=whole).tell(comparison, links=links)
+        Printer(console, uncut=console.width >= UNCUT, whole=whole).tell(comparison, links=links)
 
 
 # -- which versions --------------------------------------------------------------------------------------------
@@ -162,18 +162,18 @@ def _list(visits: list[Visit], versions: list[Visit], *, listing: bool, json: bo
         print_json({"url": visits[0].node, "versions": facts, "state": state})
         return
     console = output()
-    telling = Telling(console, uncut=console.width >= UNCUT)
-    telling.address(visits[0].node)
+    printer = Printer(console, uncut=console.width >= UNCUT)
+    printer.address(visits[0].node)
     if listing:
-        telling.line(Text(many(len(facts), "version")))
+        printer.line(Text(many(len(facts), "version")))
         for fact in facts:
             again = f"seen again {many(fact['seen_again'], 'time')}" if fact["seen_again"] else ""
             words = [when(fact["at"]), f"{fact['size']:,} bytes", fact["says"], again]
-            telling.wrapped(Text(", ".join(filter(None, words))), Text(f"{fact['version']:>3}  ", "bold"))
+            printer.wrapped(Text(", ".join(filter(None, words))), Text(f"{fact['version']:>3}  ", "bold"))
     else:
         alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"
-        telling.line(Text(alone))
-    telling.line(Text(state))
+        printer.line(Text(alone))
+    printer.line(Text(state))
 
 
 def _state(visits: list[Visit], versions: list[Visit]) -> str:

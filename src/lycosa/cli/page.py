@@ -27,7 +27,8 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
-from lycosa.web.html import Document, charset_of
+from lycosa.web.decoding import charset_of, decode
+from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 
 LARGEST = 100_000_000
@@ -115,7 +116,7 @@ def _write(data: bytes) -> None:
 
 def _tree(collection: Collection, visit: Visit) -> bytes:
     """The document tree of a page as XML."""
-    from lycosa.web.tree import decode, to_xml, tree_of
+    from lycosa.web.tree import to_xml, tree_of
 
     body, exchange = _body(collection, visit), collection.exchange(visit)
     kind = exchange.header("content-type") if exchange is not None else ""

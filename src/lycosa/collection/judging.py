@@ -29,7 +29,7 @@ from lycosa.store.labels import labels_in
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
-from lycosa.topics.around import BETAS, Heard, heeding, in_language
+from lycosa.topics.around import BETAS, Heard, InLanguage, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
 from lycosa.web.html import page_in
@@ -217,8 +217,7 @@ class _Anew:
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
         heard = heeding(topic)
-        learner = in_language(heard) if options.languages else heard
-        assert isinstance(learner, Learner)
+        learner: Learner = InLanguage(heard) if options.languages else heard
         reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
         for event in self.log:
             if isinstance(event, Visit):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from lycosa.web.html import CLOSE, OPEN, Document
+from lycosa.drawing.formats import visible
+from lycosa.web.html import Document
 
 MOST = 1_000_000
 """Characters of a page that are searched."""
@@ -92,18 +93,4 @@ def clean(text: str) -> str:
     >>> clean("a\x1b[31mb\\tc")
     'a [31mb c'
     """
-    text = text.replace(OPEN, "").replace(CLOSE, "").replace("\u00ad", "")
-    return _translate(unicodedata.normalize("NFC", text), _VISIBLE).strip()
-
-
-class _Visible(dict[int, str]):
-    """What may be shown of each character: others could move the cursor or turn the text around."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        # Joiners are spelling in many scripts.
-        shown = self[code] = character if character.isprintable() or character in "\n\u200c\u200d" else " "
-        return shown
-
-
-_VISIBLE = _Visible()
+    return visible(unicodedata.normalize("NFC", text)).strip()

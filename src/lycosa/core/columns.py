@@ -1,7 +1,11 @@
-"""Columns that grow: arrays with one entry per row, or per edge, longer than they need to be."""
+"""Columns that grow: arrays with one entry per row, or per edge, longer than they need to be. And how a dataclass
+declares them, and whatever else it learns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,3 +25,39 @@ def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
     grown = np.full((max(1024, rows, 2 * len(column)), *column.shape[1:]), fill, column.dtype)
     grown[: len(column)] = column
     return grown
+
+
+def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """The places of some runs of entries, one run after the other.
+
+    >>> runs(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    places = np.repeat(starts - ends + lengths, lengths).astype(np.intp, copy=False)
+    places += np.arange(len(places))
+    return places
+
+
+def learned(make: Callable[[], Any] | None = None) -> Any:
+    """A field of a dataclass that is no parameter of it: not shown and not compared, as it is made and then learned.
+
+    Without `make`, `__post_init__` has to set it.
+    """
+    if make is None:
+        return field(init=False, repr=False, compare=False)
+    return field(default_factory=make, init=False, repr=False, compare=False)
+
+
+def column(kind: Any = np.float64) -> Any:
+    """Such a field for a column, which is empty at first.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Worth:
+    ...     least: float
+    ...     worth_: NDArray[np.float64] = column()
+    >>> Worth(.5), len(Worth(.5).worth_)
+    (Worth(least=0.5), 0)
+    """
+    return learned(lambda: np.zeros(0, kind))

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from lycosa.core.errors import InputError
+
 
 def read_whole(path: Path, most: int) -> bytes:
     """What is in a file of at most so many bytes; anything else (a pipe, a device) is refused, not waited for."""
@@ -24,6 +26,14 @@ def read_whole(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
     return content
+
+
+def read_input(path: Path, most: int, what: str) -> bytes:
+    """The same of a file that a user named; an InputError that says `what` it should have been if it can't be read."""
+    try:
+        return read_whole(path, most)
+    except OSError as error:
+        raise InputError(f"cannot read {what} {path}: {error.strerror or error}") from error
 
 
 @contextmanager

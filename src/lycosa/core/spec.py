@@ -10,6 +10,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeVar
 
@@ -56,10 +57,7 @@ def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
     What a person can't type (arrays, callables) and what is private or learned (`priority_`) is left out.
     """
-    try:
-        hints = typing.get_type_hints(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
-    except NameError:  # of a class whose annotations name what is not there when it runs: go by the defaults
-        hints = {}
+    hints = _hints(maker)
     found = {}
     for name, parameter in inspect.signature(maker).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -68,6 +66,18 @@ def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
         if not name.startswith("_") and not name.endswith("_") and _can_be_typed(kind):
             found[name] = (kind, parameter.default)
     return found
+
+
+def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
+    """The types of what can be set. Fields that a dataclass inherits are looked up where they were declared."""
+    ways: list[Any] = [maker] if is_dataclass(maker) else []
+    ways.append(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
+    for way in ways:
+        try:
+            return typing.get_type_hints(way)
+        except NameError:  # annotations name what is not there when it runs
+            continue
+    return {}  # go by the defaults
 
 
 def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:

@@ -27,6 +27,31 @@ def clean(text: str) -> str:
     )  # fmt: skip
 
 
+class _Visible(dict[int, str]):
+    """What may be shown of each character: others could move the cursor, or turn the text around."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        shown = self[code] = character if character.isprintable() or character in "\n" + _JOINERS else " "
+        return shown
+
+
+_VISIBLE = _Visible()
+
+
+def visible(text: str) -> str:
+    """A text as a terminal may show it: without markers and soft hyphens, with blanks for what is not to be seen.
+
+    >>> visible("a\x1b[31mb\u202ec \x01d\x02")
+    'a [31mb c d'
+    """
+    text = text.replace("\x01", "").replace("\x02", "").replace("\u00ad", "")
+    if text.isascii():
+        return text.translate(_VISIBLE)
+    # Line by line, because those that are plain ASCII go thrice as fast.
+    return "\n".join([line.translate(_VISIBLE) for line in text.split("\n")])
+
+
 def clip(text: str, most: int = LONGEST) -> str:
     """Text of a bearable length.
 

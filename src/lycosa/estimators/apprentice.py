@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
 from lycosa.text.addresses import words_of
@@ -92,24 +92,18 @@ class Apprentice:
 
     least: float = 5.0
     strength: float = 2.0
-    y_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(SLOTS), init=False, repr=False, compare=False)
-    n_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(SLOTS), init=False, repr=False, compare=False)
-    good_: float = field(default=0.0, init=False, repr=False, compare=False)
-    pages_: int = field(default=0, init=False, repr=False, compare=False)
-    again_: int = field(default=0, init=False, repr=False, compare=False)
+    y_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
+    n_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
+    good_: float = learned(float)
+    pages_: int = learned(int)
+    again_: int = learned(int)
     """The number of pages at which all rows are judged anew; 0: no row was judged yet."""
-    probability_: NDArray[np.float64] = field(
-        default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False
-    )
+    probability_: NDArray[np.float64] = column()
     """Of each row what it promises, NaN if that is not known."""
-    place_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    place_: NDArray[np.int32] = column(np.int32)
     """Where the features of a row are kept, 0: nowhere."""
-    features_: NDArray[np.uint16] = field(
-        default_factory=lambda: np.zeros((1024, MOST_FEATURES), np.uint16), init=False, repr=False, compare=False
-    )
-    free_: list[int] = field(default_factory=lambda: list(range(1023, 0, -1)), init=False, repr=False, compare=False)
+    features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MOST_FEATURES), np.uint16))
+    free_: list[int] = learned(lambda: list(range(1023, 0, -1)))
 
     def __post_init__(self) -> None:
         if not self.least > 0 or not self.strength > 0:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Step
+from lycosa.core.types import Rows, Scores, Step
 
 _UNTOLD = np.iinfo(np.int32).max
 
@@ -41,3 +42,7 @@ class Astray:
         """How many pages astray each row is; 0 for seeds."""
         pages: NDArray[np.int32] = fit(self.pages, len(table), _UNTOLD)[rows]
         return np.where(table.is_seed[rows] | (pages == _UNTOLD), 0, pages).astype(np.int32)
+
+    def prune(self, scores: Scores, rows: Rows, table: Table, most: int) -> Scores:
+        """The scores of rows, PRUNED for those that are more pages astray than that."""
+        return np.where(self.of(rows, table) > most, PRUNED, scores)

@@ -6,10 +6,11 @@ import math
 import random
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.frontiers import Frontiers
@@ -109,17 +110,17 @@ class Bandit:
     words: str | Mapping[str, float] = ""
     stems: Mapping[str, float] | None = None
     ontology: str = ""
-    greedy_: list[Greedy] = field(init=False, repr=False, compare=False)
-    pulls_: list[int] = field(init=False, repr=False, compare=False)
-    rewards_: list[Fraction] = field(init=False, repr=False, compare=False)  # exact: nothing stays of what leaves
-    means_: list[Fraction] = field(init=False, repr=False, compare=False)
-    recent_: deque[tuple[int, float]] = field(default_factory=deque, init=False, repr=False, compare=False)
-    lately_: Discounted = field(init=False, repr=False, compare=False)
-    step_: int = field(default=0, init=False, repr=False, compare=False)  # of the epoch
-    begun_: int = field(default=0, init=False, repr=False, compare=False)  # the pulls before it
-    repeats_: int = field(default=0, init=False, repr=False, compare=False)  # p
-    champion_: int = field(default=-1, init=False, repr=False, compare=False)  # of this epoch's exploration
-    winner_: int = field(default=-1, init=False, repr=False, compare=False)  # of the epoch before
+    greedy_: list[Greedy] = learned()
+    pulls_: list[int] = learned()
+    rewards_: list[Fraction] = learned()  # exact: nothing stays of what leaves
+    means_: list[Fraction] = learned()
+    recent_: deque[tuple[int, float]] = learned(deque)
+    lately_: Discounted = learned()
+    step_: int = learned(int)  # of the epoch
+    begun_: int = learned(int)  # the pulls before it
+    repeats_: int = learned(int)  # p
+    champion_: int = learned(lambda: -1)  # of this epoch's exploration
+    winner_: int = learned(lambda: -1)  # of the epoch before
 
     def __post_init__(self) -> None:
         self._check()

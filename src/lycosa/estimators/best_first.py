@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
@@ -32,7 +33,7 @@ class BestFirst(SaidByParents):
     page: float = 0.5
     anchor: float = 0.5
     merge: Merge = "max"
-    priority_: Parents = field(init=False, repr=False, compare=False)
+    priority_: Parents = learned()
 
     def __post_init__(self) -> None:
         if min(self.page, self.anchor) < 0 or self.page + self.anchor <= 0:

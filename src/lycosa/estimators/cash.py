@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.redirects import Redirects
@@ -45,30 +45,26 @@ class CashFlow:
 
     period: int = PERIOD
     refetch: bool = False
-    cash_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    giver_: NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
-    )
+    cash_: NDArray[np.float64] = column()
+    giver_: NDArray[np.bool_] = column(np.bool_)
     """Fetched, and has links."""
-    paid_: NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
-    )
+    paid_: NDArray[np.bool_] = column(np.bool_)
     """Has had its share as a seed, or has handed the claim to it to the target of its redirect."""
-    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
-    most_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    redirects_: Redirects = learned(Redirects)
+    most_: NDArray[np.float64] = column()
     """Of each block of rows, a bound on the cash of its givers."""
-    seeds_: Rows = field(default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False)
+    seeds_: Rows = column(np.int32)
     """The seeds among the givers."""
-    pool_: float = field(default=0.0, init=False, repr=False, compare=False)
-    unit_: float = field(default=1.0, init=False, repr=False, compare=False)
+    pool_: float = learned(float)
+    unit_: float = learned(lambda: 1.0)
     """What a seed brings."""
-    brought_: float = field(default=0.0, init=False, repr=False, compare=False)
+    brought_: float = learned(float)
     """What the seeds fetched so far have brought."""
-    revised_: float = field(default=0.0, init=False, repr=False, compare=False)
+    revised_: float = learned(float)
     """The sum of all revisions."""
-    coins_: int = field(default=0, init=False, repr=False, compare=False)
+    coins_: int = learned(int)
     """How often larger coins were taken."""
-    steps_: int = field(default=0, init=False, repr=False, compare=False)
+    steps_: int = learned(int)
 
     def __post_init__(self) -> None:
         if self.period < 0:

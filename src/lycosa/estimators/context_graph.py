@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step, Visit
+from lycosa.core.types import Rows, Step, Visit
 from lycosa.estimators.browsing import Browsing
-from lycosa.estimators.neighbours import Words
-from lycosa.estimators.parents import Parents
+from lycosa.estimators.parents import MaxOrLast, Parents, SaidByParents
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 from lycosa.text.naive_bayes import NaiveBayes
 
 OTHER = -1
 
 
 @dataclass
-class ContextGraph:
+class ContextGraph(SaidByParents):
     """score of a link = layers + 1 - layer of its page + how sure that is; of pages in no layer, less than 1.
 
     Layer j are the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one, 0 being
@@ -56,19 +57,21 @@ class ContextGraph:
     news [0]
     """
 
+    proportional: ClassVar[bool] = False
+
     file: str | Browsing = ""
     layers: int = 0
     least: float = 0.5
     fewest: int = 3
-    merge: Literal["max", "last"] = "max"
-    notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    merge: MaxOrLast = "max"
+    notes: list[str] = learned(list)
     """What a person should know before the crawl starts."""
-    words_: Words = field(init=False, repr=False, compare=False)
-    layer_: list[int] = field(init=False, repr=False, compare=False)
+    words_: ModelWords = learned()
+    layer_: list[int] = learned()
     """The layer of each class of the classifier; OTHER for the pages beyond."""
-    last_: int = field(init=False, repr=False, compare=False)
-    model_: NaiveBayes = field(init=False, repr=False, compare=False)
-    parents_: Parents = field(init=False, repr=False, compare=False)
+    last_: int = learned()
+    model_: NaiveBayes = learned()
+    priority_: Parents = learned()
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:
@@ -93,28 +96,24 @@ class ContextGraph:
             self.notes.append(
                 "all pages of the browsing model are of one layer: the links of all pages are worth the same"
             )
-        self.words_ = Words(browsing.column_of)
+        self.words_ = ModelWords(browsing.column_of)
         self.model_ = NaiveBayes.fit(
             browsing.pages.take(worded), labels.astype(np.intp), len(layers), len(browsing.terms)
         )
-        self.parents_ = Parents(self.merge)
+        self.priority_ = Parents(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Find the page's layer, and put its links there."""
-        self.words_.learn(table)
+        self.words_.follow(table.stems)
         worth = self._worth(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
-        return self.parents_.tell(step, table, worth)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """Layer and confidence; 0 for a row nobody has linked to."""
-        return self.parents_.score(rows, table)
+        return self.priority_.tell(step, table, worth)
 
     def layer(self, visit: Visit) -> tuple[int, float]:
         """The layer of a page, and how sure that is; OTHER, and how likely the likeliest layer is."""
-        columns, counts, _ = self.words_.of(visit)
+        columns, counts, _ = self.words_.of(visit.terms)
         if not len(columns):
             return OTHER, 0.0
-        probabilities = self.model_.probabilities(Bags(np.array([0, len(columns)], np.intp), columns, counts))[0]
+        probabilities = self.model_.probabilities(Bags.of([(columns, counts)]))[0]
         best = int(np.argmax(probabilities))
         if self.layer_[best] != OTHER and probabilities[best] >= self.least:
             return self.layer_[best], float(probabilities[best])

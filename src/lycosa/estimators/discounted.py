@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from lycosa.core.columns import learned
 
 
 @dataclass
@@ -44,8 +46,8 @@ class Discounted:
     discount: float = 0.95
     width: float = 0.5
     seed: int = 0
-    pulls_: list[float] = field(init=False, repr=False, compare=False)
-    rewards_: list[float] = field(init=False, repr=False, compare=False)
+    pulls_: list[float] = learned()
+    rewards_: list[float] = learned()
 
     def __post_init__(self) -> None:
         if not 0 < self.discount <= 1:

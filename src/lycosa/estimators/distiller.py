@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Step
-from lycosa.estimators.redirects import Redirects
+from lycosa.estimators.redirects import Redirects, check_rounds
 
 
 @dataclass
@@ -49,19 +49,16 @@ class Distiller:
     iterations: int = 10
     least: float = 0.1
     same_host: Literal["auto", "keep", "drop"] = "auto"
-    hub: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    hub: NDArray[np.float64] = column()
     """Of each row how good a hub it is, from 0 to 1; at least as long as the table was when `learn` last saw it."""
-    authority: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    authority: NDArray[np.float64] = column()
     """Of each row how good an authority it is, from 0 to 1."""
-    steps_: int = field(default=0, init=False, repr=False, compare=False)
-    beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
+    steps_: int = learned(int)
+    beta_: NDArray[np.float64] = column()
+    redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
-        if self.iterations < 1 or self.period < 1:
-            raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
-        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
-            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
+        check_rounds(self.iterations, self.period)
         if self.same_host not in ("auto", "keep", "drop"):
             raise ValueError(f"same_host is {self.same_host!r}: it has to be auto, keep or drop")
 

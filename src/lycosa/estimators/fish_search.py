@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.frontier import PRUNED
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
+from lycosa.estimators.parents import Parents
 from lycosa.estimators.present import linked
 
 
@@ -46,8 +45,8 @@ class FishSearch:
     depth: int = 3
     factor: float = 1.5
     threshold: float = 0.1
-    potential_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    potential_: Parents = learned(Parents)
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.depth < 0:
@@ -57,24 +56,18 @@ class FishSearch:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Give the links their potential, and count how long there was no food."""
-        self.potential_ = fit(self.potential_, len(table))
-        rows = step.children
         relevant = step.visit.beta >= self.threshold and step.visit.is_version
-        if step.visit.outcome == "redirect":
-            potential = np.full(len(rows), self.potential_[step.row])
+        every = linked(step, table)
+        potential = np.zeros(len(every))
+        if relevant:
+            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be less than .3
         else:
-            every = linked(step, table)
-            potential = np.zeros(len(every))
-            if relevant:
-                potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be less than .3
-            else:
-                potential[: self.width] = 0.5
-            potential = potential[np.isin(every, rows)] if len(every) > len(rows) else potential
-        self.potential_[rows] = np.maximum(self.potential_[rows], potential)
+            potential[: self.width] = 0.5
+        if len(every) > len(step.children):
+            potential = potential[np.isin(every, step.children)]
         self.astray_.learn(step, table, relevant=relevant)
-        return rows
+        return self.potential_.tell(step, table, potential)
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The potential, or PRUNED where the depth is used up."""
-        starved = self.astray_.of(rows, table) > self.depth
-        return np.where(starved, PRUNED, fit(self.potential_, len(table))[rows])
+        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
 
+from lycosa.core.columns import learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step, Visit
-from lycosa.estimators.parents import Parents
+from lycosa.core.types import Rows, Step, Visit
+from lycosa.estimators.parents import Parents, SaidByParents
 
 LEAST = 0.5
 """The paper's limit for a classifier's score."""
 
 
 @dataclass
-class HardFocus:
+class HardFocus(SaidByParents):
     """Follow the links of pages on the topic only; the crawl is pruned at all others.
 
     A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are not
     fetched, unless a page on the topic links to them, too; they are then worth that page's beta, the largest if there
-    are several.
+    are several. What no page links to at all is worth 0.
 
     Parameters:
         least        the limit. Unless given it is .5 for a page that was put into a class, and the topic's own
@@ -44,18 +44,16 @@ class HardFocus:
     {'only off': False, 'both': True}
     """
 
-    proportional: ClassVar[bool] = True
-
     least: float | None = None
     trust_seeds: bool = True
     threshold: float | None = None
-    parents_: Parents = field(default_factory=Parents, init=False, repr=False, compare=False)
+    priority_: Parents = learned(Parents)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Let the page speak for its links, or against them."""
         trusted = step.visit.kind == "sitemap" or (self.trust_seeds and bool(table.is_seed[step.row]))
         follow = trusted or self.on_topic(step.visit)
-        return self.parents_.tell(step, table, max(0.0, step.visit.beta) if follow else PRUNED)
+        return self.priority_.tell(step, table, max(0.0, step.visit.beta) if follow else PRUNED)
 
     def on_topic(self, visit: Visit) -> bool:
         """Whether the links of a page may be followed."""
@@ -64,7 +62,3 @@ class HardFocus:
         if least is None:
             least = LEAST if wanted is not None or self.threshold is None else self.threshold
         return wanted is not False and visit.beta >= least
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The beta of the best page on the topic that links here, PRUNED if none does; 0 if no page does at all."""
-        return self.parents_.score(rows, table)

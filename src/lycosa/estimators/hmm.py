@@ -2,25 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.browsing import Browsing
-from lycosa.estimators.markov import Chain, Merge, Trail
-from lycosa.estimators.neighbours import Clusters, Neighbours
+from lycosa.estimators.markov import Chain, Trail
+from lycosa.estimators.neighbours import Clusters, Neighbours, Vector
+from lycosa.estimators.parents import MaxOrLast
 
 _BELOW_ONE = 1.0 - 2.0**-30
 _NARROWEST = 1e-6
 """Buckets: in narrower ones there would be no room for the second probability in a number of 64 bits."""
 
 
+class Browsed:
+    """Base of estimators that follow the ways of a crawl through a hidden Markov model of someone's browsing.
+
+    Subclasses say what a page promises its links (`priority`).
+    """
+
+    proportional: ClassVar[bool] = True
+    file: str | Browsing
+    clusters: Clusters
+    k: int
+    smoothing: float
+    merge: MaxOrLast
+    pages_: Neighbours
+    chain_: Chain
+    trail_: Trail
+
+    def set_up(self, literal: bool = False) -> None:
+        """Learn from the browsing who is near, and where it leads."""
+        if self.k < 1:
+            raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
+        if not 0 <= self.smoothing < 1e6:
+            raise ValueError(f"smoothing is {self.smoothing:g}: it has to be 0 or more pages")
+        browsing = Browsing.of(self.file)
+        cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
+        self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
+        self.pages_ = Neighbours(browsing, self.clusters, self.k)
+        self.trail_ = Trail(self.chain_, self.merge, literal)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """See what the page is like, and give its links what that promises."""
+        value: float | NDArray[np.float64] = 0.0
+        self.pages_.words_.follow(table.stems)
+        if step.visit.outcome != "redirect" and len(step.children):
+            page = self.pages_.vector(step.visit)
+            value = self.priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
+        return self.trail_.tell(step, table, value)
+
+    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """One number for all links of a page, or one for each; `now` are its forward values, a(., t)."""
+        raise NotImplementedError
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The priority; 0 for a row nobody has linked to."""
+        return self.trail_.score(rows, table)
+
+
 @dataclass
-class Hmm:
+class Hmm(Browsed):
     """priority of a link = a(L0, t + 1): how likely the next page is relevant, by all that was seen on the way.
 
     The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; what is seen of it is its
@@ -55,39 +103,24 @@ class Hmm:
     [0.7647]
     """
 
-    proportional: ClassVar[bool] = True
-
     file: str | Browsing = ""
     clusters: Clusters = "kmeans"
     k: int = 5
     epsilon: float = 0.01
     smoothing: float = 0.1
-    merge: Merge = "max"
+    merge: MaxOrLast = "max"
     literal: bool = False
-    pages_: Neighbours = field(init=False, repr=False, compare=False)
-    chain_: Chain = field(init=False, repr=False, compare=False)
-    trail_: Trail = field(init=False, repr=False, compare=False)
+    pages_: Neighbours = learned()
+    chain_: Chain = learned()
+    trail_: Trail = learned()
 
     def __post_init__(self) -> None:
         if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
             raise ValueError(f"epsilon is {self.epsilon:g}: it has to be 0, or {_NARROWEST:g} to 1")
-        self.pages_, self.chain_ = learned(self.file, self.clusters, self.k, self.smoothing)
-        self.trail_ = Trail(self.chain_, self.merge, self.literal)
+        self.set_up(self.literal)
 
-    def learn(self, step: Step, table: Table) -> Rows:
-        """See what the page is like, and give its links what that promises."""
-        value = 0.0
-        self.pages_.words_.learn(table)
-        if step.visit.outcome != "redirect" and len(step.children):
-            now = self.trail_.visit(step, table, self.pages_.cluster(self.pages_.vector(step.visit)))
-            value = self._priority(now)
-        return self.trail_.tell(step, table, value)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The priority; 0 for a row nobody has linked to."""
-        return self.trail_.score(rows, table)
-
-    def _priority(self, now: NDArray[np.float64]) -> float:
+    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float:
+        """a(L0, t + 1), in buckets."""
         next_step = self.chain_.onward(now)
         return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
 
@@ -102,21 +135,3 @@ def bucketed(one: float, two: float, epsilon: float) -> float:
         return one
     bucket = int(one / epsilon + 1e-9)  # what is .3 but for the rounding belongs to the bucket from .3 on
     return epsilon * (bucket + min(1.0, two) * _BELOW_ONE)
-
-
-def learned(file: str | Browsing, clusters: Clusters, k: int, smoothing: float) -> tuple[Neighbours, Chain]:
-    """What a browsing model teaches: who is near, and where it leads."""
-    if k < 1:
-        raise ValueError(f"k is {k}: at least 1 neighbour has to vote")
-    if not 0 <= smoothing < 1e6:
-        raise ValueError(f"smoothing is {smoothing:g}: it has to be 0 or more pages")
-    browsing = Browsing.of(file)
-    chain = Chain.of(
-        browsing.state,
-        browsing.steps,
-        browsing.clustering(clusters),
-        browsing.states,
-        browsing.clusters(clusters),
-        smoothing,
-    )
-    return Neighbours(browsing, clusters, k), chain

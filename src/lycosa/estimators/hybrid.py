@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.columns import learned
+from lycosa.core.types import Step
 from lycosa.estimators.browsing import Browsing
-from lycosa.estimators.hmm import learned
-from lycosa.estimators.markov import Chain, Merge, Trail
-from lycosa.estimators.neighbours import Clusters, Neighbours
+from lycosa.estimators.hmm import Browsed
+from lycosa.estimators.markov import Chain, Trail
+from lycosa.estimators.neighbours import Clusters, Neighbours, Vector
+from lycosa.estimators.parents import MaxOrLast
 
 
 @dataclass
-class Hybrid:
+class Hybrid(Browsed):
     """priority = (similarity(page, c_r) + hmm(page)) / 2 (eq. 11); with `anchors`, links of a page differ:
 
     priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
@@ -30,6 +30,7 @@ class Hybrid:
     Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departure: all words of a page or anchor that no training page has
     count towards its length, as rare as those of one page.
 
+    >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Terms, Visit
     >>> from lycosa.text.bags import Bags
     >>> pages = Bags.of([([0], [1]), ([0], [2]), ([1], [3])])
@@ -47,39 +48,24 @@ class Hybrid:
     [0.6342]
     """
 
-    proportional: ClassVar[bool] = True
-
     file: str | Browsing = ""
     anchors: bool = False
     clusters: Clusters = "kmeans"
     k: int = 5
     smoothing: float = 0.1
-    merge: Merge = "max"
-    pages_: Neighbours = field(init=False, repr=False, compare=False)
-    chain_: Chain = field(init=False, repr=False, compare=False)
-    trail_: Trail = field(init=False, repr=False, compare=False)
+    merge: MaxOrLast = "max"
+    pages_: Neighbours = learned()
+    chain_: Chain = learned()
+    trail_: Trail = learned()
 
     def __post_init__(self) -> None:
-        self.pages_, self.chain_ = learned(self.file, self.clusters, self.k, self.smoothing)
-        self.trail_ = Trail(self.chain_, self.merge)
+        self.set_up()
 
-    def learn(self, step: Step, table: Table) -> Rows:
-        """Give the links what the way and the words promise."""
-        likeness: float | NDArray[np.float64] = 0.0
-        self.pages_.words_.learn(table)
-        if step.visit.outcome != "redirect" and len(step.children):
-            page = self.pages_.vector(step.visit)
-            now = self.trail_.visit(step, table, self.pages_.cluster(page))
-            hmm = float(self.chain_.onward(now)[0])
-            likeness = self._mixed(hmm, self.pages_.similarity(page), step)
-        return self.trail_.tell(step, table, likeness)
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The priority; 0 for a row nobody has linked to."""
-        return self.trail_.score(rows, table)
-
-    def _mixed(self, hmm: float, page: float, step: Step) -> float | NDArray[np.float64]:
+    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """Equation 11 or 12."""
+        hmm = float(self.chain_.onward(now)[0])
+        likeness = self.pages_.similarity(page)
         if not self.anchors:
-            return (page + hmm) / 2
-        mixed: NDArray[np.float64] = (hmm + (page + self.pages_.of_anchors(step)) / 2) / 2
+            return (likeness + hmm) / 2
+        mixed: NDArray[np.float64] = (hmm + (likeness + self.pages_.of_anchors(step)) / 2) / 2
         return mixed

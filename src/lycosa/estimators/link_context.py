@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
@@ -36,7 +37,7 @@ class LinkContext(SaidByParents):
 
     page: float = 0.25
     merge: Merge = "max"
-    priority_: Parents = field(init=False, repr=False, compare=False)
+    priority_: Parents = learned()
 
     def __post_init__(self) -> None:
         if not 0 <= self.page <= 1:

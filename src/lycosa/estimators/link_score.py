@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
@@ -49,8 +49,8 @@ class LinkScore:
     least: float | None = None
     levels: int | None = None
     threshold: float = 0.1
-    url_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    url_: NDArray[np.float64] = column()
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels < 0:
@@ -74,6 +74,4 @@ class LinkScore:
         )
         if self.least is not None:
             score[(score < self.least) & (table.in_degree[rows] > 0)] = PRUNED
-        if self.levels is not None:
-            score[self.astray_.of(rows, table) > self.levels] = PRUNED
-        return score
+        return score if self.levels is None else self.astray_.prune(score, rows, table, self.levels)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-
-Merge = Literal["max", "last"]
+from lycosa.estimators.parents import MaxOrLast
 
 
 class Chain(NamedTuple):
@@ -82,13 +81,13 @@ class Trail:
     """
 
     chain: Chain = field(repr=False)
-    merge: Merge = "max"
+    merge: MaxOrLast = "max"
     literal: bool = False
-    now_: NDArray[np.float64] = field(init=False, repr=False, compare=False)
+    now_: NDArray[np.float64] = learned()
     """a(., t) of each page that was visited."""
-    giver_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
+    giver_: NDArray[np.int32] = column(np.int32)
     """The parent that gave each row its priority, -1 for none."""
-    value_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    value_: NDArray[np.float64] = column()
 
     def __post_init__(self) -> None:
         self.now_ = np.zeros((0, len(self.chain.pi)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.parents import Merge
 
 
 @dataclass
@@ -22,7 +21,6 @@ class NBestFirst(BestFirst):
     32
     """
 
-    merge: Merge = "max"  # as inherited; said again because the types of parameters are looked up in this module
     n: int = 8
 
     def __post_init__(self) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.redirects import Redirects
+from lycosa.estimators.redirects import Redirects, check_rounds
 
 
 @dataclass
@@ -51,27 +51,20 @@ class NavigationalRank:
     eta: float = 0.5
     iterations: int = 10
     period: int = 10
-    steps_: int = field(default=0, init=False, repr=False, compare=False)
-    beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    crawled_: NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
-    )
-    nr1_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    into_: NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False, compare=False
-    )
+    steps_: int = learned(int)
+    beta_: NDArray[np.float64] = column()
+    crawled_: NDArray[np.bool_] = column(np.bool_)
+    nr1_: NDArray[np.float64] = column()
+    into_: NDArray[np.int64] = column(np.int64)
     """d_i of each row."""
-    share_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    share_: NDArray[np.float64] = column()
     """Of each row the sum of NR1(u) / d_o(u) over the links (u, v) to it."""
-    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
+    redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
         if not 0 <= self.eta <= 1:
             raise ValueError(f"eta is {self.eta}: it has to lie between 0 and 1")
-        if self.iterations < 1 or self.period < 1:
-            raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
-        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
-            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
+        check_rounds(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Propagate from scratch at each `period` visits, and from this page to its links at the others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 from zlib import crc32
@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
@@ -92,17 +92,15 @@ class NaiveBayesLinks:
     smoothing: float = 1.0
     period: int = 50
     threshold: float = 0.1
-    words_: NDArray[np.uint16] = field(
-        default_factory=lambda: np.zeros((0, MOST_WORDS), np.uint16), repr=False, compare=False
-    )
+    words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MOST_WORDS), np.uint16))
     """Of each open row the slots of its words."""
-    counts_: NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, SLOTS)), repr=False, compare=False)
+    counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))
     """Of each class (irrelevant, relevant) and word the links that had it."""
-    pages_: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64), repr=False, compare=False)
+    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))
     """Of each class the pages."""
-    speaks_for_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    speaks_for_: NDArray[np.float64] = column()
     """log P(w | relevant) - log P(w | irrelevant) of each word, as of the last period; empty: no classes yet."""
-    prior_: float = field(default=0.0, repr=False, compare=False)
+    prior_: float = learned(float)
 
     def __post_init__(self) -> None:
         if self.smoothing <= 0:

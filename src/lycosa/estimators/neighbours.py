@@ -10,14 +10,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.table import Table
+from lycosa.core.columns import learned, runs
 from lycosa.core.types import Step, Visit
 from lycosa.estimators.browsing import Browsing
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.languages import code_of
-from lycosa.text.model_words import UNKNOWN, ModelWords
+from lycosa.text.model_words import ModelWords
 
 Clusters = Literal["kmeans", "xmeans"]
 
@@ -50,35 +49,6 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
 
 
 @dataclass
-class Words(ModelWords):
-    """The words of visits as columns of a browsing model.
-
-    Visits name their words by number. The table has the stems of all of them, also of pages that no strategy sees.
-
-    >>> from lycosa.core.types import Terms
-    >>> table, words = Table(), Words({"coral": 0, "reef": 1})
-    >>> visit = Visit("a", "page", "ok", 1, terms=Terms(np.array([0, 1]), np.array([1, 3]), ["sea", "reef"]))
-    >>> _ = table.absorb(visit)
-    >>> words.learn(table)
-    >>> words.of(visit)
-    (array([1]), array([3.]), array([1.]))
-    """
-
-    def learn(self, table: Table) -> None:
-        """Look up the stems that are new."""
-        self.follow(table.stems)
-
-    def of(self, visit: Visit) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        """The known words of a page: columns and counts; and the counts of those that are not known."""
-        ids, counts = visit.terms.ids, visit.terms.counts.astype(np.float64)
-        if not len(ids):
-            return np.zeros(0, np.intp), counts, counts
-        columns = fit(self.columns_, int(ids.max()) + 1, UNKNOWN)[ids]
-        in_model = columns >= 0
-        return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
-
-
-@dataclass
 class Neighbours:
     """Training pages as tf-idf vectors, by term: the nearest to a page say what cluster it is of.
 
@@ -92,10 +62,10 @@ class Neighbours:
     browsing: Browsing = field(repr=False)
     clusters: Clusters = "kmeans"
     k: int = 5
-    words_: Words = field(init=False, repr=False, compare=False)
+    words_: ModelWords = learned()
 
     def __post_init__(self) -> None:
-        self.words_ = Words(self.browsing.column_of)
+        self.words_ = ModelWords(self.browsing.column_of)
         self._idf = weights(self.browsing, self.clusters)
         self._unknown = math.log(max(2, len(self.browsing)))
         self._cluster = self.browsing.clustering(self.clusters)
@@ -118,7 +88,7 @@ class Neighbours:
 
     def vector(self, visit: Visit) -> Vector:
         """A page in the terms of the training pages."""
-        columns, counts, others = self.words_.of(visit)
+        columns, counts, others = self.words_.of(visit.terms)
         values = (1.0 + np.log(counts)) * self._idf[columns]
         rest = (1.0 + np.log(others)) * self._unknown
         return Vector(columns, values, math.sqrt(float(values @ values + rest @ rest)))
@@ -128,11 +98,9 @@ class Neighbours:
         count = len(self.browsing)
         first = self._starts[page.columns]
         lengths = self._starts[page.columns + 1] - first
-        ends = np.cumsum(lengths)
-        if not page.length or not len(ends) or not ends[-1]:
+        at = runs(first, lengths)
+        if not page.length or not len(at):
             return np.zeros(count)
-        at = np.repeat(first - ends + lengths, lengths)
-        at += np.arange(len(at))
         products = self._value[at]
         products *= np.repeat(page.values / page.length, lengths)
         return np.bincount(self._page[at], products, minlength=count).astype(np.float64, copy=False)

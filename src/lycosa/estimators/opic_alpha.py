@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.redirects import Redirects
@@ -48,10 +48,10 @@ class OpicAlpha:
     ([1.75, 1.25], [0.875, 0.625])
     """
 
-    C_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    H_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    G_: float = field(default=0.0, init=False, repr=False, compare=False)
-    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
+    C_: NDArray[np.float64] = column()
+    H_: NDArray[np.float64] = column()
+    G_: float = learned(float)
+    redirects_: Redirects = learned(Redirects)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Move the cash of the node that was visited."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -35,8 +36,8 @@ class Oracle:
     """
 
     scores: Mapping[str, float] | str = field(default="", repr=False)
-    truth_: Mapping[str, float] = field(init=False, repr=False, compare=False)
-    handed_: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    truth_: Mapping[str, float] = learned()
+    handed_: dict[int, float] = learned(dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.scores, str):
@@ -75,10 +76,7 @@ def _check(scores: Mapping[str, float]) -> None:
 
 def read_scores(path: Path) -> dict[str, float]:
     """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
-    try:
-        lines = read_whole(path, LARGEST).split(b"\n")  # a node may have any other line break in its name
-    except OSError as error:
-        raise InputError(f"cannot read the scores {path}: {error.strerror or error}") from error
+    lines = read_input(path, LARGEST, "the scores").split(b"\n")  # a node may have any other line break in its name
     scores: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         line = line.removesuffix(b"\r")

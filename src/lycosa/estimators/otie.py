@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
 from lycosa.core.types import Rows, Step
 from lycosa.estimators.cash import CashFlow
@@ -61,12 +61,12 @@ class Otie(CashFlow):
     d: float = 3.0
     page: float = 0.25
     scale: Literal["running", "none"] = "running"
-    beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    predicted_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    beta_: NDArray[np.float64] = column()
+    predicted_: NDArray[np.float64] = column()
     """The largest similarity that any page predicted for a row."""
-    _said: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    _said: NDArray[np.float64] = column()
     """What the page just noted predicts for its links."""
-    largest_: float = field(default=0.0, init=False, repr=False, compare=False)
+    largest_: float = learned(float)
 
     def __post_init__(self) -> None:
         super().__post_init__()

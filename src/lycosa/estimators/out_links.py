@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lycosa.core.columns import fit
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Step
+from lycosa.estimators.parents import Parents, SaidByParents
 from lycosa.estimators.present import linked
 
 
 @dataclass
-class OutLinks:
+class OutLinks(SaidByParents):
     """The score is the number of links on the page where the node was found; the largest, if it was found on several.
 
     The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are not
@@ -31,18 +30,10 @@ class OutLinks:
     [2.0, 2.0]
     """
 
-    links_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    proportional: ClassVar[bool] = False
+
+    priority_: Parents = learned(Parents)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Each link may have been found on a page with more links than those before."""
-        self.links_ = fit(self.links_, len(table))
-        redirected = step.visit.outcome == "redirect"
-        links = int(self.links_[step.row]) if redirected else len(linked(step, table))
-        self.links_[step.children] = np.maximum(self.links_[step.children], links)
-        return step.children
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """The number of links of the page with the most; 0 for a row nobody has linked to."""
-        return fit(self.links_, len(table))[rows].astype(float)
+        return self.priority_.tell(step, table, float(len(linked(step, table))))

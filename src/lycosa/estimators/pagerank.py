@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.redirects import Redirects
+from lycosa.estimators.redirects import Redirects, check_rounds
 
 
 @dataclass
@@ -44,20 +44,17 @@ class PageRank:
     damping: float = 0.85
     period: int = 100
     iterations: int = 20
-    steps_: int = field(default=0, init=False, repr=False, compare=False)
-    base_: float = field(default=0.0, init=False, repr=False, compare=False)
+    steps_: int = learned(int)
+    base_: float = learned(float)
     """What every node has, linked to or not."""
-    gain_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    gain_: NDArray[np.float64] = column()
     """What each row has by the links to it."""
-    redirects_: Redirects = field(default_factory=Redirects, init=False, repr=False, compare=False)
+    redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
             raise ValueError(f"damping is {self.damping}: it has to be at least 0 and below 1")
-        if self.iterations < 1 or self.period < 1:
-            raise ValueError(f"iterations is {self.iterations} and period {self.period}: both have to be 1 or more")
-        if self.iterations > 1000:  # a crawl would stand still; far fewer are as good
-            raise ValueError(f"iterations is {self.iterations}: it has to be 1000 or fewer")
+        check_rounds(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Compute all ranks anew at each `period` visits, and hand on the share of this page at the others."""

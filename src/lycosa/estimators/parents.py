@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
 Merge = Literal["max", "sum", "mean", "last"]
-
-
-def _column() -> NDArray[np.float64]:
-    return np.zeros(0)
+MaxOrLast = Literal["max", "last"]
 
 
 @dataclass
@@ -35,8 +32,8 @@ class Parents:
     """
 
     merge: Merge = "max"
-    value_: NDArray[np.float64] = field(default_factory=_column, repr=False, compare=False)
-    count_: NDArray[np.float64] = field(default_factory=_column, repr=False, compare=False)
+    value_: NDArray[np.float64] = column()
+    count_: NDArray[np.float64] = column()
 
     def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
         """What a page says of its links, one number for all or one for each; returns their rows.

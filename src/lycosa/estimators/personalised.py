@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.frontier import PRUNED
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
@@ -37,9 +36,9 @@ class Personalised:
 
     levels: int = 0
     threshold: float = 0.1
-    joined_: int = field(default=0, repr=False, compare=False)
-    place_: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    joined_: int = learned(int)
+    place_: NDArray[np.int64] = column(np.int64)
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         if self.levels < 0:
@@ -60,5 +59,5 @@ class Personalised:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """First in, first out; PRUNED for what has not joined."""
-        shut = self.astray_.of(rows, table) > self.levels
-        return np.where(shut, PRUNED, -fit(self.place_, len(table))[rows].astype(np.float64))
+        places = fit(self.place_, len(table))[rows].astype(np.float64)
+        return self.astray_.prune(-places, rows, table, self.levels)

@@ -4,16 +4,27 @@ where it moved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 
 _STAYS = -1
+
+MOST_ROUNDS = 1000
+"""More would make a crawl stand still; far fewer are as good."""
+
+
+def check_rounds(iterations: int, period: int) -> None:
+    """What estimators that walk all edges again and again, at every `period` visits, are made with."""
+    if iterations < 1 or period < 1:
+        raise ValueError(f"iterations is {iterations} and period {period}: both have to be 1 or more")
+    if iterations > MOST_ROUNDS:
+        raise ValueError(f"iterations is {iterations}: it has to be {MOST_ROUNDS} or fewer")
 
 
 @dataclass
@@ -35,10 +46,8 @@ class Redirects:
     [['a'], ['new']]
     """
 
-    goal_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
-    any_: bool = field(default=False, init=False, repr=False, compare=False)
+    goal_: NDArray[np.int32] = column(np.int32)
+    any_: bool = learned(bool)
 
     def learn(self, step: Step, table: Table) -> None:
         """Note a redirect; other visits say nothing."""

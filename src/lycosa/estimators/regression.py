@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.pool import Features, linear_scores
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
@@ -60,13 +60,11 @@ class Regression:
     smooth: bool = True
     ridge: float = 1e-3
     literal: bool = False
-    weights_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+    weights_: NDArray[np.float64] = column()
     """w, and c at the end."""
-    inverse_: NDArray[np.float64] = field(
-        default_factory=lambda: np.zeros((0, 0)), init=False, repr=False, compare=False
-    )
+    inverse_: NDArray[np.float64] = learned(lambda: np.zeros((0, 0)))
     """P."""
-    siblings_: Siblings | None = field(default=None, init=False, repr=False, compare=False)
+    siblings_: Siblings | None = learned(lambda: None)
 
     def __post_init__(self) -> None:
         if self.level not in ("fl", "sl"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import read_input, replacing
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
@@ -147,9 +147,7 @@ class RuleBook:
     def load(cls, path: Path) -> RuleBook:
         """Read such a table. The probability is what counts; the counts say how firmly it stands when refined."""
         try:
-            lines = read_whole(path, LARGEST).decode("utf-8-sig").split("\n")
-        except OSError as error:
-            raise InputError(f"cannot read the rules in {path}: {error.strerror}") from error
+            lines = read_input(path, LARGEST, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"

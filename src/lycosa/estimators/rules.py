@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.core.types import Rows, Step
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.estimators.rulebook import DEEPEST, Paths, RuleBook
 
 
 @dataclass
-class Rules:
+class Rules(SaidByParents):
     """score of a link = chance that a page of its page's class leads to the target, over at most `depth` links.
 
     The class of a page is the one that the classifier finds likeliest. Where no rules lead from it to the target, the
@@ -42,8 +41,6 @@ class Rules:
     [0.4]
     """
 
-    proportional: ClassVar[bool] = True
-
     file: str | RuleBook = ""
     targets: tuple[str, ...] = ()
     depth: int = 2
@@ -51,16 +48,16 @@ class Rules:
     merge: Merge = "max"
     refine: bool = False
     period: int = 100
-    notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    notes: list[str] = learned(list)
     """What a person should know before the crawl starts."""
-    book_: RuleBook = field(init=False, repr=False, compare=False)
-    wanted_: set[str] = field(init=False, repr=False, compare=False)
+    book_: RuleBook = learned()
+    wanted_: set[str] = learned()
     """The classes that the targets stand for."""
-    chance_: dict[str, float] = field(init=False, repr=False, compare=False)
-    parents_: Parents = field(init=False, repr=False, compare=False)
-    class_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
-    names_: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
-    learned_: int = field(default=0, repr=False, compare=False)
+    chance_: dict[str, float] = learned()
+    priority_: Parents = learned()
+    class_: NDArray[np.int32] = column(np.int32)
+    names_: dict[str, int] = learned(dict)
+    learned_: int = learned(int)
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= DEEPEST:
@@ -75,7 +72,7 @@ class Rules:
             raise InputError("rules need a target: say which class is wanted with --target CLASS")
         self.wanted_ = self.book_.wanted(self.targets)
         self.chance_ = self.book_.chain(self.wanted_, self.depth, self.paths)
-        self.parents_ = Parents(self.merge)
+        self.priority_ = Parents(self.merge)
         if not self.chance_:
             self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
 
@@ -85,11 +82,7 @@ class Rules:
         name = self._class_of(step)
         if self.refine and visit.is_version:
             self._refine(step, name, table)
-        return self.parents_.tell(step, table, self.chance_.get(name, visit.beta))
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        """Merged over the pages that link to each row."""
-        return self.parents_.score(rows, table)
+        return self.priority_.tell(step, table, self.chance_.get(name, visit.beta))
 
     def _class_of(self, step: Step) -> str:
         """The likeliest class of a page, the wanted ones being one; empty if nobody has classified it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -44,13 +44,11 @@ class Siblings:
     (['v'], [0.5])
     """
 
-    n: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    e: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    ne: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    beta_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
-    crawled_: NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
-    )
+    n: NDArray[np.float64] = column()
+    e: NDArray[np.float64] = column()
+    ne: NDArray[np.float64] = column()
+    beta_: NDArray[np.float64] = column()
+    crawled_: NDArray[np.bool_] = column(np.bool_)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Bring the sums up to date; the rows whose sums may have changed, each once."""
@@ -136,7 +134,7 @@ class SecondLevel:
 
     kind: SecondKind
     smooth: bool = True
-    siblings_: Siblings = field(default_factory=Siblings, init=False, repr=False, compare=False)
+    siblings_: Siblings = learned(Siblings)
 
     def __post_init__(self) -> None:
         if self.kind not in ("n", "e", "ne"):

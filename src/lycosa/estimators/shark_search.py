@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.frontier import PRUNED
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.astray import Astray
+from lycosa.estimators.parents import Parents
 
 
 @dataclass
@@ -51,9 +50,9 @@ class SharkSearch:
     beta: float = 0.8
     gamma: float = 0.5
     depth: int = 3
-    inherited_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    potential_: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
-    astray_: Astray = field(default_factory=Astray, repr=False, compare=False)
+    inherited_: Parents = learned(Parents)
+    potential_: Parents = learned(Parents)
+    astray_: Astray = learned(Astray)
 
     def __post_init__(self) -> None:
         for name in ("delta", "beta", "gamma"):
@@ -64,23 +63,17 @@ class SharkSearch:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Hand on what the page has, or has inherited, and smell at its links."""
-        self.inherited_, self.potential_ = fit(self.inherited_, len(table)), fit(self.potential_, len(table))
-        rows, sim = step.children, step.visit.beta
-        if step.visit.outcome == "redirect":
-            inherited = float(self.inherited_[step.row])
-            potential = np.full(len(rows), self.potential_[step.row])
-        else:
-            inherited = self.delta * (sim if sim > 0 else float(self.inherited_[step.row]))
-            anchor = step.alphas.astype(np.float64)
-            context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
-            neighbourhood = self.beta * anchor + (1 - self.beta) * context
-            potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
-        self.inherited_[rows] = np.maximum(self.inherited_[rows], inherited)
-        self.potential_[rows] = np.maximum(self.potential_[rows], potential)
+        sim = step.visit.beta
+        has = sim if sim > 0 else float(self.inherited_.score(np.array([step.row]), table)[0])
+        inherited = self.delta * has
+        anchor = step.alphas.astype(np.float64)
+        context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
+        neighbourhood = self.beta * anchor + (1 - self.beta) * context
+        self.inherited_.tell(step, table, inherited)
         self.astray_.learn(step, table, relevant=sim > 0)
-        return rows
+        potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
+        return self.potential_.tell(step, table, np.maximum(potential, 0.0))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The potential, or PRUNED where the depth is used up."""
-        starved = self.astray_.of(rows, table) > self.depth
-        return np.where(starved, PRUNED, fit(self.potential_, len(table))[rows])
+        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)

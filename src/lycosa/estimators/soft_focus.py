@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.apprentice import Apprentice
@@ -50,12 +50,10 @@ class SoftFocus:
     distiller: bool = False
     apprentice: bool = False
     hubs: int = 10
-    parents_: Parents = field(init=False, repr=False, compare=False)
-    distiller_: Distiller | None = field(init=False, repr=False, compare=False)
-    apprentice_: Apprentice | None = field(init=False, repr=False, compare=False)
-    raised_: NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False, compare=False
-    )
+    parents_: Parents = learned()
+    distiller_: Distiller | None = learned()
+    apprentice_: Apprentice | None = learned()
+    raised_: NDArray[np.bool_] = column(np.bool_)
     """Whether a row is a link of one of the best hubs."""
 
     def __post_init__(self) -> None:

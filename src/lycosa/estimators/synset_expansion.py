@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
-from lycosa.estimators.anchors import glossary_of, language_of, of_children
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
+from lycosa.estimators.anchors import ByMeaning, language_of
 from lycosa.text.expansion import Expansion
-from lycosa.text.ontology import Ontology
 from lycosa.text.rarity import Idf, Rarity
-from lycosa.text.vocabulary import Vocabulary
 
 
 @dataclass
-class SynsetExpansion(SaidByParents):
+class SynsetExpansion(ByMeaning):
     """priority = (cosine of the page and the widened topic + cosine of the widened anchor and the widened topic) / 2.
 
     Topic and anchor are widened by the synonyms of their words and phrases, each with the weight of the term that it
     came from; the page is not. w = (1 + log tf) idf: idf is `learned` from the pages so far, of the `background` that
-    comes with the package, or `none`, as for the judge `vector`. A URL found on several pages takes the `max` over
-    them, or what `merge` says. See lycosa.text.expansion for phrases.
-
-    It goes by words of its own, whoever judges the pages. The topic has to be in words.
+    comes with the package, or `none`, as for the judge `vector`. See lycosa.text.expansion for phrases. The topic has
+    to be in words: see ByMeaning.
 
     Paper: Batsakis 2007, section 3.3 (numbered 3.2.3), equation 10.
 
     >>> from lycosa.core.types import Links, Page, Visit
+    >>> from lycosa.text.ontology import Ontology
+    >>> from lycosa.text.vocabulary import Vocabulary
     >>> cars = Ontology.build({"car": ["car", "automobile"]}, broader=[])
     >>> links, words = Links.to("b", "c", anchors=["Cars", "Home"]), Vocabulary()
     >>> terms = words.read(Page("ok", marked="an automobile")).terms
@@ -40,27 +37,16 @@ class SynsetExpansion(SaidByParents):
     """
 
     idf: Idf = "learned"
-    merge: Merge = "max"
-    words: str | Mapping[str, float] = ""
-    ontology: str | Ontology = field(default="", repr=False)
-    priority_: Parents = field(init=False, repr=False, compare=False)
-    expansion_: Expansion = field(init=False, repr=False, compare=False)
-    vocabulary_: Vocabulary = field(default_factory=Vocabulary, init=False, repr=False, compare=False)
+    expansion_: Expansion = learned()
 
     def __post_init__(self) -> None:
-        glossary = glossary_of("synset-expansion", self.words, self.ontology, "path")
-        self.expansion_, self.priority_ = Expansion(glossary, Rarity(self.idf)), Parents(self.merge)
-
-    @property
-    def notes(self) -> list[str]:
-        """What a person should know before the crawl starts."""
-        return self.expansion_.glossary.notes
+        self.set_up("synset-expansion", "path")
+        self.expansion_ = Expansion(self.glossary_, Rarity(self.idf))
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this page and its anchors say into what others said, by the idf of now."""
-        self.vocabulary_.follow(table.stems)  # probes, which it does not see, number words too
-        self.vocabulary_.learn(step.visit)
+        self.learn_words(step, table)
         language = language_of(step)
         page = self.expansion_.page(step.visit.terms, self.vocabulary_, language)
         anchors = self.expansion_.anchors(step.visit.links.anchors, self.vocabulary_, language)
-        return self.priority_.tell(step, table, (page + of_children(step, anchors)) / 2)
+        return self.tell(step, table, anchors, page)

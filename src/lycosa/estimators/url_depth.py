@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -27,9 +27,7 @@ class UrlDepth:
     (3, 0, 1)
     """
 
-    slashes_: NDArray[np.int32] = field(
-        default_factory=lambda: np.zeros(0, np.int32), init=False, repr=False, compare=False
-    )
+    slashes_: NDArray[np.int32] = column(np.int32)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Count the slashes of new rows once, so that scoring is an array access."""

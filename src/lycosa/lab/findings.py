@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, Literal, NamedTuple, ParamSpec
 
@@ -13,7 +13,7 @@ from lycosa.lab.experiments import AS_PUBLISHED, INDEPENDENT, Mode
 
 __all__ = [
     "AS_PUBLISHED", "FAILS", "HOLDS", "INDEPENDENT", "UNTESTED", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode",
-    "Ruling", "Table", "Verdict", "ruled", "says",
+    "Ruling", "Table", "Verdict", "on", "ruled", "says",
 ]  # fmt: skip
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
@@ -123,6 +123,11 @@ def says(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P
         return weigh
 
     return declared
+
+
+def on(what: str, claims: Iterable[Claim]) -> list[Claim]:
+    """The same claims, said of some graphs, or by some judge."""
+    return [replace(claim, text=f"{claim.text} ({what})") for claim in claims]
 
 
 @dataclass

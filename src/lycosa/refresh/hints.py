@@ -5,7 +5,6 @@ open until the page is looked at next, for whatever reason; then it was right if
 each host
 
     precision = (right + 1) / (right + wrong + 2)       of the hints that were checked
-    recall    = (told + 1) / (changed + 2)              of the changes of pages that its sources name
 
 A page with an open hint is stale with probability `precision`, and a look at a stale page of weight w brings w/lambda,
 the time until it changes again. So it is due at once if precision * w/lambda is more than the price of a look
@@ -18,69 +17,24 @@ All of it is a fold over visits in their order: sources that were read (`heard`)
 
 from __future__ import annotations
 
-import calendar
 import math
-import re
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from lycosa.refresh.schedules.schedule import LEAST
+from lycosa.web.dates import w3c_time
 
 TRIALS = 8
 """Hints of a host that are followed before any was checked."""
 TRUST = 0.2
 """The precision that a host needs to be heard."""
 
-_W3C = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?\s*$",
-    re.IGNORECASE,
-)
-
-
-def w3c_time(text: str) -> tuple[float, float] | None:
-    """The first and last moment that a W3C date may mean; None for what is none. Without a time zone it is UTC.
-
-    >>> w3c_time("1970-01-02"), w3c_time("1970-01-01T01:00:05+01:00"), w3c_time("1970-01-01T00:01Z")
-    ((86400.0, 172799.0), (5.0, 5.0), (60.0, 119.0))
-    >>> w3c_time("1970-02-30"), w3c_time("soon")
-    (None, None)
-    """
-    found = _W3C.match(text.strip())
-    if not found:
-        return None
-    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups()[:6])
-    of_year, of_month = 1 if month is None else month, 1 if day is None else day
-    if year is None or not 1970 <= year <= 9998 or not 1 <= of_year <= 12:
-        return None
-    if not 1 <= of_month <= calendar.monthrange(year, of_year)[1]:
-        return None
-    if (hour or 0) > 24 or (minute or 0) > 59 or (second or 0) > 60:
-        return None
-    first = float(calendar.timegm((year, of_year, of_month, hour or 0, minute or 0, second or 0)))
-    if month is None:
-        length = 86_400 * (366 if calendar.isleap(year) else 365)
-    elif day is None:
-        length = 86_400 * calendar.monthrange(year, month)[1]
-    else:
-        length = 86_400 if hour is None else 60 if second is None else 1
-    first -= _offset(found[7] or "Z")
-    return first, first + length - 1
-
-
-def _offset(zone: str) -> float:
-    if zone in "Zz":
-        return 0.0
-    ahead = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-    return float(-ahead if zone[0] == "-" else ahead)
-
 
 @dataclass(slots=True)
 class _Host:
     right: int = 0
     wrong: int = 0
-    changed: int = 0
-    told: int = 0
     trials: set[Hashable] = field(default_factory=set)
 
     @property
@@ -133,14 +87,10 @@ class Hints:
         """The page was looked at."""
         self._seen[node] = max(at, self._seen.get(node, at))
         said = self._hosts[host]
-        told = self._open.pop(node, None) is not None
         said.trials.discard(node)
-        if told:
+        if self._open.pop(node, None) is not None:
             said.right += changed
             said.wrong += not changed
-        if changed and node in self._told:
-            said.changed += 1
-            said.told += told
 
     @property
     def open(self) -> list[Hashable]:
@@ -150,11 +100,6 @@ class Hints:
     def precision(self, host: Hashable) -> float:
         """How likely a hint of the host is right."""
         return self._hosts[host].precision if host in self._hosts else 0.5
-
-    def recall(self, host: Hashable) -> float:
-        """How likely a change is hinted at, of pages that the host's sources name."""
-        said = self._hosts.get(host)
-        return (said.told + 1) / (said.changed + 2) if said else 0.5
 
     def believed(self, host: Hashable, node: Hashable) -> float:
         """How likely the page has changed, by the word of its host: 0 if it has said nothing, or has no say."""

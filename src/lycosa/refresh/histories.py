@@ -82,8 +82,8 @@ class Histories:
     def __len__(self) -> int:
         return self._length
 
-    def add(self, at: float, host: int = 0, weight: float = 1.0, modified: float = 0.0) -> int:
-        """A page seen for the first time. A Last-Modified that is believed says how long it had not changed by then."""
+    def add(self, at: float, host: int = 0, weight: float = 1.0) -> int:
+        """A page seen for the first time."""
         i = self._length
         if i == len(self.host):
             for name, (_, _, fill) in _COLUMNS.items():
@@ -92,8 +92,6 @@ class Histories:
         self.host[i], self.weight[i] = host, max(0.0, weight)
         self.first[i] = self.last[i] = self.tried[i] = at
         self.now = max(self.now, at)
-        if 0 < modified < at:
-            self._keep(i, at - modified, at - modified, True)
         return i
 
     def look(self, i: int, at: float, changed: bool, modified: float = 0.0) -> None:

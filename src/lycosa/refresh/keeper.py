@@ -10,7 +10,7 @@ What is remembered is a fold over the log; what is planned (due, agenda, shares 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -27,7 +27,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Page, Task, Visit
 from lycosa.refresh.detectors import DEFAULT, parse_detectors
 from lycosa.refresh.memory import Memory, Watched
-from lycosa.refresh.schedules import Schedule, make_schedule
+from lycosa.refresh.schedules import make_schedule
 from lycosa.refresh.schedules.schedule import ALWAYS, BEHAVIOURS, Behaviours
 from lycosa.refresh.validators import NEVER_CACHED, proves
 from lycosa.refresh.witness import Witness
@@ -52,36 +52,28 @@ Times: TypeAlias = NDArray[np.float64]
 
 
 class Keeper(protocols.Keeper):
-    """What is watched, when it is due, and what it was found to be.
-
-    `explore` is the share of requests that goes to new pages. With `once`, only what is due when the run begins is
-    looked at; `everything` makes all of it due.
-    """
+    """What is watched, when it is due, and what it was found to be, in a run that begins at `now`."""
 
     def __init__(
-        self,
-        versions: Versions,
-        detectors: Sequence[str],
-        ready: Callable[[str], tuple[float, str]],
-        lane: Callable[[str], str],
-        *,
-        schedule: Schedule,
-        behaviours: Behaviours,
-        threshold: float,
-        explore: float = 0.0,
-        once: bool = False,
-        everything: bool = False,
-        irrelevant: bool = False,
-        images: bool = False,
-        attempts: int = 3,
-        began: float = 0.0,
+        self, keeping: Keeping, options: Options, versions: Versions, space: Space, threshold: float, now: float
     ) -> None:
-        self.ready, self.lane, self.schedule, self.behaviours = ready, lane, schedule, behaviours
-        self.explore, self.once, self.everything, self.began = explore, once, everything, began
+        detectors = parse_detectors(options.detect or DEFAULT)
+        self.ready, self.lane, self.behaviours = space.ready, space.lane, keeping.behaviours(options)
+        self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
+        self.explore = options.explore
+        """The share of requests that goes to new pages."""
+        self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
         self.pace: Pace | None = None
         """Of new pages, where time counts: what keeping fresh does not use of its share is not for exploring."""
-        self.memory = Memory(lane, behaviours, threshold, irrelevant=irrelevant, images=images, attempts=attempts)
-        self.witness = Witness(self.memory, versions, detectors)
+        self.memory = Memory(
+            self.lane,
+            self.behaviours,
+            threshold,
+            irrelevant=options.watch_all,
+            images="images" in detectors,
+            attempts=options.attempts,
+        )
+        self.witness = Witness(self.memory, versions, [name for name in detectors if name != "images"] or DEFAULT)
         self.histories, self.watched = self.memory.histories, self.memory.watched
         self._due: Times = np.zeros(0)
         self._agenda = Agenda(self._lane_of, self._due_at)
@@ -397,7 +389,7 @@ class Keeping:
     """How a run goes that keeps a collection fresh."""
 
     once: bool = False
-    """End when nothing more is due: a refresh; else a watch, which goes on."""
+    """Only what is due when the run begins is looked at: a refresh; else a watch, which goes on."""
     everything: bool = False
     """All pages are due."""
     now: list[str] = field(default_factory=list)
@@ -428,21 +420,4 @@ class Keeping:
 
     def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
         """The keeper of a run that begins now."""
-        detectors = parse_detectors(options.detect or DEFAULT)
-        share = 1.0 - options.explore
-        return Keeper(
-            versions,
-            [name for name in detectors if name != "images"] or DEFAULT,
-            space.ready,
-            space.lane,
-            schedule=make_schedule(options.schedule, per_second=share * options.per_hour / 3600),
-            behaviours=self.behaviours(options),
-            threshold=threshold,
-            explore=options.explore,
-            once=self.once,
-            everything=self.everything,
-            irrelevant=options.watch_all,
-            images="images" in detectors,
-            attempts=options.attempts,
-            began=self.began or now,
-        )
+        return Keeper(self, options, versions, space, threshold, now)

@@ -19,7 +19,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.refresh.change import KINDS, Change, What, change_of
 from lycosa.store.log import SqliteLog
-from lycosa.web.urls import canonical, host
+from lycosa.web.scope import compiled, typed_host
+from lycosa.web.urls import host
 
 WHATS: tuple[str, ...] = get_args(What)
 
@@ -94,18 +95,11 @@ class Wanted:
 
     @cached_property
     def _search(self) -> re.Pattern[str]:
-        try:
-            return re.compile(self.pattern)
-        except re.error as error:
-            raise InputError(f"{self.pattern!r} is no regular expression: {error}") from error
+        return compiled([self.pattern])[0]
 
     @cached_property
     def _name(self) -> str:
-        given = self.host.strip().removeprefix("*.").removeprefix(".")
-        url = canonical(given if "//" in given else f"http://{given}") if given else None
-        if self.host and url is None:
-            raise InputError(f"{self.host!r} is not a host: write it like example.org")
-        return host(url) if url else ""
+        return typed_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
 
     def takes(self, told: Told) -> bool:
         """Whether this is one of them."""
@@ -121,7 +115,6 @@ class Wanted:
         return max(told.beta, told.was) >= self.relevant and self._search.search(told.url) is not None
 
 
-EVERYTHING = Wanted(cosmetic=True)
 WHAT_MATTERS = Wanted()
 
 

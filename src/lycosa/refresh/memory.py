@@ -54,7 +54,7 @@ class Watched:
 
 
 @dataclass(slots=True)
-class Target:
+class Destination:
     """Where a page moved to, to be fetched there."""
 
     row: int
@@ -90,7 +90,7 @@ class Memory:
         self.is_source = np.zeros(0, np.bool_)
         self.retries: dict[str, Watched] = {}
         """What failed and is to be tried again."""
-        self.targets: dict[str, Target] = {}
+        self.targets: dict[str, Destination] = {}
         self.news = 0
         """Hints so far that were news."""
 
@@ -113,7 +113,7 @@ class Memory:
         self._look(page, visit, table)
         return page
 
-    def _arrived(self, place: Target, visit: Visit, table: Table) -> None:
+    def _arrived(self, place: Destination, visit: Visit, table: Table) -> None:
         """What came of a page where it moved to: it is tried again, or moved on."""
         if visit.retry_at:
             place.attempt, place.until = visit.attempt + 1, visit.retry_at
@@ -127,7 +127,7 @@ class Memory:
         row = table.row_of.get(target, -1)
         if row >= 0 and table.state[row] == OPEN:
             kind: Kind = "sitemap" if table.is_source[row] else "page"
-            self.targets[target] = Target(row, kind, int(table.hops[row]), int(table.attempts[row]) + 1)
+            self.targets[target] = Destination(row, kind, int(table.hops[row]), int(table.attempts[row]) + 1)
 
     def _watch(self, visit: Visit, table: Table) -> None:
         """A page, or a source, seen for the first time: is it worth watching?"""

@@ -11,7 +11,8 @@ from lycosa.refresh.detectors import judge_change
 from lycosa.refresh.detectors.images import picture
 from lycosa.refresh.snapshot import Picture, Snapshot, inflated
 from lycosa.refresh.validators import Honesty, Validators, proves
-from lycosa.web.tree import decode, images, tree_of
+from lycosa.web.decoding import decode
+from lycosa.web.tree import images, tree_of
 
 MOST = 16
 """Pictures of one page that are looked at."""

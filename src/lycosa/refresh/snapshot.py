@@ -20,10 +20,11 @@ from lycosa.core.types import Exchange
 from lycosa.refresh.stamps import unstamped
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
-from lycosa.web.html import HTML, charset_of
+from lycosa.web.decoding import charset_of, decode
+from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
-from lycosa.web.tree import Tree, base_of, decode, images, tree_of
+from lycosa.web.tree import Tree, base_of, images, tree_of
 from lycosa.web.urls import resolve
 
 INFLATED = 10_000_000
@@ -130,12 +131,12 @@ class Snapshot:
         return tree_of(self.source) if self.is_html else Tree()
 
     @cached_property
-    def main(self) -> MainPart:
+    def main(self) -> MainBlocks:
         """What a reader came for; of a text without markup every line, and nothing is furniture."""
         if self.is_html:
-            return main_part(self.tree, read_again(self.body, self.url, self.content_type).main)
+            return main_blocks(self.tree, read_again(self.body, self.url, self.content_type).main)
         lines = (" ".join(line.split()) for line in self.text.splitlines())
-        return MainPart([line for line in lines if line])
+        return MainBlocks([line for line in lines if line])
 
     @property
     def main_text(self) -> str:
@@ -176,8 +177,8 @@ def inflated(exchange: Exchange) -> bytes:
 
 
 @dataclass(slots=True)
-class MainPart:
-    """What is left of a page."""
+class MainBlocks:
+    """What is left of a page, block by block."""
 
     blocks: list[str] = field(default_factory=list)
     furniture: list[str] = field(default_factory=list)
@@ -205,17 +206,17 @@ def words_of(blocks: Iterable[str]) -> list[str]:
     return [word for block in blocks for word in _WORDS.findall(block)]
 
 
-def main_part(tree: Tree, main: str) -> MainPart:
+def main_blocks(tree: Tree, main: str) -> MainBlocks:
     """The main part of a page in its tree, by its text.
 
     >>> from lycosa.web.tree import tree_of
     >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
-    >>> main_part(tree_of(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
+    >>> main_blocks(tree_of(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
     reader = _Reader(tree, main)
     reader.read()
-    part = MainPart(inside=bytearray(len(tree)), plain=bytearray(len(tree)))
+    part = MainBlocks(inside=bytearray(len(tree)), plain=bytearray(len(tree)))
     for block in reader.blocks:
         if not block.line:
             continue

@@ -197,25 +197,24 @@ def _beside_number(words: list[str], at: int) -> bool:
 def _segment(words: list[str], start: int, end: int, drop: set[int], table: bool, stamped: bool) -> None:
     """Mark what is to go of one segment."""
     numbers = [at for at in range(start, end) if words[at][0].isdigit()]
+    dates = _dates(words, start, end) if numbers else {at for at in range(start, end) if words[at] in RELATIVE}
     plain = sum(words[at].isalpha() for at in range(start, end))
-    if numbers:
-        dates = _dates(words, start, end)
-        for at in numbers:
-            if at not in dates:
-                drop.update(_counter(words, at, start, end, plain))
-    else:
-        dates = {at for at in range(start, end) if words[at] in RELATIVE}
-    if not dates:
-        return
-    others = [at for at in range(start, end) if at not in dates and words[at][0].isalnum() and at not in drop]
-    alone = not table and all(words[at] in GLUE or words[at] in STAMPS for at in others)
+    for at in numbers:
+        if at not in dates:
+            drop.update(_counter(words, at, start, end, plain))
+    if dates:
+        others = [at for at in range(start, end) if at not in dates and words[at][0].isalnum() and at not in drop]
+        alone = not table and all(words[at] in GLUE or words[at] in STAMPS for at in others)
+        drop.update(dates if stamped or alone else _stamped(words, start, end, dates))
+
+
+def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterable[int]:
+    """The parts of dates that come soon after a word of stamping."""
     last = start - NEAR - 1
     for at in range(start, end):
-        near = at - last <= NEAR
-        if at in dates and (stamped or alone or near):
-            drop.add(at)
-            if near:  # the rest of the date may be further away
-                last = max(last, at - NEAR + 2)
+        if at in dates and at - last <= NEAR:
+            yield at
+            last = max(last, at - NEAR + 2)  # the rest of the date may be further away
         # `by` is a byline at the beginning only.
         if words[at] in STAMPS and (words[at] not in _FIRST or at == start):
             last = at

@@ -13,9 +13,8 @@ from lycosa.refresh.pictures import Gallery
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, remark
 from lycosa.store.versions import Versions
-from lycosa.web.html import charset_of
+from lycosa.web.decoding import charset_of, decode
 from lycosa.web.reading import read_again
-from lycosa.web.tree import decode
 
 VANISHED = 0.5
 """Share of a page's words that are others at least, when it has become one that says that there is nothing. Some hosts
@@ -138,35 +137,21 @@ class Witness:
         return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:
-        exchange = self.versions.exchange(before)
-        body = inflated(exchange) if exchange is not None else b""
-        kind = _kind(exchange) if exchange is not None else ""
-        document = read_again(body, before.node, kind, apart="apart" in before.data) if body else None
-        return Snapshot(
-            before.node,
-            body,
-            kind,
-            before.title if document is None else document.title,
-            "" if document is None else document.text,
-            before.links.urls if document is None else document.links.urls,
-            before.simhash,
-            before.worth,
-            self.memory.threshold,
-        )
+        """The version that the archive holds; what the log knows of it where it holds none."""
+        version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)
+        if version.body:
+            document = read_again(version.body, before.node, version.content_type, apart="apart" in before.data)
+            version.title, version.text, version.links = document.title, document.text, document.links.urls
+        return version
 
     def _come(self, visit: Visit, page: Page) -> Snapshot:
-        exchange = page.exchange
-        return Snapshot(
-            visit.node,
-            inflated(exchange) if exchange is not None else b"",
-            _kind(exchange) if exchange is not None else "",
-            visit.title,
-            page.text,
-            visit.links.urls,
-            visit.simhash,
-            visit.worth,
-            self.memory.threshold,
-        )
+        """The version that came."""
+        return self._version(visit, page.exchange, visit.title, page.text, visit.links.urls)
+
+    def _version(self, visit: Visit, exchange: Exchange | None, title: str, text: str, links: list[str]) -> Snapshot:
+        body, kind = (inflated(exchange), _kind(exchange)) if exchange is not None else (b"", "")
+        simhash, worth = visit.simhash, visit.worth
+        return Snapshot(visit.node, body, kind, title, text, links, simhash, worth, self.memory.threshold)
 
 
 def _directives(visit: Visit) -> set[str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 
-from lycosa.refresh.snapshot import main_part
+from lycosa.refresh.snapshot import main_blocks
 from lycosa.web.html import extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
@@ -243,7 +243,7 @@ class Shown:
 
 def _inside(tree: Tree, source: str, url: str) -> bytearray:
     """Which nodes are of the main part."""
-    return main_part(tree, extract(source.encode("utf-8", "replace"), url, "utf-8").main).inside
+    return main_blocks(tree, extract(source.encode("utf-8", "replace"), url, "utf-8").main).inside
 
 
 def of_html(source: str, url: str) -> Shown:

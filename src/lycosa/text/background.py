@@ -19,7 +19,7 @@ import xxhash
 import zstandard
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import read_input, replacing
 
 FORMAT, VERSION = "lycosa background", 1
 SHIPPED = "english.tsv.zst"
@@ -57,7 +57,9 @@ class Background:
     @staticmethod
     def load(path: str | Path | None = None) -> Background:
         """Read a file; without a path, the statistics of English that come with the package."""
-        return _shipped() if path is None else _parse(_read(Path(path)), str(path))
+        if path is None:
+            return _shipped()
+        return _parse(read_input(Path(path), LARGEST, "the word statistics in"), str(path))
 
     def save(self, path: Path) -> None:
         """Write a file that `load` reads, whole or not at all."""
@@ -82,13 +84,6 @@ class Background:
 @cache
 def _shipped() -> Background:
     return _parse(files("lycosa.text").joinpath(SHIPPED).read_bytes(), SHIPPED)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_whole(path, LARGEST)
-    except OSError as error:
-        raise InputError(f"cannot read the word statistics in {path}: {error.strerror}") from error
 
 
 def _parse(packed: bytes, name: str) -> Background:

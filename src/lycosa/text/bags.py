@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
+
 _AT_ONCE = 4_000_000
 """Numbers that a product holds at a time."""
 
@@ -42,8 +44,8 @@ class Bags:
     def take(self, rows: NDArray[np.intp]) -> Bags:
         """Some of the bags, in this order."""
         lengths = np.diff(self.starts)[rows]
+        at = runs(self.starts[rows], lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-        at = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
         return Bags(starts, self.columns[at], self.counts[at])
 
     def totals(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -31,7 +31,7 @@ from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, fold, fold_all, stem_all
 
 DIMENSIONS = 256
 EXTRA = "pip install 'lycosa[meaning]'"
@@ -58,7 +58,6 @@ _SKIP, _BREAK = -1, -2
 _STEPS = 320
 """The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
 the difference."""
-_APART = b" " + OPEN_TOKEN + b" "
 
 Vectors = NDArray[np.float32]
 
@@ -153,10 +152,7 @@ class _Words:
 
     def read(self, texts: Sequence[str]) -> Bags:
         """The texts as bags of words; their counts are how much each word counts."""
-        language = self.language
-        # Each on its own: how a text is cut may depend on what else is in it.
-        folded = [fold(text[:LONGEST].replace("\x01", " "), language) for text in texts]
-        numbers = self._lexicon.ids(_APART.join(folded))
+        numbers = self._lexicon.ids(fold_all([text[:LONGEST] for text in texts], self.language))
         owners = np.cumsum(numbers == _BREAK)
         counted = numbers >= 0
         numbers, owners = numbers[counted].astype(np.int64), owners[counted]

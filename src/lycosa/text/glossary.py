@@ -21,7 +21,7 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Likeness, Measure
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
 from lycosa.text.vocabulary import Vocabulary
 
 LANGUAGES = 8
@@ -182,7 +182,7 @@ class Words:
         """The terms of some texts, and how often each has them."""
         if not texts:
             return Bags.of([])
-        ids = self._lexicon.ids(_joined(texts, self.language))
+        ids = self._lexicon.ids(fold_all(texts, self.language))
         owners = np.cumsum(ids == _BREAK)
         terms = self._term[ids]
         if self._phrases.longest:
@@ -222,7 +222,7 @@ class Words:
         """The terms that are the words of a phrase; none of a word."""
         if len(self.stems[number]) < 2:
             return []
-        ids = self._lexicon.ids(_joined([self.terms[number]], self.language))
+        ids = self._lexicon.ids(fold_all([self.terms[number]], self.language))
         return [term for term in self._term[ids].tolist() if term != _NONE]
 
     # -- what is new -------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ class _Phrases:
     _all: ClassVar[WeakKeyDictionary[Ontology, dict[str, _Phrases]]] = WeakKeyDictionary()
 
     def __init__(self, phrases: Sequence[str], language: str) -> None:
-        cut = [words.split() for words in _joined(phrases, language).split(OPEN_TOKEN)]
+        cut = [words.split() for words in fold_all(phrases, language).split(OPEN_TOKEN)]
         usable = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= _LONGEST]
         self.texts = [phrases[number] for number in usable]
         tokens = [cut[number] for number in usable]
@@ -370,17 +370,6 @@ def stems_of(texts: Sequence[str], language: str) -> list[tuple[str, ...]]:
     >>> stems_of(["heads of state", "the"], "en")
     [('head', 'state'), ()]
     """
-    cut = [tokens.split() for tokens in _joined(texts, language).split(OPEN_TOKEN)]
+    cut = [tokens.split() for tokens in fold_all(texts, language).split(OPEN_TOKEN)]
     stems = iter(stem_all([token for tokens in cut for token in tokens], language))
     return [tuple(stem for _ in tokens if (stem := next(stems))) for tokens in cut]
-
-
-def _joined(texts: Sequence[str], language: str) -> bytes:
-    """Texts as raw tokens, a break between two."""
-    mark = OPEN_TOKEN.decode()
-    joined = f" {mark} ".join(texts)
-    # How a text is cut may depend on what else is in it, unless all of it is plain.
-    if joined.isascii() and "\x02" not in joined and joined.count(mark) == len(texts) - 1:
-        return fold(joined, language)
-    apart = (fold(text.replace(mark, " ").replace("\x02", " "), language) for text in texts)
-    return (b" " + OPEN_TOKEN + b" ").join(apart)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import column, fit, learned
+from lycosa.core.types import Terms
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
 
 UNKNOWN = -1
@@ -28,15 +29,17 @@ class ModelWords:
     >>> words = ModelWords({"coral": 0, "reef": 1})
     >>> words.follow(["sea", "reef"])[:2].tolist()
     [-1, 1]
+    >>> words.of(Terms(np.array([0, 1]), np.array([1, 3])))
+    (array([1]), array([3.]), array([1.]))
     >>> [column.tolist() for column in words.of_texts(["Coral reefs", "the", "a warm reef"], "en")]
     [[0, 0, 2, 2], [0, 1, -1, 1]]
     """
 
     column_of: dict[str, int] = field(repr=False)
-    columns_: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False, compare=False)
+    columns_: NDArray[np.int32] = column(np.int32)
     """Of each word of the crawl."""
-    size_: int = field(default=0, repr=False, compare=False)
-    tokens_: dict[str, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
+    size_: int = learned(int)
+    tokens_: dict[str, dict[bytes, int]] = learned(dict)
 
     def follow(self, stems: Sequence[str]) -> NDArray[np.int32]:
         """The column of each word of a crawl, by its number; only those that are new are looked up."""
@@ -46,6 +49,15 @@ class ModelWords:
             self.columns_[self.size_ : len(stems)] = [self.column_of.get(stem, UNKNOWN) for stem in new]
             self.size_ = len(stems)
         return self.columns_
+
+    def of(self, terms: Terms) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+        """The words of a page that the model has, columns and counts; and the counts of the others."""
+        counts = terms.counts.astype(np.float64)
+        if not len(terms.ids):
+            return np.zeros(0, np.intp), counts, counts
+        columns = fit(self.columns_, int(terms.ids.max()) + 1, UNKNOWN)[terms.ids]
+        in_model = columns >= 0
+        return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
 
     def of_texts(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The words of some short texts, but for stop words: for each the number of its text, and its column."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.text.bags import Bags
 from lycosa.text.glossary import Words
-from lycosa.text.rarity import Rarity, learned
+from lycosa.text.rarity import Rarity
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
@@ -62,7 +62,7 @@ def tf_idf(
     """The weights of the texts' terms and of the topic's, tf idf; and the idf of the texts' alone."""
     terms = np.concatenate([bags.columns, words.topic])
     if rarity.is_learned(words.language):
-        idf = learned(words.pages(terms, vocabulary), vocabulary)
+        idf = vocabulary.idf_by(words.pages(terms, vocabulary))
     else:
         idf = rarity.of([words.stems[number] for number in terms.tolist()], vocabulary, words.language)
     texts, topic = idf[: len(bags.columns)], idf[len(bags.columns) :]

@@ -13,6 +13,8 @@ import Stemmer
 import xxhash
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
+
 Concepts = NDArray[np.int32]
 
 MOST_MEMORIES = 200_000
@@ -303,10 +305,7 @@ def _groups(parents: Edges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concep
 def _gather(edges: Edges, concepts: NDArray[Any]) -> tuple[Concepts, NDArray[np.intp]]:
     """The targets of some concepts, one after the other, and where those of each start."""
     counts = edges.starts[concepts + 1] - edges.starts[concepts]
-    ends = np.cumsum(counts)
-    starts = ends - counts
-    at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(edges.starts[concepts] - starts, counts)
-    return edges.targets[at], starts
+    return edges.targets[runs(edges.starts[concepts], counts)], np.cumsum(counts) - counts
 
 
 def acyclic(parents: Edges) -> tuple[Edges, list[tuple[int, int]]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
@@ -31,6 +32,7 @@ class Rarity:
     def __init__(self, idf: Idf = "learned", background: Background | None = None) -> None:
         self.idf = idf
         self.background = background or Background.load() if idf == "background" else None
+        self._column: tuple[Vocabulary | None, int, Numbers] = (None, 0, np.zeros(0))
 
     @property
     def fingerprint(self) -> object:
@@ -46,22 +48,27 @@ class Rarity:
             return np.array([max(map(background.idf, stems)) for stems in terms])
         id_of = words.id_of
         met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
-        return learned(np.array(met), words)
+        return words.idf_by(np.array(met))
 
     def is_learned(self, language: str = ENGLISH) -> bool:
         """Whether it comes from the vocabulary, for pages in a language."""
         return self.idf == "learned" or (self.background is not None and self.background.language != language)
 
-    def of_ids(self, ids: NDArray[np.uint32], words: Vocabulary, language: str = ENGLISH) -> Numbers:
+    def of_ids(self, ids: NDArray[Any], words: Vocabulary, language: str = ENGLISH) -> Numbers:
         """The same for words, by their numbers in the vocabulary."""
         if self.idf == "none":
             return np.ones(len(ids))
-        if self.is_learned(language):
+        if self.background is None or self.is_learned(language):
             return words.idf(ids)
-        return self.of([(words.terms[number],) for number in ids.tolist()], words, language)
+        whose, length, column = self._column
+        if whose is not words:
+            length = 0
+        if length < len(words.terms):  # each is looked up once
+            column = fit(column, len(words.terms))
+            column[length : len(words.terms)] = [self.background.idf(stem) for stem in words.terms[length:]]
+            self._column = words, len(words.terms), column
+        idf: Numbers = column[ids]
+        return idf
 
-
-def learned(frequency: NDArray[np.integer[Any]], words: Vocabulary) -> Numbers:
-    """idf by so many pages, as the vocabulary has it; a word of no page is as rare as one of one page."""
-    idf: Numbers = np.log((words.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
-    return idf
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # it is only remembered

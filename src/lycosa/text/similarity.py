@@ -16,15 +16,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
+from lycosa.text.ontology import Ontology, fold
 
 Measure = Literal["ehrig", "li", "path", "depth", "any-1", "is-a-2"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 Numbers = NDArray[np.float64]
-
-MOST_MEMORIES = 100_000
-"""Words whose likeness is remembered; then all are forgotten."""
 
 
 def ehrig(L: Any, df: float = 0.5) -> Any:
@@ -89,15 +86,15 @@ class Likeness:
     words it.
 
     The given words are compared with the whole ontology beforehand, by sweeps: up from a sense, then down, parents
-    before children. It takes some milliseconds, and one float64 for each word and concept; `of` then looks up a few.
+    before children. It takes some milliseconds, and one float64 for each word and concept; `rows` then looks up a few.
 
     >>> from lycosa.text.ontology import Ontology
     >>> pets = Ontology.build(
     ...     {"animal": ["animal"], "dog": ["dog"], "cat": ["cat"], "puppy": ["puppy"]},
     ...     broader=[("dog", "animal"), ("cat", "animal"), ("puppy", "dog")])
     >>> like = Likeness(pets, ["dog", "animal"], "ehrig")
-    >>> like.of("puppy").tolist(), like.of("cats").tolist(), like.of("stone").tolist()
-    ([0.5, 0.25], [0.25, 0.5], [0.0, 0.0])
+    >>> like.rows([pets.look_up(word) for word in ("puppy", "cats", "stone")], like.near(0)).tolist()
+    [[0.5, 0.25], [0.25, 0.5], [0.0, 0.0]]
     """
 
     def __init__(self, ontology: Ontology, words: Sequence[str], measure: Measure = "li", **parameters: float) -> None:
@@ -110,27 +107,16 @@ class Likeness:
             for form in dict.fromkeys([fold(word), *ontology.bases(word)]):
                 self._same.setdefault(form, []).append(number)
         self._alike = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
-        self._none = np.zeros(len(self.words))
-        self._none.setflags(write=False)
-        self._known: dict[str, Numbers] = {}
-
-    def of(self, word: str) -> Numbers:
-        """How much a word is like each of the given ones, from 0 to 1. The array is not to be changed."""
-        row = self._known.get(word)
-        if row is None:
-            row = self._look(word)
-            if len(word) <= LONGEST_WORD:
-                if len(self._known) >= MOST_MEMORIES:
-                    self._known.clear()
-                self._known[word] = row
-        return row
 
     def near(self, floor: float) -> set[int]:
         """The concepts that are like any of the given words by so much."""
         return set(np.flatnonzero(self._alike.max(axis=1, initial=0.0) >= floor).tolist())
 
     def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near: set[int]) -> Numbers:
-        """The same for many words, given by base forms and senses, a row for each; of no sense that is near, 0."""
+        """How much words are like each of the given ones, from 0 to 1: a row for each word.
+
+        They are given by base forms and senses, as an ontology looks them up; a word of no sense that is near has 0.
+        """
         table = np.zeros((len(words), len(self.words)))
         some = [number for number, (_, senses) in enumerate(words) if not near.isdisjoint(senses)]
         if some:
@@ -143,24 +129,6 @@ class Likeness:
                 if form in same:
                     table[number, same[form]] = 1.0
         return table
-
-    def _look(self, word: str) -> Numbers:
-        senses = self.ontology.concepts(word)
-        forms = {fold(word), *self.ontology.bases(word)} & self._same.keys()
-        same = [number for form in forms for number in self._same[form]]
-        if not senses and not same:
-            return self._none
-        if len(senses) == 1:
-            row: Numbers = self._alike[senses[0]].copy()
-        else:
-            row = self._alike[list(senses)].max(axis=0) if senses else self._none.copy()
-        if same:
-            row[same] = 1.0
-        row.setflags(write=False)
-        return row
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": {}}  # what is remembered is no part of what it is
 
 
 def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **parameters: float) -> float:

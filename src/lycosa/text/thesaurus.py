@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
 
 LARGEST = 64_000_000
@@ -93,10 +93,7 @@ def words_for(label: str) -> list[str]:
 
 
 def _read(path: Path) -> str:
-    try:
-        raw = read_whole(path, LARGEST)
-    except OSError as error:
-        raise InputError(f"cannot read the ontology {path}: {error.strerror}") from error
+    raw = read_input(path, LARGEST, "the ontology")
     declared = _DECLARED.match(raw)
     encoding = declared[1].decode() if declared else "utf-8"
     for mark, name in _BOMS:

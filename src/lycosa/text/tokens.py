@@ -59,18 +59,19 @@ def fold(text: str, language: str = ENGLISH) -> bytes:
 
 
 def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
-    """Texts one after the other, an OPEN_TOKEN between one and the next, and in none of them.
+    """Texts one after the other, an OPEN_TOKEN between one and the next, and no mark in any of them.
 
     >>> fold_all(["Coral reefs", "", "a \\x01 fish"])
     b'coral reefs \\x01  \\x01 a   fish'
     """
-    mark = OPEN_TOKEN.decode()
+    mark, end = OPEN_TOKEN.decode(), CLOSE_TOKEN.decode()
     joined = f" {mark} ".join(texts)
     # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
     easy = joined.isascii() or (language == ENGLISH and not joined.encode("utf-8", "replace").translate(None, _SPACED))
-    if easy and joined.count(mark) == len(texts) - 1:
+    if easy and joined.count(mark) == len(texts) - 1 and end not in joined:
         return fold(joined, language)
-    return (b" " + OPEN_TOKEN + b" ").join(fold(text.replace(mark, " "), language) for text in texts)
+    apart = (fold(text.replace(mark, " ").replace(end, " "), language) for text in texts)
+    return (b" " + OPEN_TOKEN + b" ").join(apart)
 
 
 def stem_all(tokens: list[bytes], language: str = ENGLISH) -> list[str]:

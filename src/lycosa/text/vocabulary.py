@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,12 +163,14 @@ class Vocabulary:
             self.id_of[term] = len(self.terms)
             self.terms.append(term)
 
-    def idf(self, ids: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in.
+    def idf(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
+        return self.idf_by(self.frequency[ids])
 
-        A word that no page has had yet counts as if one had.
-        """
-        return np.log((self.pages + 1) / (np.maximum(self.frequency[ids], 1) + 0.5)) + 1.0
+    def idf_by(self, frequency: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The same of words that so many pages have. One that no page has had yet counts as if one had."""
+        rarity: NDArray[np.float64] = np.log((self.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
+        return rarity
 
     def _other(self, language: str) -> Lexicon:
         """The lexicon of another language, moved to the end: the one at the front has not been used for longest."""

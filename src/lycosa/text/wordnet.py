@@ -25,6 +25,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.text.languages import ENGLISH
@@ -431,8 +432,7 @@ def _read_data(file: _File, kind: str) -> _Synsets:
 
 def _spread(counts: Positions) -> tuple[Positions, Positions]:
     """For counts of 2 and 3: whose each one is (0 0 1 1 1), and the how manieth (0 1 0 1 2)."""
-    of = np.repeat(np.arange(len(counts)), counts)
-    return of, np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(counts)), counts), runs(np.zeros_like(counts), counts)
 
 
 def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int]) -> Positions:

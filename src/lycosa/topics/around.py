@@ -17,7 +17,7 @@ BETAS = "betas"
 
 
 class Around:
-    """Base of topics that ask another one first; they add `judge`."""
+    """Base of topics that ask another one first; they add `judge` and `learn`."""
 
     def __init__(self, topic: Topic) -> None:
         self.topic = topic
@@ -33,21 +33,23 @@ class Around:
         if hasattr(self.topic, "facets"):
             self.topic.facets = names
 
-    def learn(self, visit: Visit) -> None:
-        """Pass it on."""
-        self.topic.learn(visit)
-
 
 # -- languages --------------------------------------------------------------------------------------------------
 
 
 class InLanguage(Around):
-    """Another topic's judgement, but beta is 0 for a page that the space has flagged as being in a wrong language.
+    """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
 
     >>> from lycosa.topics.pattern import Pattern
-    >>> InLanguage(Pattern("coral")).judge(Page("ok", marked="coral", flags=["language"]), None).beta
+    >>> InLanguage(heeding(Pattern("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).beta
     0.0
     """
+
+    topic: Learner
+
+    def __init__(self, topic: Learner) -> None:
+        super().__init__(topic)
+        self._right = bytearray()
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
@@ -55,16 +57,6 @@ class InLanguage(Around):
         if "language" in page.flags:
             judgement.beta = 0.0
         return judgement
-
-
-class LearnsInLanguage(InLanguage):
-    """The same around a judge that learns: whatever it has learned, pages in a wrong language are worth nothing."""
-
-    topic: Learner
-
-    def __init__(self, topic: Learner) -> None:
-        super().__init__(topic)
-        self._right = bytearray()
 
     def learn(self, visit: Visit) -> None:
         """Pass it on, but keep in mind which pages can't count."""
@@ -93,11 +85,6 @@ class LearnsInLanguage(InLanguage):
         worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
         worths[~np.frombuffer(self._right, np.bool_)] = 0.0
         return worths
-
-
-def in_language(topic: Topic) -> Topic:
-    """A topic that counts pages in the right language only."""
-    return LearnsInLanguage(topic) if isinstance(topic, Learner) else InLanguage(topic)
 
 
 # -- labels -----------------------------------------------------------------------------------------------------

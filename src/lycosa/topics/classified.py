@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
-from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.addresses import words_of
+from lycosa.core.types import Judgement, Page
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.topics.base import FACETS, Judge, facet_texts
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
 
@@ -26,7 +27,7 @@ MOST_WORDS = 64
 """Words of an anchor that count: links may be nested, and then the words of one are those of all."""
 
 
-class Classified:
+class Classified(Judge):
     """beta = P(wanted classes | words of the page), alpha = what the words of the anchor add to the prior.
 
     P is the model's: Naive Bayes, SVM or neural network. A target names a class or a branch of the taxonomy, which
@@ -56,7 +57,6 @@ class Classified:
             raise InputError(f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1")
         self.model = model
         self.threshold = threshold
-        self.facets: tuple[str, ...] = ()
         self.targets, marks = wanted(model.classes, targets)
         self.wanted = np.array(marks)
         self.prior = float(model.priors[self.wanted].sum())
@@ -73,18 +73,17 @@ class Classified:
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Classify the page, and what each link says."""
         assert isinstance(reading, Reading), "a model needs a reader; pass reader=Vocabulary() to the engine"
-        columns = self._columns_of(reading.vocabulary)
-        mine = columns[reading.terms.ids]
-        in_model = mine >= 0
-        alphas = self._alphas(page, reading, columns)
-        facets = {name: self._facet(name, page, reading.language, alphas) for name in self.facets}
-        if not in_model.any():
+        if self._vocabulary is not reading.vocabulary:
+            self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
+        alphas = self._alphas(page, reading, self._words.follow(reading.vocabulary.terms))
+        facets = {
+            name: self._of_texts(facet_texts(page.links, name), reading.language) if name in FACETS else alphas
+            for name in self.facets
+        }
+        columns, counts, _ = self._words.of(reading.terms)
+        if not len(columns):
             return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
-        own_columns = mine[in_model].astype(np.intp)
-        bag = Bags(
-            np.array([0, len(own_columns)], np.intp), own_columns, reading.terms.counts[in_model].astype(np.float64)
-        )
-        probabilities = self.model.classifier.probabilities(bag)[0]
+        probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
         best = np.argsort(-probabilities, kind="stable")[:BEST]
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
         beta = min(1.0, float(probabilities[self.wanted].sum()))
@@ -92,39 +91,24 @@ class Classified:
         target = beta >= float(probabilities[~self.wanted].max(initial=0.0))
         return Judgement(beta, alphas, {"classes": classes, "target": target}, facets)
 
-    def learn(self, visit: Visit) -> None:
-        """Nothing to learn: the model is finished."""
-
-    def _columns_of(self, words: Vocabulary) -> NDArray[np.int32]:
-        """For each term of the vocabulary its column in the model."""
-        if self._vocabulary is not words:
-            self._vocabulary, self._words = words, ModelWords(self.model.column_of)
-        return self._words.follow(words.terms)
-
     def _alphas(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
         """What the anchors say; their words are those between the marks in the text."""
         starts, ends = reading.spans()
         if not len(starts):
-            return self._said(*self._words.of_texts(page.links.anchors, reading.language), len(page.links))
+            return self._of_texts(page.links.anchors, reading.language)
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
         lengths = np.minimum(ends[positions[marked]] - begin, MOST_WORDS)
-        first = np.cumsum(lengths) - lengths
-        ids = reading.ids[np.repeat(begin - first, lengths) + np.arange(int(lengths.sum()))]
+        ids = reading.ids[runs(begin, lengths)]
         links = np.repeat(marked, lengths)
         real = ids >= 0
         mine = columns[ids[real]]
         return self._said(links[real], mine.astype(np.intp), len(page.links))
 
-    def _facet(self, name: str, page: Page, language: str, alphas: NDArray[np.float32]) -> NDArray[np.float32]:
-        if name == "context":
-            texts = page.links.contexts
-        elif name == "url":
-            texts = [words_of(url) for url in page.links.urls]
-        else:
-            return alphas
-        return self._said(*self._words.of_texts(texts, language), len(page.links))
+    def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float32]:
+        """What short texts say, one for each link."""
+        return self._said(*self._words.of_texts(texts, language), len(texts))
 
     def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float32]:
         """alpha of each link, given its words; `links` and `columns` go together. Unknown words say nothing."""

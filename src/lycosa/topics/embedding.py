@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.addresses import words_of
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import Reading
+from lycosa.topics.base import Judge, facet_texts
 
 THRESHOLD, EXAMPLES_THRESHOLD = 0.35, 0.5
 """What counts as found, for words alone and where there are examples. In an encyclopaedia 46 % of all pages with .35 or
@@ -37,7 +37,7 @@ COMMON = base64.b85decode(
 Vector = NDArray[np.float32]
 
 
-class Embedding:
+class Embedding(Judge):
     """Cosine of word vectors, page against topic (beta) and anchor against topic (alpha), 0 where it is negative.
 
     A text's vector is the sum of its words', the early ones counting more (text/embeddings.py). All pages point one way
@@ -75,8 +75,6 @@ class Embedding:
     >>> [topic.judge(each, None).beta >= topic.threshold for each in (page, other)]
     [True, False]
     """
-
-    facets: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -121,11 +119,8 @@ class Embedding:
         near = {"anchor": links.anchors, "context": links.contexts}
         judgement.alphas = _cosines(near[self.link], language, topic)
         for name in self.facets:
-            if name == self.link:
-                judgement.facets[name] = judgement.alphas
-            else:
-                texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
-                judgement.facets[name] = _cosines(texts, language, topic)
+            known = name == self.link
+            judgement.facets[name] = judgement.alphas if known else _cosines(facet_texts(links, name), language, topic)
         return judgement
 
     def learn(self, visit: Visit) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Judgement, Links, Page, Visit
+from lycosa.core.types import Judgement, Links, Page
+from lycosa.topics.base import Judge
 from lycosa.topics.phrases import Match, Phrases
 
 _MARK = re.compile("[\x01\x02]")
 
 
-class Keyword:
+class Keyword(Judge):
     """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y of them around the link.
 
     The page is its title and text. Around a link is a window of 100 characters with the anchor in its middle: what the
@@ -39,8 +40,6 @@ class Keyword:
     is not said there.
     """
 
-    facets: tuple[str, ...] = ()
-
     def __init__(
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"
     ) -> None:
@@ -61,9 +60,6 @@ class Keyword:
         alphas = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
         return Judgement(beta, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
-
-    def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""
 
     def _windows(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links

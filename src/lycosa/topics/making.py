@@ -9,7 +9,7 @@ from typing import Any
 import xxhash
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import check_parts, parse
@@ -185,11 +185,9 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
 
 def read_terms(path: Path) -> dict[str, float]:
     """A file of terms: one a line, a weight after a tab; # starts a comment."""
+    content = read_input(path, LARGEST_TERMS, "the terms in")
     try:
-        content = read_whole(path, LARGEST_TERMS)
         lines = content.decode("utf-8-sig").split("\n")
-    except OSError as error:
-        raise InputError(f"cannot read the terms in {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8") from error

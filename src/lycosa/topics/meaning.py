@@ -8,23 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.addresses import words_of
+from lycosa.core.types import Judgement, Page
 from lycosa.text.glossary import Glossary
 from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
+from lycosa.topics.base import Judge, facet_texts
 
 
-class Meaning:
+class Meaning(Judge):
     """Judges the page as a whole, and each link by its anchor; contexts and addresses where a strategy wants them.
 
     Subclasses say how near texts are (`_near`), and what that means for a page (`_said`). On pages in other languages
     than English, WordNet knows no word, and only words that are the same count.
     """
-
-    facets: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -61,15 +59,10 @@ class Meaning:
         assert isinstance(reading, Reading), (
             "a judge of meanings needs a reader; pass reader=Vocabulary() to the engine"
         )
-        links = page.links
         judgement = Judgement(*self._said(page, reading))
         for name in self.facets:
-            texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
-            judgement.facets[name] = self._near(texts, reading).astype(np.float32)
+            judgement.facets[name] = self._near(facet_texts(page.links, name), reading).astype(np.float32)
         return judgement
-
-    def learn(self, visit: Visit) -> None:
-        """What there is to learn (idf), the vocabulary learns."""
 
     def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
         """beta and alphas; page and anchors are read at once, which takes little longer than one of them."""

@@ -22,9 +22,6 @@ from lycosa.version import SOFTWARE
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")
 MAGIC = FORMAT.mark
 
-MOST_BYTES = 2_000_000_000
-"""A larger file is not read."""
-
 _LARGEST = 1e9
 """No weight is that large; products of larger ones might not be numbers."""
 
@@ -106,7 +103,7 @@ class Model:
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a model; whatever may be wrong with the file is an InputError that says so."""
-        return FORMAT.read(path, cls._made, MOST_BYTES)
+        return FORMAT.read(path, cls._made)
 
     @classmethod
     def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.types import Judgement, Page, Visit
+from lycosa.core.types import Judgement, Page
+from lycosa.topics.base import Judge
 
 READ = 200_000
 """Characters of a page that are searched: the time an expression takes is its author's affair, within this."""
 
 
-class Pattern:
+class Pattern(Judge):
     """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
     A facet ("context", "url") is 1 for a match in the 20 words around the link, or in the address as it is written.
@@ -23,8 +24,6 @@ class Pattern:
     >>> round(Pattern(r"10\\.\\d{4}/\\d+").judge(page, None).beta, 3)
     0.667
     """
-
-    facets: tuple[str, ...] = ()
 
     def __init__(self, expression: str, threshold: float = 0.5) -> None:
         self.threshold = threshold
@@ -52,6 +51,3 @@ class Pattern:
             if name in self.facets
         }
         return Judgement(matches / (matches + 1), alphas, facets=facets)
-
-    def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
-from lycosa.text.addresses import words_of
+from lycosa.topics.base import facet_texts
 
 Match = Literal["words", "anywhere"]
 """Whether a string counts as a whole word or phrase only, or inside longer words, too."""
@@ -63,11 +63,7 @@ class Phrases:
 
     def links(self, links: Links, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
         """Occurrences around each link ("context") and in the words of its address ("url")."""
-        columns = {}
-        for name in names:
-            texts = links.contexts if name == "context" else [words_of(url) for url in links.urls]
-            columns[name] = np.array([self.count(text) for text in texts])
-        return columns
+        return {name: np.array([self.count(text) for text in facet_texts(links, name)]) for name in names}
 
 
 def folded(text: str) -> str:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
-from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.addresses import words_of
+from lycosa.core.types import Judgement, Page
 from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon
+from lycosa.text.rarity import Idf, Rarity
 from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all, stems
 from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.topics.base import Judge, facet_texts
 
 THRESHOLD = 0.1
 """A compromise, as cosines shrink with the length of pages: .06 would be best for the encyclopaedia of the benchmark
@@ -30,11 +30,9 @@ _REMEMBERED = 50_000
 """Words of links whose stems are kept, for each language."""
 
 Column = NDArray[np.float64]
-_Idf = Callable[[Any], Column]
-_IdfOf = Callable[[Sequence[str]], Column]
 
 
-class Query:
+class Query(Judge):
     """Cosine of tf-idf vectors, page against query (beta) and anchor against query (alpha).
 
     W_ij = tf_ij idf_j, and sim(q, i) = sum_j W_qj W_ij / (|W_q| |W_i|). A weight of a term multiplies its idf in the
@@ -71,15 +69,13 @@ class Query:
     Paper: Batsakis 2007, eq. 1 and 2; its warning of learned idf (2.3, 3.2.1) is what `none` and `background` are for.
     """
 
-    facets: tuple[str, ...] = ()
-
     def __init__(
         self,
         words: str | Mapping[str, float],
         threshold: float = THRESHOLD,
         *,
         tf: Literal["max", "log", "raw"] = "log",
-        idf: Literal["background", "learned", "none"] = "learned",
+        idf: Idf = "learned",
         link: Literal["anchor", "context"] = "anchor",
         background: Background | None = None,
         stemmed: bool = False,
@@ -87,10 +83,9 @@ class Query:
         self.threshold = threshold
         self.tf, self.idf, self.link = tf, idf, link
         self.words, self.stemmed = words, stemmed
-        self.background = background
+        self.background, self._rarity = background, Rarity(idf, background)
         self._weights: dict[str, dict[str, float]] = {}
         self._small: dict[str, _Words] = {}
-        self._idf: tuple[Vocabulary | None, int, Column] = (None, 0, np.zeros(0))
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
@@ -121,7 +116,8 @@ class Query:
         hit = places >= 0
         if not hit.any():
             return 0.0
-        vector = self._frequency(self._counts(page, reading)) * lens.idf(reading.terms.ids)
+        idf = self._rarity.of_ids(reading.terms.ids, lens.words, lens.language)
+        vector = self._frequency(self._counts(page, reading)) * idf
         length = float(np.sqrt(vector @ vector)) * lens.length
         # Rounded, since terms are summed in the order in which the crawl met them.
         return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
@@ -140,13 +136,8 @@ class Query:
         if self.link == "context":
             judgement.alphas = around
         for name in self.facets:
-            judgement.facets[name] = (
-                around if name == "context" else self._texts([words_of(url) for url in page.links.urls], lens)
-            )
+            judgement.facets[name] = around if name == "context" else self._texts(facet_texts(page.links, name), lens)
         return judgement
-
-    def learn(self, visit: Visit) -> None:
-        """What there is to learn (idf), the vocabulary learns."""
 
     # -- the query, as seen from a page ------------------------------------------------------------------------
 
@@ -167,36 +158,13 @@ class Query:
         weights, id_of = self._in(language), words.id_of
         pairs = sorted((id_of[stem], weight) for stem, weight in weights.items() if stem in id_of)
         wanted = np.array([number for number, _ in pairs], np.uint32)
-        idf, idf_of = self._idfs(words, language)
-        query = np.array([weight for _, weight in pairs]) * idf(wanted)
+        query = np.array([weight for _, weight in pairs]) * self._rarity.of_ids(wanted, words, language)
         square = float(query @ query)
         if len(pairs) < len(weights):  # words that no page has used yet belong to the query's length as well
             unused = [stem for stem in weights if stem not in id_of]
-            rest = idf_of(unused) * [weights[stem] for stem in unused]
+            rest = self._rarity.of([(stem,) for stem in unused], words, language) * [weights[stem] for stem in unused]
             square += float(rest @ rest)
-        return _Lens(words, language, weights, wanted, query, square**0.5, idf, idf_of)
-
-    def _idfs(self, words: Vocabulary, language: str) -> tuple[_Idf, _IdfOf]:
-        """The idf of terms by their ids; and by their stems, be they known to the vocabulary or not."""
-        if self.idf == "none":
-            return _ones, _ones
-        if self.idf == "background":
-            background = self.background = self.background or Background.load()
-            if language == background.language:
-                column = self._column(words, background)
-                return lambda ids: column[ids], lambda stems: np.array([background.idf(stem) for stem in stems])
-        return words.idf, partial(_learned, words)
-
-    def _column(self, words: Vocabulary, background: Background) -> Column:
-        """The background's idf of every term of the vocabulary, by id; new terms are looked up once."""
-        whose, length, column = self._idf
-        if whose is not words:
-            length = 0
-        if length < len(words.terms):
-            column = fit(column, len(words.terms))
-            column[length : len(words.terms)] = [background.idf(stem) for stem in words.terms[length:]]
-            self._idf = words, len(words.terms), column
-        return column
+        return _Lens(words, language, weights, wanted, query, square**0.5)
 
     def _counts(self, page: Page, reading: Reading) -> NDArray[Any]:
         """How often each term of the page counts."""
@@ -226,13 +194,12 @@ class Query:
         positions = np.minimum(np.array(page.links.positions, np.intp), len(starts))
         links = hit[positions].nonzero()[0]
         first, lengths = starts[positions[links]], (ends - starts)[positions[links]]
-        skipped = np.cumsum(lengths) - lengths
-        at = np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)
-        owners, terms = np.repeat(links, lengths), ids[at]
+        owners, terms = np.repeat(links, lengths), ids[runs(first, lengths)]
         owners, terms = owners[terms >= 0], terms[terms >= 0]
         order = np.minimum(lens.wanted.searchsorted(terms), len(lens.wanted) - 1)
         query = np.where(lens.wanted[order] == terms, lens.query[order], 0.0)
-        return self._cosines(owners, terms, lens.idf(terms), query, lens.length, len(page.links))
+        idf = self._rarity.of_ids(terms, lens.words, lens.language)
+        return self._cosines(owners, terms, idf, query, lens.length, len(page.links))
 
     def _texts(self, texts: list[str], lens: _Lens) -> NDArray[np.float32]:
         """The same for short texts (contexts, the words of addresses) that the reading does not have."""
@@ -254,7 +221,8 @@ class Query:
         counts_here = hit[owners] & (ids >= 0)
         owners, ids = owners[counts_here], ids[counts_here]
         distinct, at = np.unique(ids, return_inverse=True)
-        idf = lens.idf_of([words.terms[number] for number in distinct.tolist()])[at]
+        stems_here = [(words.terms[number],) for number in distinct.tolist()]
+        idf = self._rarity.of(stems_here, lens.words, lens.language)[at]
         return self._cosines(owners, ids, idf, weight[ids] * idf, lens.length, len(texts))
 
     def _cosines(
@@ -291,8 +259,6 @@ class _Lens:
     """Weight times idf of those."""
     length: float
     """|W_q|, with all of them."""
-    idf: _Idf
-    idf_of: _IdfOf
 
 
 def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
@@ -307,18 +273,6 @@ def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
     at[at == len(ids)] = 0
     at[ids[at] != wanted] = -1
     return at
-
-
-def _ones(terms: Sequence[Any]) -> Column:
-    return np.ones(len(terms))
-
-
-def _learned(words: Vocabulary, stems: Sequence[str]) -> Column:
-    """The learned idf of stems; those that no page has used yet are as rare as those that one page has."""
-    id_of = words.id_of
-    ids = np.array([id_of.get(stem, 0) for stem in stems], np.uint32)
-    met = np.array([stem in id_of for stem in stems], bool)
-    return np.where(met, words.idf(ids), np.log((words.pages + 1) / 1.5) + 1.0)
 
 
 class _Words:

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lycosa.core.types import Judgement, Page, Visit
+from lycosa.core.types import Judgement, Page
+from lycosa.topics.base import Judge
 from lycosa.topics.phrases import Match, Phrases, folded
 
 
-class WordFrequency:
+class WordFrequency(Judge):
     """beta = the number of times the search string is repeated in the page; alpha = in the anchor.
 
     The string is one phrase, looked for in title and text whatever its case. With several strings (a file of terms) it
@@ -31,8 +32,6 @@ class WordFrequency:
     scripts is no use to a reader. `contains` in the pseudo-code is `match=anywhere`; not the default, since short
     words are inside of many others.
     """
-
-    facets: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -58,6 +57,3 @@ class WordFrequency:
         alphas = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
         facets = phrases.links(links, self.facets)
         return Judgement(beta, alphas, facets={name: counts.astype(np.float32) for name, counts in facets.items()})
-
-    def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""

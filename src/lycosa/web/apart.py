@@ -3,7 +3,7 @@
 Its memory is limited once, its CPU time anew for each job. What exceeds the first is told as an error, what exceeds the
 second ends the process, as a crash would. It ends by itself when nobody is there to ask any more.
 
-A further reader is a line in `JOBS`: its function, and how the result is taken apart and put together again. Messages
+A further reader is a line in `JOBS`: its function, and how the result is put together again. Messages
 are plain data, not pickles: what comes back from a process that reads hostile bytes is not to be run.
 """
 
@@ -23,52 +23,41 @@ from lycosa.core.types import Links
 from lycosa.web.html import Document, read_body
 from lycosa.web.sources import Source, read_source
 
-_LINKS = ("urls", "anchors", "contexts", "rels", "positions")
+_COLUMNS = ("urls", "anchors", "contexts", "rels", "positions")
 
 
 class Job(NamedTuple):
-    """A reader: what it is, and how its result travels."""
+    """A reader: what it is, and how its result is put together again."""
 
     read: Callable[..., Any]
-    packed: Callable[[Any], Any]
     unpacked: Callable[[Any], Any]
 
 
-def _pack_document(document: Document) -> dict[str, Any]:
-    values = {column.name: getattr(document, column.name) for column in fields(document)}
-    return {**values, "links": _pack_links(document.links), "directives": sorted(document.directives)}
+def _plain(value: Any) -> Any:
+    """How a result travels: links column by column, a set as a list, what has fields as a map of them."""
+    if isinstance(value, Links):
+        return [getattr(value, name) for name in _COLUMNS]
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return {column.name: getattr(value, column.name) for column in fields(value) if not column.name.startswith("_")}
 
 
-def _unpack_document(told: dict[str, Any]) -> Document:
+def _document(told: dict[str, Any]) -> Document:
     return Document(**{**told, "links": Links(*told["links"]), "directives": frozenset(told["directives"])})
 
 
-def _pack_source(source: Source | None) -> dict[str, Any] | None:
-    if source is None:
-        return None
-    values = {column.name: getattr(source, column.name) for column in fields(source) if not column.name.startswith("_")}
-    return {**values, "links": _pack_links(source.links), "left_out": dict(source.left_out)}
-
-
-def _unpack_source(told: dict[str, Any] | None) -> Source | None:
+def _source(told: dict[str, Any] | None) -> Source | None:
     if told is None:
         return None
     return Source(**{**told, "links": Links(*told["links"]), "left_out": Counter(told["left_out"])})
 
 
-def _pack_links(links: Links) -> list[list[Any]]:
-    return [getattr(links, name) for name in _LINKS]
-
-
-JOBS = {
-    "page": Job(read_body, _pack_document, _unpack_document),
-    "source": Job(read_source, _pack_source, _unpack_source),
-}
+JOBS = {"page": Job(read_body, _document), "source": Job(read_source, _source)}
 
 
 def send(stream: BinaryIO, message: Any) -> None:
     """Write a message: its length, then itself."""
-    data = msgpack.packb(message, unicode_errors="surrogatepass")
+    data = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
     stream.write(len(data).to_bytes(8, "big"))
     stream.write(data)
     stream.flush()
@@ -117,8 +106,7 @@ def main() -> None:
             return
         limit_time(seconds)
         try:
-            job = JOBS[name]
-            message = {"result": job.packed(job.read(*arguments))}
+            message: dict[str, Any] = {"result": JOBS[name].read(*arguments)}
         except MemoryError:
             message = {"memory": True}
         except Exception as error:

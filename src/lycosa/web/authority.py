@@ -8,10 +8,9 @@ was served longest ago comes first, and nobody waits long for someone who does n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic, TypeVar
 
 from lycosa.core.protocols import NEVER, Clock
 from lycosa.web.politeness import AGAIN, Host, Politeness
@@ -34,8 +33,6 @@ GRACE = 0.25
 NEW = -(2**62)
 """What sets newcomers apart."""
 
-Who = TypeVar("Who")
-
 
 class Authority:
     """What is known of hosts and addresses, for all crawls of a process."""
@@ -50,7 +47,7 @@ class Authority:
         self.addresses: dict[str, float] = {}
         self.rules: dict[str, tuple[bytes, float]] = {}
         """What robots.txt files said, and when: one crawl's request is enough for all."""
-        self.turns: Turns[View] = Turns()
+        self.turns = Turns()
         self.views: set[View] = set()
 
     def view(
@@ -176,7 +173,7 @@ class _Place:
     """When they could have come, or will be able to; None: they do not wait."""
 
 
-class Turns(Generic[Who]):
+class Turns:
     """Lines by name, each with those who were ever in it.
 
     >>> turns = Turns()
@@ -190,14 +187,14 @@ class Turns(Generic[Who]):
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, dict[Who, _Place]] = {}
+        self._lines: dict[str, dict[Hashable, _Place]] = {}
         self._numbers = count(1)
 
-    def told(self, name: str, who: Who, until: float) -> None:
+    def told(self, name: str, who: Hashable, until: float) -> None:
         """They asked, and were told to come again then."""
         self._place(name, who).due = until
 
-    def may(self, name: str, who: Who, now: float) -> bool:
+    def may(self, name: str, who: Hashable, now: float) -> bool:
         """Whether it is their turn, the thing being free. Whoever let a turn pass goes to the end of the line."""
         own = self._place(name, who)
         for other, place in self._lines[name].items():
@@ -210,7 +207,7 @@ class Turns(Generic[Who]):
             own.due = now
         return True
 
-    def served(self, name: str, who: Who) -> None:
+    def served(self, name: str, who: Hashable) -> None:
         """They had their turn."""
         place = self._place(name, who)
         place.due, place.served = None, next(self._numbers)
@@ -219,12 +216,12 @@ class Turns(Generic[Who]):
         """Whether anyone stands in the line."""
         return name in self._lines
 
-    def leave(self, who: Who) -> None:
+    def leave(self, who: Hashable) -> None:
         """They won't come again."""
         for name in [name for name, line in self._lines.items() if line.pop(who, None) is not None and not line]:
             del self._lines[name]
 
-    def _place(self, name: str, who: Who) -> _Place:
+    def _place(self, name: str, who: Hashable) -> _Place:
         """Their place; newcomers, one after the other, come before those who were served already."""
         line = self._lines.setdefault(name, {})
         if who not in line:

@@ -1,9 +1,15 @@
-"""Times in HTTP's header fields: Last-Modified, Retry-After."""
+"""Times as servers write them: in HTTP's header fields (Last-Modified, Retry-After), in sitemaps and feeds."""
 
 from __future__ import annotations
 
-from datetime import UTC
+import re
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+
+_W3C = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?\s*$",
+    re.IGNORECASE,
+)
 
 LONGEST_REST = 24 * 3600.0
 """Seconds that a host can ask to be left alone for."""
@@ -31,3 +37,37 @@ def retry_after(value: str, now: float) -> float:
     value = value.strip()
     wait = float(value) if value.isascii() and value.isdigit() else http_time(value) - now
     return min(max(0.0, wait), LONGEST_REST)
+
+
+def w3c_time(text: str) -> tuple[float, float] | None:
+    """The first and last moment that a W3C date may mean; None for what is none. Without a time zone it is UTC.
+
+    >>> w3c_time("1970-01-02"), w3c_time("1970-01-01T01:00:05+01:00"), w3c_time("1970-01-01T00:01Z")
+    ((86400.0, 172799.0), (5.0, 5.0), (60.0, 119.0))
+    >>> w3c_time("1970-02-30"), w3c_time("soon")
+    (None, None)
+    """
+    match = _W3C.match(text.strip())
+    if not match:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
+    if year is None or not 1970 <= year <= 9998 or (hour or 0) > 24 or (minute or 0) > 59 or (second or 0) > 60:
+        return None
+    try:
+        start = datetime(year, 1 if month is None else month, 1 if day is None else day, tzinfo=UTC)
+    except ValueError:
+        return None
+    first = start.timestamp() + 3600 * (hour or 0) + 60 * (minute or 0) + (second or 0) - _ahead(match[7] or "Z")
+    if hour is not None:
+        return first, first + (59 if second is None else 0)
+    after = start + timedelta(366 if month is None else 31 if day is None else 1)  # within the next year, month or day
+    end = after.replace(day=1 if day is None else after.day, month=1 if month is None else after.month)
+    return first, first + (end - start).total_seconds() - 1
+
+
+def _ahead(zone: str) -> int:
+    """Seconds by which a time zone is ahead of UTC."""
+    if zone in "Zz":
+        return 0
+    seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
+    return -seconds if zone[0] == "-" else seconds

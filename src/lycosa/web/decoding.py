@@ -61,6 +61,13 @@ def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
         return text if _is_utf8(body, text, bool(name)) else _decoded(body, _guess(body))
 
 
+def charset_of(parameters: str) -> str:
+    """The charset parameter of a content type, or of its parameters; empty if there is none."""
+    lower = parameters.lower()
+    at = lower.find("charset=")
+    return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
+
+
 @lru_cache(maxsize=1000)
 def encoding_named(label: str) -> str:
     """The encoding that a label means by the standard, or by Python's spelling of such a label; empty if it is none.
@@ -99,9 +106,14 @@ def _declared(body: bytes) -> str:
             return name
         if len(head) == len(body):
             break
-    match = _XML.match(body)
-    name = encoding_named(match[2].decode("latin-1")) if match else ""
+    name = encoding_named(declared_in_xml(body))
     return _INSTEAD.get(name, name)
+
+
+def declared_in_xml(body: bytes) -> str:
+    """The encoding that an XML declaration names, as it is written there; empty if it names none."""
+    match = _XML.match(body)
+    return match[2].decode("latin-1") if match else ""
 
 
 def _in_meta(head: bytes) -> str:

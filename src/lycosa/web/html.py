@@ -15,11 +15,10 @@ from turbohtml import Document as Tree
 from turbohtml import Element, PlainText, Text, parse
 from turbohtml.detect import detect_language
 
-from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
+from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, tell
-from lycosa.web.decoding import decode
+from lycosa.web.decoding import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
@@ -179,13 +178,6 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
     if kind in HTML:
         return extract(body, url, charset_of(parameters), agent)
     return plain(body, charset_of(parameters)) if kind.startswith("text/") else Document()
-
-
-def charset_of(parameters: str) -> str:
-    """The charset parameter of a content type, or of its parameters; empty if there is none."""
-    lower = parameters.lower()
-    at = lower.find("charset=")
-    return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
 
 
 def plain(body: bytes, charset: str = "") -> Document:
@@ -354,10 +346,7 @@ def _text_of(value: str | list[str] | None) -> str:
 
 def page_in(file: str, *, whole_text: bool = False) -> Page:
     """A page in a file, HTML or plain text."""
-    try:
-        body = read_whole(Path(file), MOST_FILE)
-    except OSError as error:
-        raise InputError(f"cannot read the example {file}: {error.strerror}") from error
+    body = read_input(Path(file), MOST_FILE, "the example")
     is_text = file.endswith((".txt", ".text", ".md"))
     document = plain(body) if is_text else extract(body, "http://example.invalid/")
     return (document.whole() if whole_text else document).page()

@@ -19,10 +19,10 @@ All of it is linear in the size of the page. That text and links tell the main p
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from turbohtml import Document as Tree
 from turbohtml import Element, Text
@@ -268,14 +268,10 @@ def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, l
     if style and _HIDDEN.search(str(style)[:1000]):
         return FURNITURE
     if letter:
-        if letter in (MAIN, ARTICLE):
-            names = _names(attributes)
-            return COMMENTS if letter == ARTICLE and names and _named(names) == COMMENTS else letter
-        return letter
+        return COMMENTS if letter == ARTICLE and _named(_names(attributes)) == COMMENTS else letter
     if attributes.get("itemprop") == "articleBody":
         return BODY
-    names = _names(attributes)
-    named = _named(names) if names else ""
+    named = _named(_names(attributes))
     if tag == "p" or (tag in ("span", "em", "strong", "td", "th") and named in (CONTENT, BODY, COMMENTS)):
         return ""
     return named
@@ -343,6 +339,7 @@ class _Fragments:
         self.ranges += [
             (letter, start, len(self.texts)) for letter, start in reversed(stack) if start < len(self.texts)
         ]
+        self.unlinked = [n - m for n, m in zip(self.letters, self.linked, strict=True)]
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:
@@ -404,20 +401,13 @@ def main_part(text: str) -> MainPart:
 
 def _kept(parts: _Fragments) -> list[int]:
     """The fragments of the main part."""
-    unlinked = [n - m for n, m in zip(parts.letters, parts.linked, strict=True)]
-    sums = [0, *accumulate(n if n >= PROSE else 0 for n in unlinked)]
-    whole = [0, *accumulate(unlinked)]
-    wide = _no_furniture(parts, sums, whole)
+    wide = _no_furniture(parts)
     out = parts.covered(LEFT_OUT, wide)
-    plain = [0 if left else n for n, left in zip(unlinked, out, strict=True)]
+    plain = [0 if left else n for n, left in zip(parts.unlinked, out, strict=True)]
     inside = _place(parts, plain)
-    lines = [at for at in inside if not out[at] and not _is_menu(parts, at)]
     shown = [at for at in inside if not out[at]]
-    named = any(letter not in UNNAMED for letter, _, _ in parts.ranges)
-    if _is_enough(parts, lines, shown) and (
-        sum(plain[at] for at in lines if plain[at] >= PROSE) > (STORY if named else LONG_STORY)
-        or _is_enough(parts, lines, shown, WORTHY if named else NEARLY)
-    ):
+    lines = [at for at in shown if not _is_menu(parts, at)]
+    if _is_story(parts, plain, lines, shown):
         return lines
     for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
         out = parts.covered(marks, wide)
@@ -427,8 +417,18 @@ def _kept(parts: _Fragments) -> list[int]:
     return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
 
 
-def _no_furniture(parts: _Fragments, prose: list[int], unlinked: list[int]) -> set[int]:
+def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list[int]) -> bool:
+    """Whether what is left without menus is something to read, or most of what there is."""
+    named = any(letter not in UNNAMED for letter, _, _ in parts.ranges)
+    if not _is_enough(parts, lines, shown):
+        return False
+    prose = sum(_prose(plain[at]) for at in lines)
+    return prose > (STORY if named else LONG_STORY) or _is_enough(parts, lines, shown, WORTHY if named else NEARLY)
+
+
+def _no_furniture(parts: _Fragments) -> set[int]:
     """The ranges that a page names so, but which hold most of what it says; and the headers of articles."""
+    prose, unlinked = _sums(map(_prose, parts.unlinked)), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)
     return {
         number
@@ -440,6 +440,16 @@ def _no_furniture(parts: _Fragments, prose: list[int], unlinked: list[int]) -> s
             and unlinked[end] - unlinked[start] > SOME * unlinked[-1]
         )
     }
+
+
+def _prose(letters: int) -> int:
+    """Letters outside of links, if they are enough to be prose."""
+    return letters if letters >= PROSE else 0
+
+
+def _sums(values: Iterable[int]) -> list[int]:
+    """How much there is before each place; of a stretch, the difference of two."""
+    return [0, *accumulate(values)]
 
 
 def _is_menu(parts: _Fragments, at: int) -> bool:
@@ -456,9 +466,7 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """The fragments of the narrowest place that holds most of the prose."""
-    sums = [0, *accumulate(n if n >= PROSE else 0 for n in plain)]
-    unlinked = [0, *accumulate(plain)]
-    sizes = [0, *accumulate(parts.letters)]
+    sums, unlinked, sizes = _sums(map(_prose, plain)), _sums(plain), _sums(parts.letters)
     least = MOST * sums[-1]
     places = [
         (sizes[end] - sizes[start], start, end, letter)
@@ -478,7 +486,7 @@ def _place(parts: _Fragments, plain: list[int]) -> list[int]:
         return [*_before(parts, inside[0], plain if letter in (BODY, DENSEST) else []), *inside]
     for marks in (BODY, ARTICLE):
         inside = [at for at, flag in enumerate(parts.covered(marks)) if flag]
-        if sum(plain[at] for at in inside if plain[at] >= PROSE) > least:
+        if sum(_prose(plain[at]) for at in inside) > least:
             return inside
     return _stretch(parts, list(range(len(plain))), plain)
 
@@ -527,28 +535,19 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
 
 
 def _written(parts: _Fragments, kept: list[int]) -> MainPart:
-    pieces: list[list[str]] = []
-    titles: list[int] = []
-    row = -1
-    for at in kept:
-        if parts.rows[at] == row:
-            pieces[-1].append(parts.texts[at])
-        else:
-            row = parts.rows[at]
-            pieces.append([parts.texts[at]])
-            titles.append(parts.heads[at])
-    lines = [_line("".join(each)) for each in pieces]
+    rows = [list(row) for _, row in groupby(kept, parts.rows.__getitem__)]
+    lines = [(_line("".join(parts.texts[at] for at in row)), parts.heads[row[0]]) for row in rows]
     # Lines that say nothing are left out, unless all do; so are headings with nothing under them at the end.
-    idle = {at for at, line in enumerate(lines) if not line or (len(line) < PROSE and _CHATTER.fullmatch(line))}
-    if idle and len(idle) < len(lines):
-        lines = [line for at, line in enumerate(lines) if at not in idle]
-        titles = [title for at, title in enumerate(titles) if at not in idle]
-    while lines and titles[-1] and len(lines) > 1:
+    lines = [(line, title) for line, title in lines if not _is_idle(line)] or lines
+    while len(lines) > 1 and lines[-1][1]:
         lines.pop()
-        titles.pop()
-    headings = [line for line, title in zip(lines, titles, strict=True) if title]
-    others = [line for line, title in zip(lines, titles, strict=True) if not title]
-    return MainPart("\n".join(lines), "\n".join(headings), "\n".join(_lead(others))[: LEAD + 200])
+    headings = "\n".join(line for line, title in lines if title)
+    lead = "\n".join(_lead([line for line, title in lines if not title]))
+    return MainPart("\n".join(line for line, _ in lines), headings, lead[: LEAD + 200])
+
+
+def _is_idle(line: str) -> bool:
+    return not line or (len(line) < PROSE and _CHATTER.fullmatch(line) is not None)
 
 
 def _lead(lines: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from lycosa.core.protocols import NEVER, Clock
 
@@ -23,21 +24,20 @@ AGAIN = 0.02
 """Seconds until a host is looked at again whose request is still on its way out."""
 
 
+@dataclass(slots=True)
 class Host:
     """What is known of a host."""
 
-    __slots__ = ("crawl_delay", "delay", "held", "in_flight", "latency", "ready_at", "sending", "why", "why_held")
-
-    def __init__(self) -> None:
-        self.in_flight = 0
-        self.sending = ""
-        self.ready_at = 0.0
-        self.why = ""
-        self.held = 0.0
-        self.why_held = ""
-        self.latency = 0.0
-        self.crawl_delay = 0.0
-        self.delay = 0.0  # what the others want who ask it, see authority.py
+    in_flight: int = 0
+    sending: str = ""
+    ready_at: float = 0.0
+    why: str = ""
+    held: float = 0.0
+    why_held: str = ""
+    latency: float = 0.0
+    crawl_delay: float = 0.0
+    delay: float = 0.0
+    """What the others want who ask it, see authority.py."""
 
 
 class Politeness:

@@ -25,8 +25,8 @@ class Scope:
         exclude: Iterable[str] = (),
         max_depth: int = 0,
     ) -> None:
-        self.hosts = frozenset(_plain(name) for name in hosts)
-        self.domains = tuple(_plain(name.lstrip(".*")) for name in domains)
+        self.hosts = frozenset(typed_host(name) for name in hosts)
+        self.domains = tuple(typed_host(name.lstrip(".*")) for name in domains)
         self.include = compiled(include)
         self.exclude = compiled(exclude)
         self.max_depth = max_depth
@@ -53,7 +53,7 @@ class Scope:
         return inside
 
 
-def _plain(name: str) -> str:
+def typed_host(name: str) -> str:
     """A host as canonical URLs write it, from what a person may have typed: with scheme, port, path, capitals."""
     name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
     if name.count(":") > 1 and not name.startswith("["):

@@ -13,14 +13,12 @@ second step, level by level comparison"; pages "are transformed into XML files",
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from turbohtml import TokenType, tokenize
 
-from lycosa.web.decoding import decode as decode
 from lycosa.web.taming import MOST_SOURCE
 from lycosa.web.urls import resolve
 
@@ -96,16 +94,14 @@ class Tree:
         self.attributes.append(attributes or _NONE)
         return len(self.names) - 1
 
-    def by_level(self, attributes: Sequence[str] = (), inside: Sequence[int] | None = None) -> list[Level]:
-        """Level by level, the root's first. An element is its tag, with those of its attributes that are named.
+    def by_level(self, inside: Sequence[int] | None = None) -> list[Level]:
+        """Level by level, the root's first.
 
         `inside`: for each node, whether it is to be looked at; all are, unless told.
 
         >>> tree = tree_of("<title>Reefs</title><p class=a>Coral <b>bleaching</b></p>")
         >>> [(level.elements, level.texts) for level in tree.by_level()][2:]
         [(['title', 'p'], ['Reefs', 'Coral']), (['b'], ['bleaching'])]
-        >>> tree.by_level(["class"])[2].elements
-        ['title', 'p class=a']
         """
         levels: list[Level] = []
         for node, (name, level) in enumerate(zip(self.names, self.levels, strict=True)):
@@ -116,9 +112,6 @@ class Tree:
             if not name:
                 if self.names[self.parents[node]] not in _SILENT and (text := " ".join(self.texts[node].split())):
                     levels[level - 1].texts.append(text)
-            elif attributes and (own := self.attributes[node]):
-                shown = [f" {key}={' '.join(sorted(own[key].split()))}" for key in attributes if key in own]
-                levels[level - 1].elements.append(name + "".join(shown))
             else:
                 levels[level - 1].elements.append(name)
         return levels
@@ -279,38 +272,31 @@ def images(tree: Tree, url: str) -> list[str]:
     return list(dict.fromkeys(address for address in addresses if address))[:MOST_IMAGES]
 
 
-def xml_pieces(tree: Tree) -> Iterator[str]:
-    """The tree as XML, piece by piece; well-formed whatever the page contains.
+def to_xml(tree: Tree) -> bytes:
+    """The tree as an XML file; well-formed whatever the page contains.
 
     What XML cannot hold is replaced: characters by U+FFFD, what is no part of a name by `_`. `xmlns` is written
     `_xmlns`: it would rename all elements below it. Of attributes that become the same the first is kept, as in HTML.
+
+    >>> to_xml(tree_of("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
+    '<html><body><p a_b="1&lt;2">&amp;</p></body></html>'
     """
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n']
     ends: list[str] = []
     for node, (name, level) in enumerate(zip(tree.names, tree.levels, strict=True)):
         while len(ends) >= level + (not name):
-            yield f"</{ends.pop()}>"
+            pieces.append(f"</{ends.pop()}>")
         if not name:
-            yield _escape(tree.texts[node])
+            pieces.append(_escape(tree.texts[node]))
             continue
         tag = _name(name)
         written: dict[str, str] = {}
         for key, value in tree.attributes[node].items():
             written.setdefault(_name(key), value)
-        yield f"<{tag}{''.join(f' {key}={_quoted(value)}' for key, value in written.items())}>"
+        pieces.append(f"<{tag}{''.join(f' {key}={_quoted(value)}' for key, value in written.items())}>")
         ends.append(tag)
-    while ends:
-        yield f"</{ends.pop()}>"
-    yield "\n"
-
-
-def to_xml(tree: Tree) -> bytes:
-    """The tree as an XML file.
-
-    >>> to_xml(tree_of("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
-    '<html><body><p a_b="1&lt;2">&amp;</p></body></html>'
-    """
-    return "".join(xml_pieces(tree)).encode()
+    pieces += [f"</{tag}>" for tag in reversed(ends)]
+    return "".join([*pieces, "\n"]).encode()
 
 
 def _name(name: str) -> str:
@@ -323,5 +309,5 @@ def _escape(text: str) -> str:
     return text.replace(">", "&gt;").replace("\r", "&#13;")
 
 
-def _quoted(value: Any) -> str:
+def _quoted(value: str) -> str:
     return '"' + _escape(value).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;") + '"'

@@ -74,6 +74,14 @@ class Bench:
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
         return Experiment(name=name, strategies=list(strategies), **given)
 
+    def subjects(self, plan: Experiment) -> list[Subject]:
+        """What is hunted in it: classes of the corpus, drawn by chance."""
+        from lycosa.lab.subjects import subjects_of
+
+        return subjects_of(
+            self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
+        )
+
     def run(
         self,
         plan: Experiment,

@@ -33,7 +33,7 @@ from lycosa.lab.papers.weighing import (
 )
 from lycosa.lab.preparing import Looking, classified, prepare
 from lycosa.lab.results import Outcome, Results
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.lab.subjects import Subject
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST
 from lycosa.training.pages import train
@@ -84,7 +84,7 @@ def findings(bench: Bench) -> Findings:
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench.quick))
     kinds, remarks = _kinds(bench.quick)
     topics: dict[str, Topic] = {}
-    drawn = subjects_of(index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed)
+    drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
         try:
             topics[subject.name] = _topic(index, subject, kinds, bench.out / "otie-models", plan.random_seed)

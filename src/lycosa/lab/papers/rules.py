@@ -25,10 +25,13 @@ from lycosa.lab.findings import (
     Mode,
     Ruling,
     Table,
+    on,
     ruled,
+    says,
 )
 from lycosa.lab.measures import exclusive, harvest, harvest_curve, overlap
 from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.papers.weighing import complete
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import subjects_of
 
@@ -130,7 +133,7 @@ def crawl(bench: Bench) -> Crawled:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Match:
     """Both crawlers from the same seeds: what a line of table 3 has."""
 
     topic: str
@@ -142,30 +145,19 @@ class Pair:
     baseline_exclusive: float
     rules_exclusive: float
 
-    @property
-    def improvement(self) -> float:
-        """Of the harvest ratio, in %."""
-        return _percent(self.baseline, self.rules)
-
-    @property
-    def exclusive_improvement(self) -> float:
-        """Of the exclusive harvest ratio, in %."""
-        return _percent(self.baseline_exclusive, self.rules_exclusive)
-
     def rows(self, whose: str) -> list[list[Cell]]:
         """Its lines of the table; per cent as the paper has them, without places."""
+        overlap, exclusives = _whole(self.overlap), (self.baseline_exclusive, self.rules_exclusive)
         rows = [
-            ("harvest ratio", self.baseline, self.rules, _whole(self.improvement)),
-            ("URL overlap (%)", _whole(self.overlap), _whole(self.overlap), None),
-            (
-                "exclusive harvest ratio", self.baseline_exclusive, self.rules_exclusive,
-                _whole(self.exclusive_improvement),
-            ),
-        ]  # fmt: skip
-        return [[self.topic, self.seed_set, whose, *map(_known, row)] for row in rows]
+            ("harvest ratio", self.baseline, self.rules, _whole(_percent(self.baseline, self.rules))),
+            ("URL overlap (%)", overlap, overlap, None),
+            ("exclusive harvest ratio", *exclusives, _whole(_percent(*exclusives))),
+        ]
+        return [[self.topic, self.seed_set, whose, *row] for row in rows]
 
 
 def _percent(before: float, after: float) -> float:
+    """The improvement in %."""
     return 100 * (after / before - 1) if before > 0 else math.nan
 
 
@@ -173,28 +165,21 @@ def _whole(per_cent: float) -> Cell:
     return round(per_cent) if math.isfinite(per_cent) else None
 
 
-def _known(cell: Cell) -> Cell:
-    return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def pairs(results: Results, mode: Mode, budget: int) -> list[Pair]:
+def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
     """Table 3 of some crawls, up to a budget."""
-    by_rules = {(one.subject, one.seed_set): one for one in results.select(RULES)}
+    crawls = complete(results, (BASELINE, RULES))
     rows = []
-    for one in results.select(BASELINE):
-        other = by_rules.get((one.subject, one.seed_set))
-        if other is None:
-            continue
+    for one, other in zip(crawls.get(BASELINE, []), crawls.get(RULES, []), strict=False):
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
         base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
-        rows.append(Pair(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *exclusive(a, b, truth)))
+        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *exclusive(a, b, truth)))
     return rows
 
 
-def published() -> list[Pair]:
+def published() -> list[Match]:
     """Table 3 of the paper."""
-    return [Pair(topic, place, *row) for topic, rows in PUBLISHED.items() for place, row in enumerate(rows, 1)]
+    return [Match(topic, place, *row) for topic, rows in PUBLISHED.items() for place, row in enumerate(rows, 1)]
 
 
 def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
@@ -204,9 +189,9 @@ def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
 
 def table_3(crawled: Crawled, mode: Mode) -> Table:
     """Harvest ratio, overlap, exclusive harvest ratio, for each topic and seed set."""
-    rows = [row for pair in pairs(crawled.table, mode, crawled.budget) for row in pair.rows("here")]
+    rows = [row for match in matches(crawled.table, mode, crawled.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
-        rows += [row for pair in published() for row in pair.rows("paper")]
+        rows += [row for match in published() for row in match.rows("paper")]
     judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
     key, title = _labelled(mode, "rules-table-3", "Table 3")
     return Table(
@@ -252,7 +237,7 @@ def _family(crawled: Crawled) -> Table:
             runs = results.select(name)
             for mode in JUDGES:
                 ends = [float(harvest_curve(results.gains(one, mode), crawled.budget)[-1]) for one in runs]
-                row += map(_known, interval(ends, groups=[one.subject for one in runs])[:3])
+                row += interval(ends, groups=[one.subject for one in runs])[:3]
             rows.append([*row, _dry(results, name), len(runs)])
     return Table(
         "rules-family", f"Soft focus, rules and hard focus after {crawled.budget:,} pages",
@@ -273,65 +258,46 @@ def _dry(results: Results, name: str) -> int:
 # -- claims: when each holds was settled after a first look at the embedded web, before any run on a real corpus ------
 
 
+PAPER = "Altingovde, Ulusoy 2004"
+WHERE = f"{PAPER}, Performance of our rule-based crawler"
+
+
 def claims_of(crawled: Crawled, pages: int) -> Iterator[Claim]:
     """What the paper says, by both judges where they differ."""
-    paper = "Altingovde, Ulusoy 2004"
-    where = f"{paper}, Performance of our rule-based crawler"
-    small, budget = crawled.small, crawled.budget
-    seeds = crawled.table.experiment.seed_count, crawled.figure.experiment.seed_count
-    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
     for mode, judge in JUDGES.items():
-        rows = pairs(crawled.table, mode, budget)
-        verdict, evidence = better(rows)
-        evidence = f"after {budget:,} pages: {evidence}"
-        if small != budget:
-            evidence += f"\nafter {small:,} pages: {better(pairs(crawled.table, mode, small)).evidence}"
-        yield Claim(
-            f"Rules have a higher harvest ratio than soft focus ({judge})", f"{where}, table 3", verdict, evidence
-        )
-        yield Claim(
-            f"The pages that only the rules fetched are better than those that only soft focus did ({judge})",
-            f"{where}, table 3", *better(rows, "exclusive"),
-        )  # fmt: skip
-        curves = _curves(crawled.figure, mode)
-        yield Claim(
-            f"Both keep finding relevant pages ({judge})", f"{where}, figure 6", *keep_finding(curves, relevant)
-        )
-        yield Claim(
-            f"Rules are ahead after the first few hundred pages ({judge})", f"{where}, figure 6", *ahead_later(curves)
-        )
-        few, many = (
-            {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)]))
-             for name in (BASELINE, RULES)}
-            for results in (crawled.table, crawled.figure)
-        )  # fmt: skip
-        yield Claim(
-            f"With 50 seeds in place of 10 harvest ratios are similar ({judge})", f"{where}, second experiment",
-            *seeds_matter_little(few, many, seeds),
-        )  # fmt: skip
-    yield Claim(
-        "The two fetch different pages: they overlap by 8 to 27 %", f"{where}, table 3",
-        *differ(pairs(crawled.table, AS_PUBLISHED, small), small, pages),
-    )  # fmt: skip
+        yield from on(judge, _judged(crawled, mode))
+    yield different_pages(matches(crawled.table, AS_PUBLISHED, crawled.small), crawled.small, pages)
     if crawled.tunnel is not None:
-        yield Claim(
-            "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
-            f"{paper}, Rule-based focused crawler", *better(pairs(crawled.tunnel, INDEPENDENT, budget)),
-        )  # fmt: skip
-    yield Claim(
-        "Hard focus is restrictive", f"{paper}, Baseline focused crawler",
-        *restrictive(_dry(crawled.table, HARD), len(crawled.table.select(HARD))),
+        yield can_tunnel(matches(crawled.tunnel, INDEPENDENT, crawled.budget))
+    yield restrictive(_dry(crawled.table, HARD), len(crawled.table.select(HARD)))
+
+
+def _judged(crawled: Crawled, mode: Mode) -> Iterator[Claim]:
+    """What is claimed of harvests, by one judge."""
+    budget, both = crawled.budget, (crawled.table, crawled.figure)
+    by_budget = {step: matches(crawled.table, mode, step) for step in (budget, crawled.small)}
+    curves = _curves(crawled.figure, mode)
+    few, many = (
+        {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)]))
+         for name in (BASELINE, RULES)}
+        for results in both
     )  # fmt: skip
+    yield higher_harvest(by_budget)
+    yield better_exclusives(by_budget[budget])
+    yield keep_finding(
+        curves, float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
+    )
+    yield ahead_later(curves)
+    yield seeds_matter_little(few, many, (both[0].experiment.seed_count, both[1].experiment.seed_count))
 
 
-def better(rows: Sequence[Pair], which: str = "") -> Ruling:
+def higher(rows: Sequence[Match], which: str = "") -> Ruling:
     """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds)."""
-    ours = [pair.rules_exclusive if which else pair.rules for pair in rows]
-    base = [pair.baseline_exclusive if which else pair.baseline for pair in rows]
-    apart = paired(ours, base, groups=[pair.topic for pair in rows])
-    changes = [pair.exclusive_improvement if which else pair.improvement for pair in rows]
-    changes = [change for change in changes if not math.isnan(change)]
-    topics = len({pair.topic for pair in rows})
+    ours = [row.rules_exclusive if which else row.rules for row in rows]
+    base = [row.baseline_exclusive if which else row.baseline for row in rows]
+    apart = paired(ours, base, groups=[row.topic for row in rows])
+    changes = [change for row in zip(base, ours, strict=True) if not math.isnan(change := _percent(*row))]
+    topics = len({row.topic for row in rows})
     return ruled(
         apart.low > 0,
         f"rules {np.nanmean(ours):.3f}, baseline {np.nanmean(base):.3f}; difference {apart.mean:+.3f} (95 %: "
@@ -341,9 +307,33 @@ def better(rows: Sequence[Pair], which: str = "") -> Ruling:
     )
 
 
-def differ(rows: Sequence[Pair], budget: int, pages: int) -> Ruling:
+@says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")
+def higher_harvest(by_budget: Mapping[int, Sequence[Match]]) -> Ruling:
+    """At the first budget; what is so at others stands beside it."""
+    rulings = {budget: higher(rows) for budget, rows in by_budget.items()}
+    evidence = [f"after {budget:,} pages: {ruling.evidence}" for budget, ruling in rulings.items()]
+    return Ruling(next(iter(rulings.values())).verdict, "\n".join(evidence))
+
+
+@says(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
+def better_exclusives(rows: Sequence[Match]) -> Ruling:
+    """Their harvest ratio is higher."""
+    return higher(rows, "exclusive")
+
+
+@says(
+    f"{PAPER}, Rule-based focused crawler",
+    "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
+)
+def can_tunnel(rows: Sequence[Match]) -> Ruling:
+    """From seeds off the topic their harvest ratio is higher."""
+    return higher(rows)
+
+
+@says(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
+def different_pages(rows: Sequence[Match], budget: int, pages: int) -> Ruling:
     """The mean overlap is 30 % at most; tested at a budget of a twentieth of the corpus, or less."""
-    overlaps = [pair.overlap for pair in rows]
+    overlaps = [row.overlap for row in rows]
     return ruled(
         float(np.mean(overlaps)) <= 30.0,
         f"after {budget:,} of {pages:,} pages {np.mean(overlaps):.0f} % on average, {min(overlaps):.0f} to "
@@ -352,6 +342,7 @@ def differ(rows: Sequence[Pair], budget: int, pages: int) -> Ruling:
     )
 
 
+@says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
 def ahead_later(curves: Mapping[str, Curve]) -> Ruling:
     """After 300 pages the mean harvest of rules is never below that of the baseline."""
     steps = [int(step) for step in curves[RULES].x]
@@ -370,6 +361,7 @@ def ahead_later(curves: Mapping[str, Curve]) -> Ruling:
     )
 
 
+@says(f"{WHERE}, figure 6", "Both keep finding relevant pages")
 def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
     """In the last half of the crawl both find half as many as in the first, or more; if there are enough to find."""
     shares = {}
@@ -388,6 +380,7 @@ def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
     )
 
 
+@says(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
 def seeds_matter_little(few: Mapping[str, float], many: Mapping[str, float], counts: tuple[int, int]) -> Ruling:
     """With five times as many seeds the harvest ratio of both crawlers changes by a tenth at most."""
     changes = {name: many[name] / few[name] - 1 if few[name] > 0 else math.inf for name in (BASELINE, RULES)}
@@ -399,6 +392,7 @@ def seeds_matter_little(few: Mapping[str, float], many: Mapping[str, float], cou
     )
 
 
+@says(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
 def restrictive(dry: int, trials: int) -> Ruling:
     """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
     return ruled(2 * dry >= trials, f"hard focus ran dry in {dry} of {trials} crawls from seeds on the topic")

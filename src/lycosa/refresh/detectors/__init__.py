@@ -6,8 +6,8 @@ A detector is a function `(old, new) -> Verdict | None`; None: it has nothing to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from lycosa.core.errors import InputError
@@ -121,19 +121,24 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     verdicts = {name: verdict for name in names if (verdict := detector(name)(old, new)) is not None}
     seen = {name: verdict for name, verdict in verdicts.items() if verdict.changed}
     if not seen:
-        if same or not old.body or not new.body or old.body == new.body:
-            return None
-        readers = [name for name in detectors if name not in _ELSEWHERE]
-        if readers and not any(name in verdicts for name in readers):
-            return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
-        return Change("changed")
+        return _unseen(old, new, detectors, verdicts)
     reading = [verdicts[name] for name in _READING if name in verdicts]
     if reading and all(not verdict.changed or verdict.kind == "cosmetic" for verdict in reading):
         for name in seen:
             # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
             if DETECTORS[name].blind or name == "relevance":
-                seen[name] = Verdict(True, "cosmetic", seen[name].magnitude, seen[name].says)
+                seen[name] = replace(seen[name], kind="cosmetic")
     seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # the gravest is said first
     kind = next(iter(seen.values())).kind
     magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)
     return Change("changed", kind, magnitude, list(seen), [verdict.says for verdict in seen.values()])
+
+
+def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Container[str]) -> Change | None:
+    """What to say of bodies that differ where no detector saw it."""
+    if not old.body or not new.body or old.body == new.body:
+        return None
+    readers = [name for name in detectors if name not in _ELSEWHERE]
+    if readers and not any(name in verdicts for name in readers):
+        return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
+    return Change("changed")

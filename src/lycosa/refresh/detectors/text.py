@@ -8,7 +8,7 @@ from fractions import Fraction
 from hashlib import sha256
 
 from lycosa.refresh.change import Kind, Verdict
-from lycosa.refresh.snapshot import MainPart, Snapshot, words_of
+from lycosa.refresh.snapshot import MainBlocks, Snapshot, words_of
 from lycosa.text.fingerprint import NEAR, distance
 
 
@@ -183,14 +183,14 @@ class Difference:
         return self.share > 0
 
 
-def difference(old: MainPart, new: MainPart) -> Difference:
+def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     """What the one says and the other doesn't.
 
     share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
     where these have the same words, the share of neighbouring words that are no neighbours in the other.
     A block that the other has as furniture is not lost: it is the same text, and the rules judged its surroundings.
 
-    >>> difference(MainPart(["one two", "three four"]), MainPart(["one two", "three five"]))
+    >>> difference(MainBlocks(["one two", "three four"]), MainBlocks(["one two", "three five"]))
     Difference(lost=1, gained=1, moved=False, share=0.25, reordered=False, linked=False)
     """
     before, after = old.words, new.words
@@ -213,7 +213,7 @@ def difference(old: MainPart, new: MainPart) -> Difference:
     return Difference(lost.total() - common, gained.total() - common, share=others / most, linked=linked)
 
 
-def _only(blocks: list[str], other: MainPart) -> list[str]:
+def _only(blocks: list[str], other: MainBlocks) -> list[str]:
     """The blocks that the other version does not have, neither here nor there."""
     elsewhere = set(other.furniture)
     have = Counter(other.blocks)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from lycosa.drawing.formats import visible
+
 JOINT = "\x03"
 """Begins a word that stands close to the one before it."""
 
@@ -20,35 +22,6 @@ Block: TypeAlias = list[str]
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECES = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
 _LONG_PIECES = re.compile(rf"\w{{1,{LONG}}}[^\w\s]*|[^\w\s]+")
-
-
-class _Visible(dict[int, str]):
-    """What may be shown of each character: others could move the cursor, or turn the text around."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if character == "\u00ad":  # a soft hyphen is no part of a word
-            shown = ""
-        else:  # joiners are spelling in many scripts
-            shown = character if character.isprintable() or character in "\n\u200c\u200d" else " "
-        self[code] = shown
-        return shown
-
-
-_VISIBLE = _Visible()
-
-
-def visible(text: str) -> str:
-    """A text without what can't be seen: markers, control characters, changes of direction.
-
-    >>> visible("a\x1b[31mb\u202ec \x01d\x02")
-    'a [31mb c d'
-    """
-    text = text.replace("\x01", "").replace("\x02", "")
-    if text.isascii():
-        return text.translate(_VISIBLE)
-    # Line by line, because those that are plain ASCII go thrice as fast.
-    return "\n".join([line.translate(_VISIBLE) for line in text.split("\n")])
 
 
 def blocks(text: str) -> list[Block]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from lycosa.drawing.formats import visible
 from lycosa.refresh.change import Change
-from lycosa.refresh.diff.blocks import visible
-from lycosa.refresh.diff.rows import Diff, Row, diff
+from lycosa.refresh.diff.blocks import BREAK, joined
+from lycosa.refresh.diff.rows import Diff, Row, Run, diff
 
 
 @dataclass(slots=True)
@@ -153,3 +154,20 @@ def folded(rows: list[Row], context: int = CONTEXT) -> list[tuple[bool, list[Row
             stretches.append((shown, [row]))
     # One row takes no more room than the note that it was left out.
     return [(shown or len(part) == 1, part) for shown, part in stretches]
+
+
+LONG_RUN, ENDS = 60, 20
+"""Words of a kept stretch in a changed block that are shown; and at both ends of a longer one."""
+
+
+def pieces(run: Run, long: int = LONG_RUN, ends: int = ENDS) -> tuple[str, str, str, int]:
+    """A run as what is shown, what is folded, what is shown again, and how many words are folded.
+
+    >>> pieces(Run("kept", ["a", "b"])), pieces(Run("kept", ["a", "b", "c"]), long=2, ends=1)
+    (('a b', '', '', 0), ('a', 'b', 'c', 1))
+    """
+    words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
+    if run.state != "kept" or len(words) <= long:
+        return joined(words), "", "", 0
+    inner = words[ends:-ends]
+    return joined(words[:ends]), joined(inner), joined(words[-ends:]), len(inner)

@@ -7,16 +7,9 @@ web addresses become links, and the page's own policy forbids everything but its
 from __future__ import annotations
 
 from lycosa.drawing.pages import environment, source
-from lycosa.refresh.diff.blocks import BREAK, joined, visible
-from lycosa.refresh.diff.comparison import Comparison, folded
-from lycosa.refresh.diff.rows import Run, cut
+from lycosa.refresh.diff.comparison import Comparison, folded, pieces
+from lycosa.refresh.diff.rows import cut
 from lycosa.version import __version__
-
-LONG_RUN = 60
-"""Words of a stretch within a changed block that are shown although they were kept."""
-
-ENDS = 20
-"""Words at both ends of a longer one that are shown, with the rest folded between them."""
 
 MOST_ROWS = 20_000
 """Lines of the page: with more, a browser would hardly open it."""
@@ -36,7 +29,7 @@ def render(comparison: Comparison) -> str:
     >>> "&lt;b&gt;" in page, "<script" in page
     (True, False)
     """
-    templates = environment("lycosa.refresh.diff", href, pieces, clip)
+    templates = environment("lycosa.refresh.diff", pieces)
     rows = [cut(row, MOST_RUNS) for row in comparison.diff.rows[:MOST_ROWS]]
     left_out = len(comparison.diff.rows) - len(rows)
     stretches = folded(rows)
@@ -49,31 +42,3 @@ def render(comparison: Comparison) -> str:
         version=__version__,
         most=MOST_LINKS,
     )
-
-
-def pieces(run: Run) -> tuple[str, str, str, int]:
-    """A run as what is shown, what is folded, what is shown again, and how many words are folded.
-
-    >>> pieces(Run("kept", ["a", "b"]))
-    ('a b', '', '', 0)
-    """
-    words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
-    if run.state != "kept" or len(words) <= LONG_RUN:
-        return joined(words), "", "", 0
-    inner = words[ENDS:-ENDS]
-    return joined(words[:ENDS]), joined(inner), joined(words[-ENDS:]), len(inner)
-
-
-def href(node: str) -> str:
-    """A node as the target of a link: only web addresses have one.
-
-    >>> href("https://example.org/"), href("javascript:alert(1)")
-    ('https://example.org/', '')
-    """
-    return node if node.startswith(("http://", "https://")) and visible(node) == node else ""
-
-
-def clip(text: str, most: int = 300) -> str:
-    """A text of a bearable length, without what can't be seen."""
-    text = " ".join(visible(text).split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

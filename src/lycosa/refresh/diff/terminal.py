@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.drawing.formats import many, percent, when
-from lycosa.refresh.diff.blocks import BREAK, joined, visible
-from lycosa.refresh.diff.comparison import Comparison, folded
+from lycosa.drawing.formats import many, percent, visible, when
+from lycosa.refresh.diff.blocks import BREAK
+from lycosa.refresh.diff.comparison import Comparison, folded, pieces
 from lycosa.refresh.diff.rows import Row, Run, cut
 
 WIDE = 100
@@ -42,7 +42,7 @@ _SIGNS = {
 MOVED = ("moved away", "moved here")
 
 
-class Telling:
+class Printer:
     """Prints comparisons. `uncut`: into a file or a pipe, where lines may be of any length."""
 
     def __init__(self, console: Console, *, uncut: bool = False, whole: bool = False) -> None:
@@ -138,11 +138,8 @@ class Telling:
         return text
 
     def _words(self, run: Run) -> str:
-        words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
-        if self.whole or run.state != "kept" or len(words) <= LONG_RUN:
-            return joined(words)
-        between = len(words) - 2 * ENDS
-        return f"{joined(words[:ENDS])} ... {many(between, 'word')} ... {joined(words[-ENDS:])}"
+        start, _, end, between = pieces(run, len(run.words) if self.whole else LONG_RUN, ENDS)
+        return f"{start} ... {many(between, 'word')} ... {end}" if between else start
 
     def address(self, url: str) -> None:
         """An address is never cut: the terminal wraps it where it must."""

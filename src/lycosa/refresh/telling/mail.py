@@ -24,6 +24,7 @@ from lycosa.core.errors import InputError
 from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.target import Answer, Delivery, key_of
 from lycosa.refresh.telling.words import counts, day_and_time, label, name, plain, story
+from lycosa.web.urls import is_http
 
 PASSWORD = "LYCOSA_SMTP_PASSWORD"
 """The environment variable with the password for the mail server."""
@@ -198,7 +199,7 @@ def _html(delivery: Delivery, title: str) -> str:
     items = []
     for told in delivery.changes:
         url, called = escape(plain(told.url, 2_000)), escape(name(told))
-        linked = f'<a href="{url}">{called}</a>' if told.url.startswith(("http://", "https://")) else called
+        linked = f'<a href="{url}">{called}</a>' if is_http(told.url) else called
         lines = "<br>".join(escape(line.strip()) for line in _story(delivery, told)[1:])
         items.append(
             f"<li style='margin-bottom: .8em'><b>{linked}</b> ({escape(label(told.change))})<br>"

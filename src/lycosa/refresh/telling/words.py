@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from lycosa.drawing.formats import clip, visible
 from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import WHATS, Told
 
@@ -19,9 +19,6 @@ Where: TypeAlias = Callable[[Told], str]
 
 LONGEST = 300
 """Characters of a title, or of anything else that a page had a say in."""
-
-# Neither XML nor a mail's header takes these; the last ones turn the text of a line around.
-_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def nothing(told: Told) -> str:
@@ -35,8 +32,8 @@ def plain(text: str, most: int = LONGEST) -> str:
     >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
     'Reefs Bcc: all@example.org'
     """
-    line = " ".join(_UNFIT.sub(" ", text[: 4 * most]).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # no marks of ours in a title
+    return clip(visible(text), most)
 
 
 def name(told: Told) -> str:

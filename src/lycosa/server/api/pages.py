@@ -28,9 +28,9 @@ from lycosa.server.shown import Asking, Labelled, Page, Teller, choose, collecti
 from lycosa.server.site import Site, site_of
 from lycosa.server.who import AskedCrawl, crawl_to
 from lycosa.store.log import VERSIONS
-from lycosa.web.html import HTML, charset_of
+from lycosa.web.decoding import charset_of, decode
+from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.tree import decode
 
 router = APIRouter(tags=["pages"])
 

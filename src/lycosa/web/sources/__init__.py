@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Callable
 
+from lycosa.web.decoding import charset_of, declared_in_xml
 from lycosa.web.decoding import decode as decode_as_browsers
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
@@ -27,10 +28,7 @@ from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
 __all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
 
 _GZIP = b"\x1f\x8b"
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _BARE_UTF16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"{\0", "utf-16-le"), (b"\0{", "utf-16-be"))
-_DECLARED = re.compile(rb"""^\s*<\?xml[^<>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""")
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _ROOTS: dict[str, tuple[str, Callable[[str, Source], None]]] = {
     "urlset": ("sitemap", read_sitemap),
     "sitemapindex": ("sitemap index", read_sitemap),
@@ -115,14 +113,13 @@ def unpack(body: bytes) -> tuple[bytes, str]:
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The text of a body. What is valid UTF-8 is UTF-8, whatever else it claims to be."""
-    for mark, name in (*_BOMS, *_BARE_UTF16):
+    for mark, name in _BARE_UTF16:
         if body.startswith(mark):
             return body.decode(name, "replace")
-    match = _CHARSET.search(content_type) or _DECLARED.match(body[:500])
-    charset = (match[1] if isinstance(match[1], str) else match[1].decode()) if match else ""
+    charset = charset_of(content_type) or declared_in_xml(body.lstrip()[:500])
     if not charset.lower().startswith("iso-2022"):  # which is all ASCII to look at
         try:
-            return body.decode("utf-8")
+            return body.decode("utf-8-sig")
         except UnicodeDecodeError:
             charset = "" if charset.lower() in ("utf-8", "utf8") else charset
     return decode_as_browsers(body, charset, markup=False)

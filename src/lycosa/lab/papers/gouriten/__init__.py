@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table
+from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.gouriten import claims
-from lycosa.lab.papers.gouriten.claims import LONG_RUN, on
-from lycosa.lab.papers.gouriten.features import Fits
+from lycosa.lab.papers.gouriten.claims import LONG_RUN
 from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, all_graphs, crawl, table_1
-from lycosa.lab.papers.gouriten.leading import (
+from lycosa.lab.papers.gouriten.measured import (
     BATCHES,
     BEYOND,
     LEADERS,
     PLAYERS,
     Altered,
+    Fits,
+    Forced,
     degradation,
     figures_3,
     global_scores,
@@ -30,7 +31,6 @@ from lycosa.lab.papers.gouriten.leading import (
     table_7,
     table_beyond,
 )
-from lycosa.lab.papers.gouriten.sequence import Forced
 
 __all__ = ["findings"]
 

@@ -9,12 +9,11 @@ of a few thousand pages has no long run, and then the verdict is that it cannot 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import ParamSpec
 
+from lycosa.lab import findings
 from lycosa.lab.findings import Claim, Ruling, ruled
 
 Scores = Mapping[str, Mapping[int, float]]
@@ -34,20 +33,7 @@ P = ParamSpec("P")
 
 def says(section: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
     """The paper says this in a section; the function below decides whether it is so."""
-
-    def declared(rule: Callable[P, Ruling]) -> Callable[P, Claim]:
-        @wraps(rule)
-        def weigh(*args: P.args, **options: P.kwargs) -> Claim:
-            return Claim(text, f"Gouriten, Maniu, Senellart 2014, {section}", *rule(*args, **options), timed=timed)
-
-        return weigh
-
-    return declared
-
-
-def on(what: str, claims: Iterator[Claim] | Sequence[Claim]) -> list[Claim]:
-    """The same claims, said of some graphs."""
-    return [replace(claim, text=f"{claim.text} ({what})") for claim in claims]
+    return findings.says(f"Gouriten, Maniu, Senellart 2014, {section}", text, timed=timed)
 
 
 def over(one: float, other: float) -> float:

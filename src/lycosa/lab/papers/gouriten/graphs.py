@@ -187,6 +187,16 @@ class Crawls:
     left_out: list[str] = field(default_factory=list)
     """Graphs that could not be crawled, and why."""
 
+    @property
+    def suffix(self) -> str:
+        """What the key of a part ends with that is there by labels, too."""
+        return "" if self.mode == AS_PUBLISHED else "-independent"
+
+    @property
+    def by_labels(self) -> str:
+        """What its title says."""
+        return "" if self.mode == AS_PUBLISHED else " by labels"
+
     def curve(self, graph: str, strategy: str, length: int) -> Floats:
         """Cumulative scores, one line for each seed set."""
         return np.array([extended(cumulative(one), length) for one in self._gains(graph, strategy)])

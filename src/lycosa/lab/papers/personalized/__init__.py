@@ -35,7 +35,7 @@ from lycosa.lab.papers.weighing import (
     worth,
 )
 from lycosa.lab.results import Outcome, Results
-from lycosa.lab.subjects import Subject, chance, subjects_of
+from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query
 from lycosa.topics.weighted_content import WeightedContent
@@ -78,9 +78,7 @@ def findings(bench: Bench) -> Findings:
         )
     ]  # fmt: skip
     plan = plans[0]
-    subjects = subjects_of(
-        index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=bench.random_seed
-    )
+    subjects = bench.subjects(plan)
     strings = {subject.name: search_string(subject) for subject in subjects}
     ranks = ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
     bench.tell("ranking pages", 1, 1)

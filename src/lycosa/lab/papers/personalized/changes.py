@@ -14,13 +14,15 @@ from random import Random
 from time import perf_counter
 from xml.etree.ElementTree import fromstring
 
-from lycosa.lab.findings import Cell, Claim, Table, ruled
+from lycosa.lab.findings import Cell, Claim, Ruling, Table, ruled, says
 from lycosa.lab.index import Index
 from lycosa.lab.papers.personalized.changing import CHANGES, Sort, written
 from lycosa.lab.papers.weighing import NEGLIGIBLE
+from lycosa.refresh.detectors.text import checksum
 from lycosa.testing import Web
 
 SOURCE = "Trivedi et al. 2014"
+TREES = f"{SOURCE}, II, Change Detection, 2)"
 EDITION = "the next edition of a news page"
 KEPT = (
     "The checksum is the paper's, and so is the tree, of which it compares the structure; tree and text, and the "
@@ -34,20 +36,6 @@ SUMS: dict[str, tuple[Sort, ...]] = {
 
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """Elements that have no end."""
-
-
-def checksum(source: str) -> float:
-    """The sum of all code points divided by the number of different characters; 0 for an empty page.
-
-    It knows neither where a character stands nor which ones make up the sum: "listen" and "silent" are one to it, and
-    so is any other order of the same letters.
-
-    >>> checksum("aab"), checksum("aba"), checksum("")                                  # (97 + 97 + 98) / 2
-    (146.0, 146.0, 0.0)
-
-    Paper: Trivedi et al. 2014, section III, Change Detection. "ASCII" is read as code points; the empty page is ours.
-    """
-    return sum(map(ord, source)) / len(set(source)) if source else 0.0
 
 
 @dataclass
@@ -130,16 +118,11 @@ def as_xml(source: str) -> str:
     return "<page>" + "".join(map(written, tree(source).children)) + "</page>"
 
 
-def digest(source: str) -> str:
-    """A cryptographic digest: any other page has another one."""
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 DETECTORS: dict[str, Callable[[str], object]] = {
     "checksum": checksum,
     "tree": levels,
     "tree and text": lambda source: levels(source, content=True),
-    "digest": digest,
+    "digest": lambda source: hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
 }
 """What is kept of a page; a page whose kept value is another one has changed. The first two are the paper's."""
 
@@ -239,45 +222,47 @@ def missed(found: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conte
     ]
 
 
-def claims_of(found: Sequence[Seen], html: float, xml: float) -> list[Claim]:
-    """What the paper says of change detection, against what was seen; bytes of all pages as HTML and as XML."""
-    unseen, unseen_structure = missed(found, "checksum"), missed(found, "tree", ("structure",))
-    blind = missed(found, "tree", ("content",))
-    idle = rate(found, "checksum", ("none",))
-    trees = f"{SOURCE}, II, Change Detection, 2)"
-    return [
-        Claim(
-            "A page whose checksum is the same has not changed.", f"{SOURCE}, III, Change Detection",
-            *ruled(
-                not unseen,
-                f"Not seen by the checksum: {'; '.join(unseen) or 'none of the changes made'}. A digest sees all.",
-            ),
-        ),
-        Claim(
-            "A page whose checksum is another one has changed.", f"{SOURCE}, III, Change Detection",
-            *ruled(
-                idle == 0,
-                f"{idle:.0%} of the pages that were the same were taken for changed; of the changes that no reader "
-                f"sees (white space, comments, attributes) {rate(found, 'checksum', ('cosmetic',)):.0%} set it off.",
-            ),
-        ),
-        Claim(
-            "Comparing document trees level by level finds structural changes.", trees,
-            *ruled(
-                not unseen_structure,
-                f"Structural changes that the tree did not see: {'; '.join(unseen_structure) or 'none'}. It does not "
-                f"look at text: {'; '.join(blind) or 'yet it saw all changes of it'}.",
-            ),
-        ),
-        Claim(
-            "Pages stored as trees in XML are clearly smaller than their HTML.", trees,
-            *ruled(
-                xml < (1 - NEGLIGIBLE) * html,
-                f"XML has {xml / html if html else 1:.1%} of the bytes of the HTML; white space between elements and "
-                "comments are what it leaves out.",
-            ),
-        ),
-    ]  # fmt: skip
+@says(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
+def checksum_sees_all(found: Sequence[Seen]) -> Ruling:
+    """The checksum saw every change that a reader sees, on every page."""
+    unseen = missed(found, "checksum")
+    told = "; ".join(unseen) or "none of the changes made"
+    return ruled(not unseen, f"Not seen by the checksum: {told}. A digest sees all.")
+
+
+@says(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
+def no_false_alarm(found: Sequence[Seen]) -> Ruling:
+    """The checksum was the same wherever the page was."""
+    idle, cosmetic = rate(found, "checksum", ("none",)), rate(found, "checksum", ("cosmetic",))
+    return ruled(
+        idle == 0,
+        f"{idle:.0%} of the pages that were the same were taken for changed; of the changes that no reader "
+        f"sees (white space, comments, attributes) {cosmetic:.0%} set it off.",
+    )
+
+
+@says(TREES, "Comparing document trees level by level finds structural changes.")
+def trees_see_structure(found: Sequence[Seen]) -> Ruling:
+    """All of them, on every page."""
+    unseen, blind = missed(found, "tree", ("structure",)), missed(found, "tree", ("content",))
+    return ruled(
+        not unseen,
+        f"Structural changes that the tree did not see: {'; '.join(unseen) or 'none'}. It does not "
+        f"look at text: {'; '.join(blind) or 'yet it saw all changes of it'}.",
+    )
+
+
+@says(TREES, "Pages stored as trees in XML are clearly smaller than their HTML.")
+def xml_is_smaller(html: float, xml: float) -> Ruling:
+    """By a twentieth, in bytes of all pages."""
+    return ruled(
+        xml < (1 - NEGLIGIBLE) * html,
+        f"XML has {xml / html if html else 1:.1%} of the bytes of the HTML; white space between elements and "
+        "comments are what it leaves out.",
+    )
+
+
+ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 
 
 def study(index: Index, count: int, random_seed: int) -> tuple[list[Table], list[Claim]]:
@@ -296,4 +281,4 @@ def study(index: Index, count: int, random_seed: int) -> tuple[list[Table], list
             )
         )  # fmt: skip
     html, xml = (sum(len(text.encode()) for text in texts) for texts in (pages, map(as_xml, pages)))
-    return [*tables, costs(pages)], claims_of(found, html, xml)
+    return [*tables, costs(pages)], [*(claim(found) for claim in ON_CHANGES), xml_is_smaller(html, xml)]

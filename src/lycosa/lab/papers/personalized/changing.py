@@ -63,38 +63,10 @@ def written(page: Page) -> str:
     return f"<!DOCTYPE html>\n<html>\n{head}\n<body>\n{body}\n</body>\n</html>"
 
 
-def _same(source: str, chance: Random) -> str | None:
-    return source
-
-
-def _spaced(source: str, chance: Random) -> str | None:
-    return source.replace("\n<p", "\n\n<p") if "\n<p" in source else None
-
-
-def _commented(source: str, chance: Random) -> str | None:
-    return source.replace("</body>", f"<!-- served by {chance.randrange(10**6)} --></body>", 1)
-
-
-def _attribute(source: str, chance: Random) -> str | None:
-    return source.replace("<body", f'<body data-visit="{chance.randrange(10**6)}"', 1) if "<body" in source else None
-
-
-def _letter(source: str, chance: Random) -> str | None:
-    """One letter of a word becomes the next one of the alphabet."""
-    return _in_word(source, chance, lambda word: _next(word, chance.randrange(len(word))))
-
-
-def _next(word: str, at: int) -> str:
+def _next_letter(word: str, chance: Random) -> str:
+    """One letter becomes the next one of the alphabet."""
+    at = chance.randrange(len(word))
     return word[:at] + ("a" if word[at] in "zZ" else chr(ord(word[at]) + 1)) + word[at + 1 :]
-
-
-def _word(source: str, chance: Random) -> str | None:
-    return _in_word(source, chance, lambda word: "another" if word != "another" else "different")
-
-
-def _anagram(source: str, chance: Random) -> str | None:
-    """The letters of a word in another order: another word, the same checksum."""
-    return _in_word(source, chance, lambda word: word[1:] + word[0] if word[1:] + word[0] != word else word)
 
 
 def _in_word(source: str, chance: Random, change: Callable[[str], str]) -> str | None:
@@ -131,42 +103,56 @@ def _one(
     return source[: match.start()] + change(match) + source[match.end() :]
 
 
-def _added(source: str, chance: Random) -> str | None:
-    def more(match: re.Match[str]) -> str:
-        return f"{match[0]}<p>News of today, number {chance.randrange(10**6)}.</p>\n"
-
-    return _one(_PARAGRAPH, source, chance, more)
+def _quoted(paragraph: re.Match[str]) -> str:
+    return "</blockquote>".join(paragraph[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
 
 
-def _removed(source: str, chance: Random) -> str | None:
-    return _one(_PARAGRAPH, source, chance, lambda match: "", fewest=2)
-
-
-def _retargeted(source: str, chance: Random) -> str | None:
-    """A link leads elsewhere."""
-    return _one(_LINK, source, chance, lambda match: f"{match[1]}{match[2]}-2{match[3]}")
-
-
-def _renamed(source: str, chance: Random) -> str | None:
-    """A paragraph becomes a quotation."""
-
-    def quoted(match: re.Match[str]) -> str:
-        return "</blockquote>".join(match[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
-
-    return _one(_PARAGRAPH, source, chance, quoted)
+def _news(chance: Random) -> str:
+    return f"<p>News of today, number {chance.randrange(10**6)}.</p>\n"
 
 
 CHANGES = (
-    Change("fetched again, the same", "none", _same),
-    Change("empty lines between paragraphs", "cosmetic", _spaced),
-    Change("a comment in the source", "cosmetic", _commented),
-    Change("an attribute with a number that changes", "cosmetic", _attribute),
-    Change("a letter becomes the next one", "content", _letter),
-    Change("another word", "content", _word),
-    Change("letters of a word in another order", "content", _anagram),
+    Change("fetched again, the same", "none", lambda page, chance: page),
+    Change(
+        "empty lines between paragraphs", "cosmetic",
+        lambda page, chance: page.replace("\n<p", "\n\n<p") if "\n<p" in page else None,
+    ),
+    Change(
+        "a comment in the source", "cosmetic",
+        lambda page, chance: page.replace("</body>", f"<!-- served by {chance.randrange(10**6)} --></body>", 1),
+    ),
+    Change(
+        "an attribute with a number that changes", "cosmetic",
+        lambda page, chance: (
+            page.replace("<body", f'<body data-visit="{chance.randrange(10**6)}"', 1) if "<body" in page else None
+        ),
+    ),
+    Change(
+        "a letter becomes the next one", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: _next_letter(word, chance)),
+    ),
+    Change(
+        "another word", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: "another" if word != "another" else "different"),
+    ),
+    Change(  # another word, the same checksum
+        "letters of a word in another order", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: word[1:] + word[0]),
+    ),
     Change("two paragraphs change places", "content", _swapped),
-    Change("a link leads elsewhere", "content", _retargeted),
-    Change("a paragraph becomes a quotation", "structure", _renamed),
-    Change("a paragraph more", "structure", _added),
-    Change("a paragraph less", "structure", _removed),
-)
+    Change(
+        "a link leads elsewhere", "content",
+        lambda page, chance: _one(_LINK, page, chance, lambda link: f"{link[1]}{link[2]}-2{link[3]}"),
+    ),
+    Change(
+        "a paragraph becomes a quotation", "structure", lambda page, chance: _one(_PARAGRAPH, page, chance, _quoted)
+    ),
+    Change(
+        "a paragraph more", "structure",
+        lambda page, chance: _one(_PARAGRAPH, page, chance, lambda paragraph: paragraph[0] + _news(chance)),
+    ),
+    Change(
+        "a paragraph less", "structure",
+        lambda page, chance: _one(_PARAGRAPH, page, chance, lambda paragraph: "", fewest=2),
+    ),
+)  # fmt: skip

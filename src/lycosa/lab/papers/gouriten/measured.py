@@ -1,0 +1,416 @@
+"""What is measured: crawls that estimators lead (sections 6 and 8.2), features (7), estimators that watch (8.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.drawing.formats import many
+from lycosa.lab.certainty import curve
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
+from lycosa.lab.guides import Guide
+from lycosa.lab.measures import geometric_mean
+from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
+from lycosa.lab.papers import Bench
+from lycosa.lab.papers.gouriten.claims import over
+from lycosa.lab.papers.gouriten.graphs import CORPUS, GROUPS, ORACLE, Crawls, Dataset, crawl
+from lycosa.lab.papers.gouriten.published import BANDITS, DEGRADATION, FEATURES, GLOBAL, PEARSON, R_SQUARED, TIMES, at
+from lycosa.lab.watching import Watched, watch
+
+VAR = "mab_var,epsilon=0.2,reset=200"
+LEADERS = {
+    "bfs": "breadth-first",
+    "opic": "opic-alpha",
+    "n": "fl_n",
+    "e": "fl_e",
+    "ne": "fl_ne",
+    "lr_fl": "lr_fl",
+    "mab_var-0.2-200": VAR,
+}
+"""The estimators of table 7 by the paper's names, and ours."""
+
+PLAYERS = {
+    "mab_epsilon": "mab_epsilon",
+    "mab_first": "mab_first",
+    "mab_var-0.1-1000": "mab_var,epsilon=0.1,reset=1000",
+    "mab_var-0.2-200": VAR,
+}
+"""The bandits of table 6."""
+
+BEYOND = {"opic, unweighted": "opic", "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
+"""What the paper tried besides and does not tabulate."""
+
+BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in DEGRADATION}
+STEP = 5_000
+"""The step of figure 1."""
+
+EARLY = (100, 300)
+"""Steps that are well below a thousand."""
+
+
+class Altered:
+    """Randomised crawls on each graph, and their scores relative to greedy's at some steps."""
+
+    def __init__(self, bench: Bench, graphs: Sequence[Dataset], sets: int) -> None:
+        qs, zetas = ((0.2, 0.8), (0.0, 0.4, 0.8)) if bench.quick else ((0.2, 0.4, 0.6, 0.8), (0.0, 0.2, 0.4, 0.6, 0.8))
+        self.pairs = {(q, zeta): f"{ORACLE},q={q:g},zeta={zeta:g}" for q in qs for zeta in zetas}
+        """Strategies by q and zeta. q = 1 is greedy whatever zeta is."""
+        self.by_group: dict[str, Crawls] = {}
+        self.steps: dict[str, list[int]] = {}
+        for group in GROUPS:
+            chosen = [graph for graph in graphs if graph.group == group]
+            if not chosen:
+                continue
+            last = max(chosen[0].steps) if bench.quick else min(STEP, *(len(graph.index) // 3 for graph in chosen))
+            self.steps[group] = sorted({*(step for step in EARLY if step < last), last})
+            self.by_group[group] = crawl(
+                bench, chosen, list(self.pairs.values()), sets=sets, steps=self.steps[group], part="altered"
+            )
+
+    def scores(self, group: str, step: int) -> dict[tuple[float, float], float]:
+        """Global scores relative to greedy, by q and zeta."""
+        return {pair: self.by_group[group].global_score(group, text, step) for pair, text in self.pairs.items()}
+
+    def gains(self, group: str, step: int) -> dict[str, float]:
+        """On each graph by how much the best randomised crawl is above greedy, as a share of its score."""
+        crawls = self.by_group[group]
+        best = {}
+        for graph in crawls.graphs(group):
+            greedy = float(crawls.scores(graph, ORACLE, step).mean())
+            most = max(float(crawls.scores(graph, text, step).mean()) for text in self.pairs.values())
+            best[graph] = over(most, greedy) - 1
+        return best
+
+    def figures(self) -> list[Figure]:
+        """Figure 1 for the graphs of the corpus and for those made up."""
+        return [self._figure(group, steps[-1]) for group, steps in self.steps.items()]
+
+    def _figure(self, group: str, step: int) -> Figure:
+        scores = self.scores(group, step)
+        qs, zetas = (sorted(set(values)) for values in zip(*scores, strict=True))
+        return Figure(
+            "gouriten-figure-1" if group == next(iter(self.steps)) else f"gouriten-figure-1-{group}",
+            f"Figure 1: altered greedy at step {step:,}, {', '.join(self.by_group[group].graphs(group))}",
+            "q: probability of the best node", "score relative to greedy",
+            [Curve(f"zeta = {zeta:g}", [*qs, 1.0], [*(scores[q, zeta] for q in qs), 1.0]) for zeta in zetas],
+            AS_PUBLISHED,
+            note="The estimator is the oracle. With probability 1 - q any node that scores at least zeta times "
+            "the best; q = 1 is greedy. Geometric mean over graphs. The paper's is of JAZZ at step 5,000, "
+            "without numbers: there the best have the highest q and zeta, and are behind greedy.",
+        )  # fmt: skip
+
+
+def degradation(crawls: Crawls, group: str) -> dict[int, dict[int, float]]:
+    """In % by batch size and step."""
+    return {
+        batch: {step: 100 * (1 - crawls.global_score(group, text, step)) for step in crawls.steps(group)}
+        for batch, text in BATCHES.items()
+    }
+
+
+def table_2(crawls: Crawls) -> Table:
+    """Degradation by batch, ours and the paper's."""
+    ours = [degradation(crawls, group) for group in GROUPS]
+    steps = sorted({step for group in GROUPS for step in crawls.steps(group)})
+    rows: list[list[Cell]] = [
+        [batch, step, *(costs[batch].get(step) for costs in ours), at(DEGRADATION[batch], step)]
+        for batch in BATCHES
+        for step in steps
+    ]
+    return Table(
+        "gouriten-table-2", "Table 2: what a batch costs (% of the score with a batch of 1)",
+        ("batch size", "step", "here, corpus", "here, generated", "paper"), rows, AS_PUBLISHED, digits=1,
+        note="The estimator is the oracle; when a batch has used up all that is ranked, what was found since is taken "
+        "at random, as in the paper. Negative: the batch did better. " + seeds_note(crawls),
+    )  # fmt: skip
+
+
+def seeds_note(crawls: Crawls) -> str:
+    """How many seeds and sets, and over which graphs means are."""
+    plans = {graph: results.experiment for graph, (_, results) in crawls.results.items()}
+    sets = [f"{graph}: {many(plan.seed_sets, 'set')} of {plan.seed_count}" for graph, plan in plans.items()]
+    return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(sets)}."
+
+
+def grid(last: int, points: int = 60) -> list[int]:
+    """Steps at which a curve is drawn."""
+    return [int(step) for step in np.unique(np.linspace(1, last, min(points, last)).astype(np.int64))]
+
+
+def global_scores(crawls: Crawls, group: str, named: Mapping[str, str]) -> dict[str, dict[int, float]]:
+    """By estimator and step."""
+    return {
+        label: {step: crawls.global_score(group, text, step) for step in crawls.steps(group)}
+        for label, text in named.items()
+    }
+
+
+def score_table(
+    crawls: Crawls, number: int, named: Mapping[str, str], published: Mapping[str, tuple[float, ...]], what: str
+) -> Table:
+    """Global scores here beside the paper's."""
+    groups = [group for group in GROUPS if crawls.graphs(group)]
+    ours = {group: global_scores(crawls, group, named) for group in groups}
+    steps = sorted({step for group in groups for step in crawls.steps(group)})
+    rows: list[list[Cell]] = [
+        [label, step, *(ours[group][label].get(step) for group in groups), at(published[label], step)]
+        for label in named
+        for step in steps
+    ]
+    judged = "The score is the guide's own" if crawls.mode == AS_PUBLISHED else "Labels say what a page is worth"
+    return Table(
+        f"gouriten-table-{number}{crawls.suffix}", f"Table {number}{crawls.by_labels}: global score of the {what}",
+        ("estimator", "step", *(f"here, {group}" for group in groups), "paper"), rows, crawls.mode,
+        note=f"Mean over seed sets, divided by that of greedy with the oracle, geometric mean over graphs. {judged}. "
+        + seeds_note(crawls),
+    )  # fmt: skip
+
+
+def table_6(crawls: Crawls) -> Table:
+    """The bandits."""
+    return score_table(crawls, 6, PLAYERS, BANDITS, "bandits")
+
+
+def table_7(crawls: Crawls) -> Table:
+    """All estimators."""
+    return score_table(crawls, 7, LEADERS, GLOBAL, "estimators")
+
+
+def table_beyond(crawls: Crawls) -> Table:
+    """What the paper mentions only: unweighted OPIC and the second level."""
+    scores = global_scores(crawls, CORPUS, BEYOND)
+    rows: list[list[Cell]] = [[label, step, score] for label, of in scores.items() for step, score in of.items()]
+    return Table(
+        "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
+        ("estimator", "step", "here, corpus"), rows, crawls.mode,
+        note="The paper has no numbers: unweighted OPIC was no improvement, the second level no better than the first.",
+    )  # fmt: skip
+
+
+def figures_3(crawls: Crawls) -> list[Figure]:
+    """Cumulative scores on the first graph of each group, as the paper draws two of its five."""
+    return [_figure_3(crawls, group, graph) for group in GROUPS for graph in crawls.graphs(group)[:1]]
+
+
+def _figure_3(crawls: Crawls, group: str, graph: str) -> Figure:
+    plan = crawls.results[graph][1].experiment
+    steps = grid(plan.budget)
+    lines = {label: crawls.curve(graph, text, plan.budget) for label, text in {"oracle": ORACLE, **LEADERS}.items()}
+    return Figure(
+        "gouriten-figure-3" + ("" if group == CORPUS else f"-{group}") + crawls.suffix,
+        f"Figure 3{crawls.by_labels}: score of the crawl, {graph}", "steps",
+        "pages of the class" if crawls.by_labels else "score",
+        [curve(label, steps, of[:, np.array(steps) - 1]) for label, of in lines.items() if len(of)], crawls.mode,
+        note=f"Means over {plan.seed_sets} seed sets with 95 % intervals." if plan.seed_sets > 1
+        else "One seed set, so no interval.",
+    )  # fmt: skip
+
+
+# -- section 7, tables 3 and 4: how much the features of a node say about its score, where the whole graph is known ----
+
+MODELS = {"lr_fl": FIRST, "lr_sl": (*FIRST, *SECOND)}
+KINDS = ("original", "log")
+
+
+def held_out(columns: Sequence[NDArray[np.float64]], beta: NDArray[np.float64], random_seed: int = 0) -> float:
+    """R^2 on half of the nodes of a regression that was fitted to the others; 0 if it does worse than their mean."""
+    fitted = np.random.default_rng(random_seed).random(len(beta)) < 0.5
+    x = np.column_stack([*columns, np.ones(len(beta))])
+    if not fitted.any() or fitted.all():
+        return math.nan
+    gram = x[fitted].T @ x[fitted]
+    weights = np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ (x[fitted].T @ beta[fitted])
+    rest = beta[~fitted]
+    spread = float(((rest - rest.mean()) ** 2).sum())
+    return max(0.0, 1.0 - float(((rest - x[~fitted] @ weights) ** 2).sum()) / spread) if spread else math.nan
+
+
+class Fits:
+    """Correlations and fits on each graph, and their geometric means."""
+
+    def __init__(self, random_seed: int = 0) -> None:
+        self.random_seed = random_seed
+        self.pearson: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in FEATURES} for kind in KINDS}
+        self.fit: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in MODELS} for kind in KINDS}
+        self.outside: dict[str, list[float]] = {name: [] for name in MODELS}
+        self.graphs: list[str] = []
+
+    def add(self, name: str, guide: Guide) -> None:
+        """Another graph."""
+        self.graphs.append(name)
+        columns = neighbourhood(guide.index, guide.beta, guide.alpha)
+        for kind in KINDS:
+            told = fit(columns, guide.beta, smooth=kind == "log")
+            for feature, value in told.pearson.items():
+                self.pearson[kind][feature].append(value)
+            for model, value in told.r_squared.items():
+                self.fit[kind][model].append(value)
+        for model, named in MODELS.items():
+            smooth = [np.log1p(columns[feature]) for feature in named]
+            self.outside[model].append(held_out(smooth, guide.beta.astype(np.float64), self.random_seed))
+
+    def correlations(self, kind: str) -> dict[str, float]:
+        """By feature: the geometric mean over graphs; the smallest where one is not above 0."""
+        return {name: _mean(values) for name, values in self.pearson[kind].items()}
+
+    def by_graph(self) -> dict[str, float]:
+        """Each correlation of its own."""
+        return {
+            f"{name} ({kind}) on {graph}": value
+            for kind, of in self.pearson.items()
+            for name, values in of.items()
+            for graph, value in zip(self.graphs, values, strict=True)
+        }
+
+    def fits(self, kind: str) -> dict[str, float]:
+        """R^2 by model."""
+        return {name: geometric_mean(values) for name, values in self.fit[kind].items()}
+
+    def fits_outside(self) -> dict[str, float]:
+        """R^2 by model on nodes that were held out, with log(1 + x)."""
+        return {name: geometric_mean(values) for name, values in self.outside.items()}
+
+    def tables(self) -> list[Table]:
+        """Tables 3 and 4."""
+        note = (
+            f"Geometric means over {len(self.graphs)} graphs: {', '.join(self.graphs)}. The paper's are over its five."
+        )
+        columns = ("original, here", "original, paper", "log, here", "log, paper")
+        pearson = {kind: self.correlations(kind) for kind in KINDS}
+        fitted, outside = {kind: self.fits(kind) for kind in KINDS}, self.fits_outside()
+        return [
+            Table(
+                "gouriten-table-3", "Table 3: Pearson correlation of features with the score", ("feature", *columns),
+                [_row(name, place, pearson, PEARSON) for place, name in enumerate(FEATURES)], AS_PUBLISHED,
+                note=f"{note} The whole graph is known; a node is not its own sibling. Where a "
+                "graph has a correlation below 0, the smallest stands in place of the mean.",
+            ),
+            Table(
+                "gouriten-table-4", "Table 4: fit of a linear regression (R^2)",
+                ("estimator", *columns, "log, held out, here"),
+                [[*_row(name, place, fitted, R_SQUARED), outside[name]] for place, name in enumerate(MODELS)],
+                AS_PUBLISHED, note=f"{note} Held out: fitted to one half of the nodes, measured on the other.",
+            ),
+        ]  # fmt: skip
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return geometric_mean(known) if known and min(known) > 0 else min(known, default=math.nan)
+
+
+def _row(
+    name: str, place: int, ours: Mapping[str, Mapping[str, float]], paper: Mapping[str, tuple[float, ...]]
+) -> list[Cell]:
+    return [name, *(number for kind in KINDS for number in (ours[kind][name], paper[kind][place]))]
+
+
+# -- section 8.1, table 5 and figure 2: all estimators watch the oracle's crawl ----------------------------------------
+
+TIMED = {
+    "nr": "nr,period=1",
+    "opic-alpha": "opic-alpha",
+    "fl_ne": "fl_ne",
+    "lr_fl": "lr_fl",
+    "mab_var": VAR,
+    "sl_ne": "sl_ne",
+    "lr_sl": "lr_sl",
+}
+"""The estimators of table 5; nr to the letter, anew after each page."""
+
+PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}
+"""Those of figure 2: the first level."""
+
+NR_ENDS = 1_000
+"""nr watches no longer than in the paper."""
+
+WINDOW = 1_000
+QUARTERS = 4
+
+
+class Forced:
+    """What estimators said along the oracle's crawl from the first seed set of each graph."""
+
+    def __init__(self, bench: Bench, crawls: Crawls) -> None:
+        self.watched: dict[str, Watched] = {}
+        self.steps: dict[str, list[int]] = {}
+        self.timed: dict[str, str] = {}
+        """Of each group the graph of table 5: the last one, which is like FRANCE."""
+        self.drawn: dict[str, str] = {}
+        """Of each group the graph of figure 2: the first one."""
+        for group in GROUPS:
+            if graphs := crawls.graphs(group):
+                self.drawn[group], self.timed[group] = graphs[0], graphs[-1]
+        for graph, (dataset, results) in crawls.results.items():
+            trace = results.select(ORACLE)[0].trace
+            named = {**PRECISE, **(TIMED if graph in self.timed.values() else {})}
+            self.watched[graph] = watch(
+                dataset.index, dataset.guide, dataset.subject, named, trace.nodes, seeds=trace.seeds,
+                until={"nr": 100 if bench.quick else NR_ENDS}, random_seed=bench.random_seed, tell=bench.tell,
+            )  # fmt: skip
+            self.steps[graph] = results.experiment.budgets
+
+    def times(self, graph: str) -> dict[str, dict[int, float]]:
+        """Milliseconds by estimator and step."""
+        steps = self.steps[graph]
+        told = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
+        return {
+            name: {step: time for step, time in zip(steps, of, strict=True) if time is not None}
+            for name, of in told.items()
+        }
+
+    def table_5(self) -> Table:
+        """Time for one estimation."""
+        rows: list[list[Cell]] = []
+        for graph in self.timed.values():
+            times = self.times(graph)
+            rows += [
+                [graph, name, step, times[name].get(step), *(at(TIMES[of][name], step) for of in TIMES)]
+                for name in TIMED
+                for step in self.steps[graph]
+            ]
+        return Table(
+            "gouriten-table-5", "Table 5: time for one estimation (ms)",
+            ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in TIMES)), rows, AS_PUBLISHED,
+            note="To learn from the page before, to rank what that changed, to pick; the mean of the last 100 steps. "
+            "Forced sequence: all watch the oracle's crawl. nr is watched for the first "
+            f"{NR_ENDS:,} steps at most. The paper's times are of C++ on a processor of 2012.",
+            timed=True,
+        )  # fmt: skip
+
+    def quarters(self, graph: str) -> list[dict[str, float]]:
+        """Mean distance of each estimator in each quarter of the crawl."""
+        seen = self.watched[graph]
+        found = []
+        for part in np.array_split(np.arange(len(seen.best)), QUARTERS):
+            apart = {name: seen.best[part] - seen.picked[name][part] for name in PRECISE}
+            found.append({name: float(np.nanmean(of)) for name, of in apart.items()} if len(part) else {})
+        return found
+
+    def best_by_quarter(self) -> dict[str, Sequence[str]]:
+        """The estimator nearest to the oracle in each quarter, by graph."""
+        return {
+            graph: [min(means, key=lambda name: means[name]) for means in self.quarters(graph) if means]
+            for graph in self.watched
+        }
+
+    def figures_2(self) -> list[Figure]:
+        """Distance to the oracle's choice, on the first graph of each kind."""
+        return [self._figure_2(group, graph) for group, graph in self.drawn.items()]
+
+    def _figure_2(self, group: str, graph: str) -> Figure:
+        seen = self.watched[graph]
+        window = min(WINDOW, max(1, len(seen.best) // 10))
+        steps = [step for step in grid(len(seen.best), 100) if step >= window]
+        return Figure(
+            "gouriten-figure-2" + ("" if group == CORPUS else f"-{group}"),
+            f"Figure 2: distance to the oracle's choice, {graph}", "steps", "distance in score",
+            [Curve(name, steps, seen.distance(name, window)[np.array(steps) - 1].tolist()) for name in PRECISE],
+            AS_PUBLISHED,
+            note="Distance: score of the node that the oracle picks, less that of the one that the estimator "
+            f"would have picked; mean over the last {window:,} steps. All watch the oracle's crawl. The "
+            "paper's figure is of BRETAGNE, over 1,000 steps, and gives no numbers.",
+        )  # fmt: skip

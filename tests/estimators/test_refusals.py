@@ -1,0 +1,125 @@
+"""Parameters that make no sense: refused when a strategy is made, with a message that says what to do."""
+
+from collections.abc import Callable
+
+import pytest
+from browsed_pages import ten_pages
+
+from lycosa.core.errors import InputError
+from lycosa.estimators import strategy
+from lycosa.estimators.apprentice import Apprentice
+from lycosa.estimators.distiller import Distiller
+from lycosa.estimators.first_level import FirstLevel
+from lycosa.estimators.regression import Regression
+from lycosa.estimators.second_level import SecondLevel
+from lycosa.text.ontology import Ontology
+from tables import each
+
+REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
+
+
+@each(
+    [
+        ("best-first,page=-.5,anchor=1", "give none below 0, and not both 0"),
+        ("best-first,page=1,anchor=-.5", "give none below 0, and not both 0"),
+        ("best-first,page=0,anchor=0", "give none below 0, and not both 0"),
+        ("n-best-first,n=0", "n=0 pages at a time: take 1 or more"),
+        ("n-best-first,n=-3", "n=-3 pages at a time: take 1 or more"),
+        ("n-best-first,page=-1", "give none below 0"),
+        ("link-context,page=-.1", "take a number from 0 to 1"),
+        ("link-context,page=1.1", "take a number from 0 to 1"),
+        ("link-score,levels=-1", "take 0 or more, or leave it out"),
+        ("personalised,levels=-1", "levels=-1 irrelevant pages are followed: take 0 or more"),
+        ("fish-search,width=-1", "neither can be below 0"),
+        ("fish-search,depth=-1", "neither can be below 0"),
+        ("fish-search,factor=-.5", "it can't be below 0"),
+        ("shark-search,delta=1.5", "is a share: take a number from 0 to 1"),
+        ("shark-search,beta=-.1", "is a share: take a number from 0 to 1"),
+        ("shark-search,gamma=2", "is a share: take a number from 0 to 1"),
+        ("shark-search,depth=-1", "it can't be below 0"),
+        ("soft-focus,distiller=yes,hubs=0", "leave out the distiller"),
+        ("nb-links,smoothing=0", "above 0"),
+        ("nb-links,period=0", "take 1 or more"),
+        ("nb-links,least=1.5", "take a number from 0 to 1"),
+        ("opic,period=-1", "period is -1"),
+        ("opic,refetch=yes", "refresh and watch say when"),
+        ("otie,a=0", "a is 0"),
+        ("otie,d=0", "d is 0"),
+        ("otie,page=1.5", "page is 1.5"),
+        ("otie,refetch=yes", "refetch=yes"),
+        ("pagerank,damping=1", "damping is 1.0: it has to be at least 0 and below 1"),
+        ("pagerank,damping=-.1", "damping is -0.1: it has to"),
+        ("pagerank,iterations=0", "iterations is 0 .* have to be 1 or more"),
+        ("pagerank,period=0", "period 0: both have to be 1 or more"),
+        ("pagerank,iterations=1001", "it has to be 1000 or fewer"),
+        ("nr,eta=1.1", "eta is 1.1: it has to lie"),
+        ("nr,eta=-.1", "eta is -0.1: it has to lie"),
+        ("nr,iterations=0", "iterations is 0 .* have to be 1 or more"),
+        ("nr,iterations=10000000", "it has to be 1000 or fewer"),
+        ("nr,period=0", "period 0: both have to be 1 or more"),
+        ("lr_fl,ridge=1e-320", "it has to be above 0"),
+        ("lr_sl,ridge=0", "it has to be above 0"),
+        ("ehrig,df=2", "df is 2"),
+        ("ehrig,floor=-1", "floor is -1"),
+        ("ehrig,measure=li", "measure of ehrig is 'li'"),
+        ("ssrm,a=0", "a is 0"),
+        ("ssrm,measure=any-1", "measure of ssrm is 'any-1'"),
+        ("context-graph,least=2", "least is 2"),
+        ("context-graph,layers=-1", "layers has to be 0"),
+        ("context-graph,fewest=0", "fewest 1 or more"),
+        ("hmm,k=0", "k is 0"),
+        ("hmm,epsilon=-1", "epsilon is -1"),
+        ("hmm,epsilon=1e-9", "epsilon is 1e-09"),
+        ("hmm,smoothing=-.1", "smoothing is -0.1"),
+        ("hybrid,k=0", "k is 0"),
+        ("mab_var,arms=", "needs arms"),
+        ("mab_var,arms=fl_n+fl_m", "there is no strategy 'fl_m'"),
+        ("mab_var,arms=fl_n+fl_n", "twice"),
+        ("mab_var,arms=fl_n+mab_var", "itself a strategy"),
+        ("mab_var,epsilon=1.5", "between 0 and 1"),
+        ("mab_epsilon,epsilon=-.1", "between 0 and 1"),
+        ("mab_reset,reset=0", "1 or more"),
+        ("mab_window,window=0", "1 or more"),
+        ("mab_epsilon,reset=100", "means nothing to mab_epsilon"),
+        ("mab_var,window=100", "take mab_window"),
+        ("mab_first,literal=yes", "take mab_epsilon and mab_window"),
+        ("mab_var,batch=4", "has no parameter 'batch'"),
+        ("mab_discounted,discount=0", "above 0 and at most 1"),
+        ("mab_discounted,discount=1.5", "above 0 and at most 1"),
+        ("mab_discounted,width=-1", "0 or more"),
+        ("mab_discounted,epsilon=0", "epsilon means nothing to mab_discounted"),
+        ("mab_discounted,window=10", "window means nothing to mab_discounted: leave it out, or take mab_window"),
+        ("mab_var,discount=.9", "discount means nothing to mab_var: leave it out, or take mab_discounted"),
+        ("mab_epsilon,width=1", "width means nothing to mab_epsilon"),
+        ("mab_discounted,arms=", "needs arms"),
+    ]
+)
+def test_what_can_be_typed(text: str, told: str) -> None:
+    """After the name of a strategy."""
+    with pytest.raises(InputError, match=told):
+        strategy(text, words="reef", ontology=REEFS, file=ten_pages())
+
+
+@each(
+    [
+        (lambda: Apprentice(least=0), "least is 0"),
+        (lambda: Distiller(iterations=0), "iterations is 0 .* have to be 1 or more"),
+        (lambda: Distiller(period=0), "period 0: both have to be 1 or more"),
+        (lambda: Distiller(same_host="no"), "same_host is 'no': it has to be auto, keep or drop"),  # type: ignore[arg-type]
+        (lambda: FirstLevel("x"), "kind is 'x': it has to be deg, n, e, ne"),  # type: ignore[arg-type]
+        (lambda: SecondLevel("deg"), "kind is 'deg': it has to be n, e or ne"),  # type: ignore[arg-type]
+        (lambda: Regression("tl"), "has to be fl or sl"),  # type: ignore[arg-type]
+        (lambda: Regression(ridge=float("nan")), "above 0"),
+    ]
+)
+def test_what_can_be_said_in_python(make: Callable[[], object], told: str) -> None:
+    """By classes that nobody names after --strategy, and values that can't be typed there."""
+    with pytest.raises(ValueError, match=told):
+        make()
+
+
+@each([("hmm",), ("hmm-xmeans",), ("hybrid",), ("hybrid-anchor",), ("context-graph",)])
+def test_without_a_browsing_record(name: str) -> None:
+    """The message says what makes one."""
+    with pytest.raises(InputError, match="lycosa train browse"):
+        strategy(name)

@@ -1,0 +1,102 @@
+"""Classifiers that scikit-learn trains: what is predicted, is predicted here."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.text.bags import Bags, idf, unit
+from lycosa.topics.neural import Network, _go_on, _learner
+from lycosa.topics.svm import LinearSvm, _platt, matrix
+
+
+def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarray]:
+    """Each class has five words of its own, and five that are everyone's."""
+    chance = np.random.default_rng(seed)
+    labels = np.arange(count) % classes
+    pairs = []
+    for label in labels:
+        words = np.concatenate([chance.integers(0, 5, 4) + 5 * label, chance.integers(0, 5, 3) + 5 * classes])
+        terms, counts = np.unique(words, return_counts=True)
+        pairs.append((terms, counts.astype(float)))
+    return Bags.of(pairs), labels
+
+
+@pytest.mark.parametrize(("kind", "classes"), [(LinearSvm, 2), (LinearSvm, 3), (Network, 2)])
+def test_it_tells_classes_apart(kind: type[LinearSvm] | type[Network], classes: int) -> None:
+    """Words of its own are enough to know a class, and the probabilities say so. Of two, theirs is one output."""
+    bags, labels = _pages(classes)
+    model = kind.fit(bags, labels, classes, 5 * classes + 5)
+    test, truth = _pages(classes, seed=1)
+    told = model.probabilities(test)
+    assert (told.argmax(axis=1) == truth).mean() > 0.95
+    assert told[np.arange(len(truth)), truth].mean() > 0.8
+    assert np.allclose(told.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("kind", "module"), [(LinearSvm, "sklearn.svm"), (Network, "sklearn.neural_network")])
+def test_without_scikit_learn_the_extra_is_named(
+    kind: type[LinearSvm] | type[Network], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has not installed it is told how to."""
+    monkeypatch.setitem(sys.modules, module, None)
+    bags, labels = _pages(2)
+    with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or --kind nb"):
+        kind.fit(bags, labels, 2, 15)
+
+
+# -- support vector machines -------------------------------------------------------------------------------------
+
+
+def test_distances_are_scikit_learns() -> None:
+    """Our distances are those of LinearSVC, for the same vectors."""
+    from sklearn.svm import LinearSVC
+
+    bags, labels = _pages(3)
+    model = LinearSvm.fit(bags, labels, 3, 20, seed=5)
+    theirs = LinearSVC(C=1.0, random_state=5, max_iter=5000).fit(matrix(bags, unit(bags, model.idf), 20), labels)
+    ours = bags.times(unit(bags, model.idf), model.weights) + model.bias
+    expected = theirs.decision_function(matrix(bags, unit(bags, model.idf), 20))
+    assert np.allclose(expected, ours, atol=1e-4)
+
+
+def test_platt_by_hand() -> None:
+    """Two far groups of two: targets are (2+1)/(2+2) = .75 and 1/(2+2) = .25, so A d + B = -log 3 at d = 1."""
+    a, b = _platt(np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, False, True, True]))
+    assert (a, b) == (pytest.approx(-np.log(3), abs=1e-5), pytest.approx(0.0, abs=1e-6))
+
+
+def test_platt_of_a_class_that_was_never_right() -> None:
+    """A class without a page among those left out gets finite numbers, and a small probability."""
+    a, b = _platt(np.array([0.5, -0.5, 1.5]), np.array([False, False, False]))
+    assert np.isfinite([a, b]).all()
+    assert 1 / (1 + np.exp(b)) < 0.5
+
+
+# -- neural networks ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_are_scikit_learns(classes: int) -> None:
+    """At temperature 1 our probabilities are those of MLPClassifier, for the same weights."""
+    bags, labels = _pages(classes)
+    terms = 5 * classes + 5
+    weigh = idf(bags.document_frequency(terms), len(bags))
+    samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
+    learner = _learner(90, 0)
+    for _ in range(5):
+        _go_on(learner, samples, labels, classes)
+    out_weights, out_bias = learner.coefs_[1], learner.intercepts_[1]
+    if classes == 2:
+        out_weights, out_bias = np.hstack([0 * out_weights, out_weights]), np.append(0.0, out_bias)
+    ours = Network(weigh, learner.coefs_[0], learner.intercepts_[0], out_weights, out_bias, 1.0)
+    assert np.allclose(learner.predict_proba(samples), ours.probabilities(bags), atol=1e-5)
+
+
+def test_a_handful_of_pages() -> None:
+    """Six pages can be trained on, without a warning."""
+    bags, labels = _pages(2, 6)
+    assert 2 == Network.fit(bags, labels, 2, 15).probabilities(bags).shape[1]
