@@ -284,12 +284,11 @@ class _Anew:
         return self.log.rows("seq", "kind = 'page' AND outcome = 'ok'")
 
     def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
-        pages = []
-        for place in places:
-            visit = next(self.log.events("seq = ?", given=(self.seqs[place],)))
-            assert isinstance(visit, Visit)
-            pages.append(Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place])))
-        return pages
+        visits = ((place, self.log.visit(self.seqs[place])) for place in places)
+        return [
+            Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place]))
+            for place, visit in visits
+        ]
 
     def keep(self, opened: Directory) -> None:
         """From now on the crawl is judged so."""

@@ -138,7 +138,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
         summary.warning = weakness(collection, summary.pages)
         summary.best = [
             {"url": visit.node, "score": round(visit.worth, 4), "title": visit.title}
-            for _, visit in best_of(collection.log, best)
+            for _, visit in best_of(collection, best)
         ]
         if not summary.estimate.sure:
             summary.unsure = questions(collection, UNSURE)

@@ -306,10 +306,18 @@ class CrawlView(Follower):
     def pages(self, *, copies: bool = False) -> list[PageRow]:
         """The pages, in the order in which they were first fetched."""
         with self.lock:
-            chosen = self.column("kind") == PAGE
-            if not copies:
-                chosen = chosen & ~self.column("copy")
-            return [PageRow(self, number) for number in np.flatnonzero(chosen).tolist()]
+            return [PageRow(self, number) for number in np.flatnonzero(self.current(copies=copies)).tolist()]
+
+    def current(self, *, copies: bool = False) -> NDArray[np.bool_]:
+        """For each vertex whether it is a page; one that repeats another only if copies are asked for.
+
+        Whether it does is said of each version when it is recorded (traps/copies.py), and the last word counts: a copy
+        that changes into something of its own is a page of its own, and of two that change alike the second is the
+        copy, so that no content is left out with both. That a page has vanished does not take it out.
+        """
+        with self.lock:
+            pages: NDArray[np.bool_] = self.column("kind") == PAGE
+            return pages if copies else pages & ~self.column("copy")
 
     def page(self, node: str) -> PageRow | None:
         """The page at an address."""
@@ -482,8 +490,8 @@ def _linked(event: Event) -> list[str]:
 
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     """What the visit of that number says of a link to a node."""
-    visit = next(log.events("seq = ?", given=(seq,)), None)
-    if not isinstance(visit, Visit) or node not in visit.links.urls:
+    visit = next(log.visits("seq = ?", given=(seq,)), None)
+    if visit is None or node not in visit.links.urls:
         return Origin("")
     at = visit.links.urls.index(node)
     alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0

@@ -227,6 +227,14 @@ class SqliteLog:
         """Events, all in their order or a selection; streams."""
         return (event for _, event in self.numbered(where, order, given))
 
+    def visits(self, where: str, order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
+        """The visits among some events."""
+        return (event for event in self.events(where, order, given) if isinstance(event, Visit))
+
+    def visit(self, seq: int) -> Visit:
+        """A visit by its number."""
+        return next(self.visits("seq = ?", given=(seq,)))
+
     def numbered(
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:

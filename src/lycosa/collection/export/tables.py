@@ -88,7 +88,6 @@ _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 def rows(pages: Selection) -> Iterator[dict[str, Any]]:
     """A row for each page, or for each version."""
-    _ = pages.view  # read before the first page is written
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
         yield {name: of(page) for name, (_, of) in COLUMNS.items()}

@@ -86,7 +86,7 @@ def write_folder(pages: Selection, folder: Path) -> Written:
 
 def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, str]]:
     """Pages with prose that no earlier page had; the others are counted."""
-    repeats = Repeats(lambda seq: prose(pages.read(pages.visit(seq))[0]))
+    repeats = Repeats(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
     bare = copies = 0
     for seq, visit in pages.pages():
         document = pages.read(visit)[0]

@@ -158,14 +158,14 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
     original = (match[1].decode("utf-8", "replace"), seq)
     for number, other in pages.log.numbered("node = ? AND file != '' AND seq < ?", given=original):
         if isinstance(other, Visit) and other.digest == visit.digest:  # the first one has the body
-            return pages.holds(number, other)
+            return pages.holds(number)
     return False
 
 
 def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
     """Whether the version that still stood, when a server said so, is among those that are copied."""
     return any(
-        isinstance(other, Visit) and other.started == visit.follows and pages.holds(number, other)
+        isinstance(other, Visit) and other.started == visit.follows and pages.holds(number)
         for number, other in pages.log.numbered("node = ? AND file != ''", given=(visit.node,))
     )
 

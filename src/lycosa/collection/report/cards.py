@@ -44,12 +44,7 @@ class Cards:
         self._number = np.cumsum(self.view.column("crawled"))
         self._kind = self.view.column("kind")
         self._relevant = self.view.relevant(collection.threshold)
-        self.read = lru_cache(maxsize=512)(self._read)
-
-    def _read(self, seq: int) -> Visit:
-        visit = next(self.collection.log.events("seq = ?", given=(seq,)))
-        assert isinstance(visit, Visit)
-        return visit
+        self.read = lru_cache(maxsize=512)(collection.log.visit)
 
     def visit(self, vertex: int) -> Visit:
         """The visit that first brought a vertex."""

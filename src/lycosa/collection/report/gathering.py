@@ -115,7 +115,7 @@ def _learned(collection: Collection) -> list[str]:
 def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[int]:
     """The best of the relevant pages; where there are none, the pages that came closest."""
     line = collection.threshold if any_relevant else 0.0
-    best = best_of(collection.log, BEST, at_least=line, last=view.seq, first_versions=True)
+    best = best_of(collection, BEST, at_least=line, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
