@@ -174,7 +174,7 @@ class Graph:
         if kind == SITEMAP and self._depth[numbers[0]] == FAR:
             self._depth[numbers[0]] = 0  # a list of addresses to start from
         children = self.extend(vertex, seq, numbers, redirect=kind == REDIRECT)
-        if self._vertex[numbers[0]] < 0:
+        if self._vertex[numbers[0]] < 0 or kind == PAGE:  # what was a redirect may have become a page
             self._vertex[numbers[0]] = vertex
         self._edges.frombytes(children.tobytes())
         self._starts.append(len(self._edges))
