@@ -212,12 +212,16 @@ class CrawlView(Follower):
                 columns["first_worth"][number] = worths[first]
         self._judged_anew = False
 
+    def _words(self, visit: Visit) -> None:
+        """Number the words that came with a visit."""
+        for stem in visit.terms.new:
+            if stem in self.topic:
+                self._wanted[stem] = len(self.words)
+            self.words.append(stem)
+
     def _visit(self, seq: int, visit: Visit, numbers: NDArray[np.int32]) -> None:
         if self.content:
-            for stem in visit.terms.new:
-                if stem in self.topic:
-                    self._wanted[stem] = len(self.words)
-                self.words.append(stem)
+            self._words(visit)
         self.tally.visit(visit)
         vertex = self.graph.vertex(visit.node)
         if visit.kind in ("page", "redirect", "sitemap"):

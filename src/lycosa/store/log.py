@@ -431,27 +431,6 @@ def _brief(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-class NullLog:
-    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
-
-    def append(self, event: Event) -> None:
-        """Forget it."""
-
-    def rate(self, worths: NDArray[Any]) -> None:
-        """Forget them."""
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """As one."""
-        yield
-
-    def __iter__(self) -> Iterator[Event]:
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing to let go of."""
-
-
 class MemoryLog:
     """A log that dies with the process: experiments and tests."""
 
@@ -477,3 +456,13 @@ class MemoryLog:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+class NullLog(MemoryLog):
+    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
+
+    def append(self, event: Event) -> None:
+        """Forget it."""
+
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Forget them."""

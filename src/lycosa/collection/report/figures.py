@@ -14,6 +14,7 @@ from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Histogram
 from lycosa.drawing.hostmap import HostMap
+from lycosa.refresh.ledger import Told
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -143,19 +144,6 @@ class Outlook:
 
 
 @dataclass(slots=True)
-class Changed:
-    """A change, as it is told."""
-
-    node: str
-    title: str
-    at: float
-    what: str
-    kind: str
-    magnitude: float
-    says: str
-
-
-@dataclass(slots=True)
 class Gone:
     """A page that is not where it was."""
 
@@ -189,7 +177,7 @@ class Freshness:
     new: int = 0
     """Pages that were fetched for the first time meanwhile."""
     chart: Histogram | None = None
-    latest: list[Changed] = field(default_factory=list)
+    latest: list[Told] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     gone_count: int = 0
     restless: list[Restless] = field(default_factory=list)
