@@ -24,9 +24,8 @@ from lycosa.collection.tally import host_of
 from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa.store.indexfile import IndexDamaged, building
 from lycosa.store.log import VERSIONS, WORTH
-from lycosa.store.search import NAME, Index, IndexedPage
+from lycosa.store.search import NAME, Index, IndexDamaged, IndexedPage, building
 from lycosa.web.html import Document
 
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
