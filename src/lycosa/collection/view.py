@@ -389,7 +389,7 @@ class CrawlView(Follower):
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
         """The page whose link led to an address, by whatever redirects, and which link it was; None for a seed.
 
-        `read` gives a visit by the number of its event.
+        Of several it is the most promising. `read` gives a visit by the number of its event.
         """
         for _ in range(MAX_HOPS):
             via = self.way_in(node)
@@ -397,7 +397,7 @@ class CrawlView(Follower):
             if visit is None or node not in visit.links.urls:
                 break
             if visit.outcome != "redirect":
-                return visit, visit.links.urls.index(node)
+                return visit, _best_link(visit, node)
             node = visit.node
         return None
 
@@ -492,12 +492,20 @@ def _linked(event: Event) -> list[str]:
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
 
+def _best_link(visit: Visit, node: str) -> int:
+    """The most promising of the links from a page to a node; of equal ones the first that has words."""
+    links = visit.links
+    alphas = links.alphas.tolist() or [0.0] * len(links)
+    places = (at for at, url in enumerate(links.urls) if url == node)
+    return max(places, key=lambda at: (alphas[at], bool(links.anchors[at]), -at))
+
+
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     """What the visit of that number says of a link to a node."""
     visit = next(log.visits("seq = ?", given=(seq,)), None)
     if visit is None or node not in visit.links.urls:
         return Origin("")
-    at = visit.links.urls.index(node)
+    at = _best_link(visit, node)
     alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)
