@@ -93,7 +93,8 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
         len(column) not in (0, len(urls)) for column in numbers
     ):
         raise ValueError("the columns of its links differ in length")
-    return Visit(*values[:27], terms, links, place)
+    parts: list[Any] = [*values[:27], terms, links, place]
+    return Visit(*parts)
 
 
 _REAL = (float, int)
