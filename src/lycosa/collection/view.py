@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.fate import Fate
 from lycosa.collection.following import Follower
 from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
@@ -346,6 +347,11 @@ class CrawlView(Follower):
         with self.lock:
             crawled = self.column("crawled")
             return self.column("first_worth").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
+
+    def estimate(self, threshold: float | None = None) -> Estimate:
+        """How many pages are relevant, and how sure that is."""
+        worths, counted, pages = self.firsts()
+        return estimate(worths[counted], self.threshold if threshold is None else threshold, pages, self.probability)
 
     def hosts(self, threshold: float | None = None) -> list[Host]:
         """The hosts in the order in which they were met, with their relevant pages."""

@@ -18,9 +18,10 @@ from typing import IO
 
 from zlib_ng import zlib_ng as zlib
 
-from lycosa.collection.export.cleaning import count, line
+from lycosa.collection.export.cleaning import line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Place, Visit
+from lycosa.drawing.formats import many
 from lycosa.store.warc import read_record, warcinfo
 from lycosa.version import SOFTWARE
 
@@ -52,9 +53,9 @@ def told(pages: Selection, copied: int) -> Written:
     """What came of it, when so many records were copied."""
     done = Written(pages.archived)
     if missing := pages.total - pages.archived:
-        done.remarks.append(f"left out: {count(missing, 'page')} without a record in the archive")
+        done.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
     if pages.versions:
-        done.remarks.append(f"and {count(copied - done.pages, 'look')} that found nothing new")
+        done.remarks.append(f"and {many(copied - done.pages, 'look')} that found nothing new")
     return done
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
-from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import charts
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
@@ -83,7 +82,7 @@ def gather(collection: Collection) -> Report:
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
     report.pages, report.relevant = len(pages), int(relevant.sum())
-    report.estimate = estimate(worths[~copies], collection.threshold, len(pages), collection.probability)
+    report.estimate = view.estimate(collection.threshold)
     if not report.estimate.sure:
         report.unsure = questions(collection)
     report.warning = weakness(collection, len(pages))
