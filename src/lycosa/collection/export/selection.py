@@ -27,7 +27,7 @@ from lycosa.web.html import Document
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 """Events that found a page's content: another than before, or the same."""
 
-Told: TypeAlias = Callable[[str, int, int], None]
+Tell: TypeAlias = Callable[[str, int, int], None]
 """Progress: what is being done, how much of it, out of how much."""
 
 
@@ -50,7 +50,7 @@ class Selection:
         everything: bool = False,
         copies: bool = False,
         versions: bool = False,
-        tell: Told = lambda what, done, total: None,
+        tell: Tell = lambda what, done, total: None,
     ) -> None:
         self.collection = collection
         self.log = collection.log

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.report.charts import Harvest
+from lycosa.collection.report.charts import HarvestChart
 from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
@@ -228,7 +228,7 @@ class Report:
     scoreless: int = 0
     """Pages with nothing of the topic."""
     copied: int = 0
-    curve: Harvest | None = None
+    curve: HarvestChart | None = None
     scores: Histogram | None = None
     pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)
