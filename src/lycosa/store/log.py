@@ -271,18 +271,15 @@ class SqliteLog:
             for kind, name, of in schema:
                 if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
                     raise DamagedError(f"{self.path} is no log of Lycosa: it has a {kind} {str(name)[:60]!a}")
-            columns = [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")]
-            if columns != _COLUMNS and schema:
-                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
             if not schema:
                 return
+            if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
+                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
             # As bytes: SQLite would not give what is no text.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
-            for seq, kind, node, outcome, same, file, beta, start, length, body in self._db.execute(
-                f"SELECT seq, {texts}, beta, start, length, typeof(body) FROM event ORDER BY seq"
-            ):
-                why = _wrong(kind, node, outcome, same, file, beta, start, length, body)
-                if why:
+            columns = f"seq, {texts}, beta, start, length, typeof(body)"
+            for seq, *row in self._db.execute(f"SELECT {columns} FROM event ORDER BY seq"):
+                if why := _wrong(*row):
                     raise self._damaged(f"event {seq}: {why}")
             # A node is kept twice, in the table and in its index.
             lost = self._db.execute(

@@ -209,10 +209,10 @@ def _freshness(collection: Collection) -> Freshness | None:
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
     fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
     fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST))
-    lately = sorted(looks.gone.items(), key=lambda item: -item[1][1])
-    fresh.gone_count = len(lately)
-    for node, (what, since, target) in lately[:GONE]:
-        fresh.gone.append(Gone(node, _title(collection, node), what, since, target))
+    gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
+    fresh.gone_count = len(gone)
+    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:GONE]:
+        fresh.gone.append(Gone(node, _title(collection, node), fate.state, fate.since, fate.target))
     for node, times in looks.restless.most_common(RESTLESS):
         page = view.page(node)
         if page is not None and page.fate is not None:
