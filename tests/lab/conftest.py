@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 

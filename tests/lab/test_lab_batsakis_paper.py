@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index

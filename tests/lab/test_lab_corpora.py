@@ -15,8 +15,8 @@ import lycosa
 from commands import run
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
-from lycosa.lab.corpora.crawl import crawl
 from lycosa.lab.corpora.opening import kind_of, make_index
+from lycosa.lab.corpora.recorded import crawl
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account
 from lycosa.store.log import NAME, SqliteLog

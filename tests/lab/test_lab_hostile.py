@@ -12,8 +12,8 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Links, Page
-from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.corpora.graph import write_graph
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
 from lycosa.lab.gate import read_gates

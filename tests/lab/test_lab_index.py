@@ -271,7 +271,7 @@ def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None
 def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     """What kill -9 leaves can't be opened as an index; the next run removes it and finishes."""
     program = (
-        "import os, signal, sys; from pathlib import Path; from lycosa.lab.corpora.embedded import embedded\n"
+        "import os, signal, sys; from pathlib import Path; from lycosa.lab.corpora.recorded import embedded\n"
         "from lycosa.lab.indexing import write_index\n"
         "def pages():\n"
         "    for number, page in enumerate(embedded(7, 60, 3)):\n"

@@ -11,7 +11,7 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import Claim, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index

@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index

@@ -9,7 +9,7 @@ import pytest
 from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
-from lycosa.lab.corpora.crawl import crawl as corpus
+from lycosa.lab.corpora.recorded import crawl as corpus
 from lycosa.lab.evaluator import pages_of
 from lycosa.lab.indexing import Account
 from lycosa.text.vocabulary import Vocabulary

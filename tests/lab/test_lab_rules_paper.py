@@ -8,7 +8,7 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Curve, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index

@@ -19,7 +19,7 @@ import pytest
 
 from commands import run as command
 from lycosa.core.errors import InputError
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Figure
 from lycosa.lab.index import Index

@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.drawing.pictures import pictures
 from lycosa.lab.certainty import Difference, Interval
-from lycosa.lab.corpora.embedded import embedded
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.index import Index

@@ -15,8 +15,8 @@ from lycosa.core.protocols import Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
 from lycosa.estimators import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
-from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.corpora.generated import generate
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.guides import Guide, RecordedVisit
 from lycosa.lab.index import COLUMNS, Index
 from lycosa.lab.indexing import write_index

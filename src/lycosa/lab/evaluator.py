@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
-from lycosa.lab.corpora.archive import archive
-from lycosa.lab.corpora.tree import tree
+from lycosa.lab.corpora.recorded import archive, tree
 from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.indexing import Account
@@ -40,9 +39,8 @@ from lycosa.store.directory import CONFIG
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.crawls import events_of
 from lycosa.training.looking import recorded
-from lycosa.training.sources import table_rows
+from lycosa.training.sources import events_of, table_rows
 from lycosa.web.urls import canonical, is_http
 
 THRESHOLD = 0.75

@@ -158,7 +158,7 @@ def compare(
     """The curves of some strategies on a recorded crawl, and its own. `beside`: where there is room for its pages."""
     import numpy as np
 
-    from lycosa.lab.corpora.crawl import crawl
+    from lycosa.lab.corpora.recorded import crawl
     from lycosa.lab.guides import guide_for
     from lycosa.lab.hunters import hunter, wants
     from lycosa.lab.indexing import Account, write_index

@@ -22,8 +22,7 @@ from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
-from lycosa.training.crawls import end_of, events_of
-from lycosa.training.sources import HTML, page_of, read_table
+from lycosa.training.sources import HTML, end_of, events_of, page_of, read_table
 from lycosa.web.html import extract, plain
 from lycosa.web.urls import canonical
 

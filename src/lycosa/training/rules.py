@@ -16,8 +16,7 @@ from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Account
-from lycosa.training.crawls import end_of, events_of
-from lycosa.training.sources import Look, Rows, read_table
+from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
 
 LINKED = 150
 """Linked pages of each class that are fetched, at most: about as many as the paper had."""

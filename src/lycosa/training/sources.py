@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
 from lycosa.collection.reading import INFLATED
-from lycosa.core.errors import InputError
+from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Page, Visit
+from lycosa.core.types import Event, Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.labels import labels_in
+from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Account, Corpus
-from lycosa.training.crawls import events_of, open_log
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
 
@@ -222,6 +222,41 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
 
 
 # -- crawls ----------------------------------------------------------------------------------------------------
+
+
+def open_log(path: Path) -> SqliteLog:
+    """The log of a crawl, to be read."""
+    if not (path / NAME).exists():
+        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+    return SqliteLog(path / NAME, readonly=True)
+
+
+def events_of(path: Path, stems: list[str], tell: Tell) -> Iterator[Event]:
+    """The events of a crawl; `stems` grows by the words that each visit brings, before the visit is given."""
+    log = open_log(path)
+    try:
+        for number, event in enumerate(log, 1):
+            if isinstance(event, Visit):
+                stems += event.terms.new
+                if event.is_page and len(event.terms.ids) and event.terms.ids[-1] >= len(stems):
+                    raise DamagedError(
+                        f"{path / NAME} is damaged: it has words without a name. Restore it from a backup"
+                    )
+            yield event
+            tell("reading the crawl", number, 0)
+    finally:
+        log.close()
+
+
+def end_of(target: str, moved: Mapping[str, str]) -> str:
+    """Where an address leads, redirects followed; itself if they turn in a circle."""
+    node, passed = target, {target}
+    while node in moved:
+        node = moved[node]
+        if node in passed:
+            return target
+        passed.add(node)
+    return node
 
 
 def read_crawl(path: Path, corpus: Corpus) -> None:

@@ -12,11 +12,8 @@ import xxhash
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora.archive import Keep, archive
-from lycosa.lab.corpora.crawl import crawl
-from lycosa.lab.corpora.embedded import embedded
 from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
-from lycosa.lab.corpora.tree import tree
+from lycosa.lab.corpora.recorded import Keep, archive, crawl, embedded, tree
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.indexing import Account, Recorded, write_index
 from lycosa.replay.places import ENDINGS

@@ -19,10 +19,10 @@ from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora.archive import Keep
 from lycosa.lab.corpora.download import download
 from lycosa.lab.corpora.graph import opened, write_graph
 from lycosa.lab.corpora.opening import choosing
+from lycosa.lab.corpora.recorded import Keep
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, unfinished, write_index
 from lycosa.replay.places import cache_directory

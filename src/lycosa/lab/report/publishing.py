@@ -108,7 +108,7 @@ def command(
 
 def embedded_web(kept: Path, tell: Tell) -> Index:
     """The embedded web as a corpus; made once, then kept."""
-    from lycosa.lab.corpora.embedded import embedded
+    from lycosa.lab.corpora.recorded import embedded
     from lycosa.lab.indexing import write_index
 
     path = kept / f"embedded-{EMBEDDED}.index"

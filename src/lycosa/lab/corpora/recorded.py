@@ -1,0 +1,250 @@
+"""Recorded pages of a corpus, whatever their source: WARC files, past crawls, trees of files, the embedded web."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.telling import Tell
+from lycosa.core.types import Page, Visit
+from lycosa.lab.indexing import Account, Recorded
+from lycosa.replay.captures import RESPONSE
+from lycosa.replay.recording import Archive, Recording, Spot
+from lycosa.replay.records import Answer, ArchiveIterator, Damaged
+from lycosa.replay.scanning import dictionary
+from lycosa.spaces import web
+from lycosa.store.labels import labels_in
+from lycosa.store.log import PAGES
+from lycosa.testing import Web
+from lycosa.topics.taxonomy import path_of
+from lycosa.training.looking import page_in
+from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_below, page_of, read_file
+from lycosa.web import html
+from lycosa.web.inflate import BadEncoding
+from lycosa.web.urls import canonical, is_http, resolve
+
+LARGEST_GAP = 64_000_000
+"""Bytes between two captures that are looked through for what lies there."""
+
+DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
+
+BASE = "http://files.invalid/"
+"""Where files are while their links are resolved: there is no such host, so that no link to the web can be meant."""
+
+NAMED = "file:///"
+
+MOST_EMBEDDED = 10_000_000
+
+Keep = Callable[[str], bool]
+"""Whether a page of this address is wanted."""
+
+_KINDS = frozenset({""}) | html.HTML | web.TEXT
+
+
+# -- WARC files ------------------------------------------------------------------------------------------------
+
+
+def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = lambda *_: None) -> Iterator[Recorded]:
+    """The pages and redirects of WARC files and directories of them, in the order of the files, whoever wrote them.
+
+    What can't be read is stepped over and counted: records that are damaged, cut off at the end of a file, of another
+    kind than pages, with statuses that no page has.
+    """
+    with Recording(
+        paths, tell=lambda path, at, _: tell(f"looking through {path.name}", at, path.stat().st_size)
+    ) as found:
+        account.notes += [note for note in found.notes if note.startswith("left out")]
+        for held in found.archives:
+            account.expected += len(held.index)
+        for held in found.archives:
+            _state_rest(held, account)
+            for row in np.argsort(held.index.columns["offset"], kind="stable").tolist():
+                account.read += 1
+                try:
+                    answer = held.read(row)
+                    if answer.revisit:
+                        answer = found.answer(answer.url, [Spot(held, row)]) or answer
+                except Damaged:
+                    account.left_out[DAMAGED] += 1
+                    continue
+                recorded = recorded_of(answer, account, keep)
+                if recorded is not None:
+                    yield recorded
+
+
+def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None:
+    """A recorded answer as a page or a redirect; None, and counted, where it is neither."""
+    url = canonical(answer.url)
+    if url is None:
+        account.left_out["with an address that no crawl would follow"] += 1
+        return None
+    if not keep(url):
+        return None
+    if 300 <= answer.status < 400:
+        target = resolve(url, [answer.header(b"location")])[0] if answer.header(b"location") else None
+        if target is not None:
+            return Recorded(url, target=target)
+    if not 200 <= answer.status < 300:
+        account.left_out[f"recorded with status {answer.status}"] += 1
+        return None
+    kind = answer.header(b"content-type")
+    if kind.partition(";")[0].strip().lower() not in _KINDS:
+        account.left_out["neither HTML nor text"] += 1
+        return None
+    if url.endswith("/robots.txt") and url.count("/") == 3:
+        account.left_out["robots.txt"] += 1
+        return None
+    try:
+        return Recorded(url, page_in(answer, url))
+    except BadEncoding:
+        account.left_out["with a body that can't be unpacked"] += 1
+        return None
+
+
+def _state_rest(held: Archive, account: Account) -> None:
+    """Count what the file has beside captures: what is damaged, what has no web address, what is cut off."""
+    columns, whole = held.index.columns, held.index.facts["end"]
+    if not whole:  # a WACZ: other things lie in between, and a zip knows its own length
+        return
+    order = np.argsort(columns["offset"], kind="stable")
+    starts = [*columns["offset"][order].tolist(), whole]
+    ends = [0, *(columns["offset"] + columns["length"])[order].tolist()]
+    try:
+        with open(held.path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            before = dictionary(file.fileno(), 0)
+            for begin, end in zip(ends, starts, strict=True):
+                if end > begin:
+                    prefix = before if begin else b""
+                    gap = os.pread(file.fileno(), min(end - begin, LARGEST_GAP), begin)
+                    _look_through(prefix + gap, account)
+    except OSError as error:
+        raise InputError(f"cannot read {held.path}: {error.strerror or error}") from error
+    if size > whole:
+        account.left_out[TORN] += 1
+        account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
+
+
+def _look_through(data: bytes, account: Account) -> None:
+    records = 0
+    try:
+        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
+            records += 1
+            url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
+            if int(record.record_type) == RESPONSE:
+                account.left_out["answers to no GET" if is_http(url) else "with an address that is not of the web"] += 1
+    except (OSError, ValueError):
+        account.left_out[DAMAGED] += 1
+        return
+    if not records and data.strip():
+        account.left_out[DAMAGED] += 1
+
+
+# -- crawls, trees of files, the embedded web -------------------------------------------------------------------
+
+
+def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[Recorded]:
+    """The pages of a crawl's directory, in the order in which they were fetched.
+
+    Pages labelled with `lycosa label` are of the class relevant or irrelevant; of several labels the last counts.
+    That there are none is told, unless the pages are `labelled` by a table.
+    """
+    with Collection(path) as collection:
+        log = collection.log
+        labels = labels_in(log)
+        account.expected += sum(1 for _ in log.rows("node", PAGES))
+        empty = True
+        for event in log.events(f"({PAGES}) OR outcome = 'redirect'"):
+            if not isinstance(event, Visit) or not keep(event.node):
+                continue
+            if event.outcome == "redirect":
+                if event.kind == "redirect" and event.links.urls:
+                    yield Recorded(event.node, target=event.links.urls[0])
+                continue
+            account.read += 1
+            empty = False
+            try:
+                exchange = collection.exchange(event)
+            except StoreError:
+                account.left_out[DAMAGED] += 1
+                continue
+            if exchange is None:
+                account.left_out["pages that are not in the crawl's archive"] += 1
+                continue
+            page = page_of(collection.document(event, exchange), exchange.header("content-language"))
+            given = labels.get(event.node)
+            classes = () if given is None else (RELEVANT,) if given else (IRRELEVANT,)
+            yield Recorded(event.node, page, classes=classes)
+        if empty:
+            raise InputError(f"the crawl in {path} has no pages yet: go on with 'lycosa resume {path}'")
+        if not labels and not labelled:
+            account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
+
+
+def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
+    """All HTML and text files below a directory, those of a directory before those of its directories.
+
+    A file is called file:/// and its path below the root; its class is its directory. A link to a directory leads to
+    its index.html.
+    """
+    found = False
+    for directory, file in files_below(root, account):
+        suffix = file.suffix.lower()
+        if suffix not in HTML + TEXT:
+            account.left_out["neither HTML nor text"] += 1
+            continue
+        found = True
+        url = canonical(BASE + quote(os.fsencode(file.relative_to(root).as_posix())))
+        if url is None:
+            account.left_out["files with names that are too long"] += 1
+            continue
+        if not keep(_named(url)):
+            continue
+        try:
+            page = page_of(read_file(file, url))
+        except OSError:
+            account.left_out["files that can't be read"] += 1
+            continue
+        account.read += 1
+        label = path_of("/".join(directory.relative_to(root).parts))
+        yield Recorded(_named(url), _renamed(page), classes=(label,) if label else ())
+        if file.stem.lower() == "index" and suffix in HTML:
+            yield Recorded(_named(url[: url.rindex("/") + 1]), target=_named(url))
+    if not found:
+        raise InputError(
+            f"{root} has neither WARC files nor pages below it: files whose names end in {', '.join(HTML + TEXT)}"
+        )
+
+
+def _named(url: str) -> str:
+    return NAMED + url.removeprefix(BASE) if url.startswith(BASE) else url
+
+
+def _renamed(page: Page) -> Page:
+    page.links.urls = [_named(url) for url in page.links.urls]
+    return page
+
+
+def embedded(random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False) -> Iterator[Recorded]:
+    """All pages of a web without traps, with the topics that they are truly about as their classes."""
+    if pages > MOST_EMBEDDED:
+        raise ValueError(f"pages is {pages:,}: {MOST_EMBEDDED:,} are the most, they are made in memory")
+    return _pages_of(Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels))
+
+
+def _pages_of(web: Web) -> Iterator[Recorded]:
+    classes: dict[str, list[str]] = {}
+    for topic in web.topics:
+        for url in web.relevant(topic):
+            classes.setdefault(url, []).append(topic)
+    for url in web.urls():
+        if web.canonical(url) == url:
+            page = page_of(html.extract(web.response(url).body, url))
+            yield Recorded(url, page, classes=classes.get(url, ()))
