@@ -249,19 +249,8 @@ class WebSpace(Space):
         )
         if response.truncated:
             page.flags.append(f"truncated:{response.truncated}")
-        if response.status == 304:
-            asked = any(name.startswith("If-") for name, _ in task.conditions)
-            page.outcome = "unchanged" if asked else "invalid"
-            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
-        elif response.status in REDIRECTS:
-            self._redirect(task, response, page)
-        elif response.status in BUSY:
-            page.outcome = "busy"
-            self._rest(task, page, retry_after(fields.get("retry-after", ""), self.clock()))
-        elif response.status >= 500 or response.status < 200:
-            page.outcome = "broken"
-        elif response.status >= 300:
-            page.outcome = "gone"
+        if not 200 <= response.status < 300:
+            self._without_content(task, response, page)
         elif task.follows and response.truncated in ("disconnect", "time"):  # half an answer is no other version
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
             page.note = "the answer broke off"
@@ -274,6 +263,20 @@ class WebSpace(Space):
         elif task.kind == "sitemap":
             await self._read_source(task, response, page)
         return page
+
+    def _without_content(self, task: Task, response: Response, page: Page) -> None:
+        """An answer that brings no page, by its status."""
+        if response.status == 304:
+            asked = any(name.startswith("If-") for name, _ in task.conditions)
+            page.outcome = "unchanged" if asked else "invalid"
+            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
+        elif response.status in REDIRECTS:
+            self._redirect(task, response, page)
+        elif response.status in BUSY:
+            page.outcome = "busy"
+            self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+        else:
+            page.outcome = "gone" if 300 <= response.status < 500 else "broken"
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
         """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""
