@@ -72,7 +72,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
         judge_name=judge_name,
         mark=files.mark,
     )
-    return Assembly(request, files, space, engine, news, probability)
+    return Assembly(request, files, engine, news, probability)
 
 
 @dataclass
@@ -81,7 +81,6 @@ class Assembly:
 
     request: Request
     files: Files
-    space: Space
     engine: Engine
     news: list[Event]
     """What came of learning terms, not yet recorded."""
@@ -95,7 +94,7 @@ class Assembly:
             await self._replay()
         seeds = request.seeds
         if request.resuming:
-            seeds = read_seeds(request.options, self.space, request.notes, files=not engine.table.is_seed.any())
+            seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         news: list[Event] = [Seed(node, now, kind) for node, kind in seeds.nodes.items() if self._is_new(node)]
