@@ -69,11 +69,11 @@ class Space:
     """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
     mark: Mark | None = None
     """Which page is being read, for the next run to know if this one dies of it."""
-    has_addresses = False
+    has_addresses: bool = False
     """Whether nodes are addresses, of which sitemaps, feeds and lists name many: files of seeds may be such."""
-    has_traps = False
+    has_traps: bool = False
     """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
-    has_versions = False
+    has_versions: bool = False
     """Whether what was visited can be looked at again, to see what has become of it."""
 
     def scope(self, options: Options) -> Callable[[str, int], bool]:
