@@ -1,6 +1,6 @@
-"""How long a search takes over 100,000 pages, next to a scan of the same texts.
+"""How long a search takes over 10,000 pages, next to a scan of the same texts.
 
-    python benchmarks/search.py DIRECTORY [--pages 100000] [--rounds 5] [--scan 3]
+    python benchmarks/search.py DIRECTORY [--pages 10000] [--rounds 5] [--scan 3]
 
 DIRECTORY is made if it is not there: a crawl's log and archive with synthetic pages, written without crawling, and the
 same texts in a table of their own. Then `Search` does what `lycosa search` does: builds the index, and answers a mix
@@ -241,7 +241,7 @@ def scan(directory: Path, rounds: int) -> Iterator[tuple[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--pages", type=int, default=100_000)
+    parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--scan", type=int, default=3, help="rounds of the naive scan; 0: none")
     given = parser.parse_args()

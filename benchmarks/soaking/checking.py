@@ -196,7 +196,7 @@ class Checks:
             try:
                 return state_of(await crawl.open())
             finally:
-                await crawl._close()
+                await crawl.close()
 
         end = max(plan.ended for plan in self.journal.plans)
         with asyncio.Runner(loop_factory=lambda: InlineLoop(end + 2 * WRONG)) as runner:

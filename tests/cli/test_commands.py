@@ -211,6 +211,8 @@ def run(*words):
     try: main()
     except SystemExit: pass
 
+run("--help")
+print("commands:", sorted(name for name in sys.modules if name.startswith("lycosa.cli.")))
 run("crawl", "--help")
 heavy = ("numpy", "aiohttp", "turbohtml", "rich", "fastapi", "uvicorn", "psycopg", "argon2", "lycosa.crawling")
 print("heavy:", [name for name in heavy if name in sys.modules])
@@ -220,11 +222,12 @@ print("loaded:", [name for name in sys.modules if name.startswith("lycosa.estima
 
 
 def test_help_needs_no_heavy_imports() -> None:
-    """`lycosa --help` loads neither numpy nor the HTML parser, a list of strategies none of them."""
+    """`lycosa --help` loads no command, that of crawl no numpy and no parser, a list of strategies none of them."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
     )
     lines = done.stdout.split("\n")
+    assert "commands: ['lycosa.cli.commands', 'lycosa.cli.main']" in lines
     assert "heavy: []" in lines
     assert "loaded: []" in lines
 

@@ -15,9 +15,8 @@ import lycosa
 from commands import Command, run
 from lycosa.cli import search as searching
 from lycosa.spaces.web import WebSpace
-from lycosa.store.indexfile import building
 from lycosa.store.log import SqliteLog
-from lycosa.store.search import NAME
+from lycosa.store.search import NAME, building
 from lycosa.testing import Server, Web, serve
 from lycosa.testing.reply import Response
 from lycosa.testing.simulation import SimTransport, clock, run_virtual

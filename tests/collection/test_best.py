@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.collection.best import best_of, spread
+from lycosa.collection.reading import Collection
+from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.directory import Directory
 
 
 def page(host: str, number: int, beta: float, **more: object) -> Visit:
@@ -42,7 +44,8 @@ def test_nodes_without_hosts_are_not_spread() -> None:
 
 def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
     """What repeats another word for word, or nearly, is left out; what has no fingerprint is not compared."""
-    log = SqliteLog(tmp_path / NAME)
+    directory = Directory.create(tmp_path / "crawl", Options(topic="coral"))
+    log = directory.log()
     for visit in (
         page("a", 1, 0.5, simhash=0b1111),
         page("b", 2, 0.9, simhash=0b0111),
@@ -53,9 +56,13 @@ def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
         page("g", 7, 0.0),
     ):
         log.append(visit)
-    assert "bdef" == hosts(best_of(log, 9))
-    assert "bd" == hosts(best_of(log, 2))
+    with Collection(directory.path) as collection:
+        assert "bdef" == hosts(best_of(collection, 9))
+        assert "bd" == hosts(best_of(collection, 2))
     log.rate(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
-    assert "faeg" == hosts(best_of(log, 9))
-    assert "fa" == hosts(best_of(log, 9, at_least=0.7))
+    with Collection(directory.path) as collection:
+        assert "faeg" == hosts(best_of(collection, 9))
+        assert "fa" == hosts(best_of(collection, 9, at_least=0.7))
+        assert "faeg" == hosts(best_of(collection, 9, first_versions=True))
     log.close()
+    directory.close()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Visit
-from lycosa.store.log import PAGES
 from revisited_crawl import DAY, EPOCH, html, revisited
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
@@ -39,7 +38,6 @@ def test_pages_are_the_last_versions(tmp_path: Path) -> None:
         numbers = {seq for seq, visit in collection.log.numbered() if isinstance(visit, Visit) and visit.is_version}
         assert {seq for seq, _ in pages} <= numbers
         assert max(numbers) == pages[-1][0]
-        assert [] == list(collection.pages(after=pages[-1][0]))
         assert "A salamander" in collection.document(pages[-1][1]).marked
 
 
@@ -105,18 +103,3 @@ def test_what_returns_stands_again(tmp_path: Path) -> None:
         fate = collection.fate(A)
         assert fate is not None
         assert ("stands", EPOCH + 3 * DAY, 2) == (fate.state, fate.since, fate.versions)
-
-
-def test_without_revisits_pages_are_what_they_were(tmp_path: Path) -> None:
-    """A log that holds no other versions is asked in the plain words of before."""
-    with revisited(tmp_path / "crawl") as crawl:
-        crawl.page(A, html("A", LONG))
-        crawl.page(B, html("A", LONG), same_as=A)
-    asked: list[str] = []
-    with Collection(tmp_path / "crawl") as collection:
-        numbered = collection.log.numbered
-        collection.log.numbered = lambda where, **more: asked.append(where) or numbered(where, **more)  # type: ignore
-        assert [A] == [visit.node for _, visit in collection.pages()]
-        assert [A, B] == [visit.node for _, visit in collection.pages(copies=True)]
-    assert all(where.startswith(PAGES) and "EXISTS" not in where for where in asked)
-    assert 2 == len(asked)

@@ -169,7 +169,7 @@ def test_what_a_person_is_told(tmp_path: Path) -> None:
     async def resumed() -> list[str]:
         crawl = lycosa.resume(directory, space=sim_space(Site()), clock=clock)
         await crawl.open()
-        await crawl._close()
+        await crawl.close()
         return crawl.notes
 
     told = f"the last run died while it read or judged {POISON}: it is read apart from now on"

@@ -390,8 +390,8 @@ def test_a_watch_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
 
     async def opened(crawl: Callable[[], lycosa.Crawl]) -> Engine:
         made = crawl()
-        engine = await made._open()
-        await made._close()
+        engine = await made.open()
+        await made.close()
         return engine
 
     replayed = run_virtual(opened(lambda: lycosa.watch(tmp_path / "c", space=space(), **given)), start=4 * DAY)

@@ -368,7 +368,7 @@ def server() -> Iterator[Server]:
 def test_it_passes_the_checks(server: Server) -> None:
     """All that is asked of a space, over real HTTP."""
 
-    space = lycosa.crawl(seeds=["water"], space=f"search-form,url={server.web.form()}", **LOCAL)._space
+    space = lycosa.crawl(seeds=["water"], space=f"search-form,url={server.web.form()}", **LOCAL).request.space
     assert isinstance(space, SearchFormSpace)
     assert len(check_space(space, space.node("water") or "")) > 5
 

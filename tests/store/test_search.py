@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.store import search
-from lycosa.store.indexfile import building
-from lycosa.store.search import NAME, Index, IndexedPage
+from lycosa.store.search import NAME, Index, IndexedPage, building
 
 WORDS = st.sampled_from("coral reef fish sea 珊 瑚 récif x9".split())
 TEXTS = st.lists(WORDS, max_size=12)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,33 +34,32 @@ def want(condition: object, message: str) -> None:
 
 def passed(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
     """Run one check; its name if it passes."""
-    name = check.__name__
-    try:
+    with _named(check):
         check(make)
-    except CheckFailed as failure:
-        raise CheckFailed(str(failure), name) from failure.__cause__
-    except Exception as error:
-        raise CheckFailed(_raised(check, error), name) from error
-    return name
+    return check.__name__
 
 
 async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Space, node: str) -> str:
     """Run one check of a space; its name if it passes."""
+    with _named(check):
+        await check(space, node)
+    return getattr(check, "__name__", "")
+
+
+@contextmanager
+def _named(check: Callable[..., object]) -> Iterator[None]:
+    """Whatever goes wrong is told with the check's name and what it asks for."""
     name = getattr(check, "__name__", "")
     try:
-        await check(space, node)
+        yield
     except CheckFailed as failure:
         raise CheckFailed(str(failure), name) from failure.__cause__
     except Exception as error:
-        raise CheckFailed(_raised(check, error), name) from error
-    return name
+        asked = (check.__doc__ or "").strip()
+        told = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
+        raise CheckFailed(told, name) from error
 
 
 def shape(value: object) -> str:
     """What a value is, for a message."""
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-
-
-def _raised(check: Callable[..., object], error: Exception) -> str:
-    asked = (check.__doc__ or "").strip()
-    return f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"

@@ -38,9 +38,10 @@ def crawl(
     """
     from lycosa.cli.hunting import free_name, hunt, read_options
     from lycosa.crawling import Crawl
+    from lycosa.crawling.request import Request
 
     chosen = read_options(options, config)
-    hunt(Crawl(chosen, out or free_name(chosen)), quiet=quiet, json=json)
+    hunt(Crawl(Request(chosen, out or free_name(chosen))), quiet=quiet, json=json)
 
 
 def resume(

@@ -14,6 +14,7 @@ from lycosa.cli.hunting import hunt
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
+from lycosa.crawling.request import Request
 from lycosa.testing import Web, serve
 from lycosa.testing.changing import ChangingWeb
 
@@ -52,7 +53,7 @@ def demo(
                 concurrency=4,
                 allow_network=["127.0.0.0/8"],
             )
-            crawl = Crawl(options, out / strategy)
+            crawl = Crawl(Request(options, out / strategy))
             began = time.monotonic()
             hunt(crawl, farewell=False)
             engine = crawl.engine

@@ -20,6 +20,7 @@ from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
+from lycosa.core.engine import Engine
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
@@ -96,17 +97,29 @@ class Progress:
         engine, path = self.crawl.engine, self.crawl.path
         if engine is None:
             return
-        tally = engine.tally
+        tally, console = engine.tally, output()
         requests = many(tally.requests, "request")
         spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
-        output().print(f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{spent}.")
+        console.print(f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{spent}.")
         print(f"Ended: {engine.ending or 'interrupted'}.")
         if path is not None and tally.pages:
             with Collection(path) as collection:
                 warning = weakness(collection, tally.pages)
             if warning:
-                output().print(f"The topic's words are weak: {warning}.", markup=False)
-        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not tally.pages:
+                console.print(f"The topic's words are weak: {warning}.", markup=False)
+        self._what_is_left(engine, console)
+        if path is not None:
+            name = shlex.quote(str(path))
+            print(f"See it with:  lycosa show {name}, lycosa report {name}")
+            if not self._estimate().sure:
+                print(f"Say yes or no where it is unsure:  lycosa label {name}")
+            if engine.table.open_rows and engine.ending != EXHAUSTED:
+                more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
+                print(f"Go on with:   lycosa resume {name}{more}")
+
+    def _what_is_left(self, engine: Engine, console: Console) -> None:
+        """Addresses that were known and not fetched: those that wait, were pruned, or are held back."""
+        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
             for lane in engine.frontier.waiting()[:5]:
                 print(f"  {lane.name} has links left and waits: {lane.why}")
         pruned = engine.frontier.pruned()
@@ -119,15 +132,7 @@ class Progress:
             for group in held:
                 reasons[group.reason] += group.addresses
             told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
-            output().print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).")
-        if path is not None:
-            name = shlex.quote(str(path))
-            print(f"See it with:  lycosa show {name}, lycosa report {name}")
-            if not self._estimate().sure:
-                print(f"Say yes or no where it is unsure:  lycosa label {name}")
-            if engine.table.open_rows and engine.ending != EXHAUSTED:
-                more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
-                print(f"Go on with:   lycosa resume {name}{more}")
+            console.print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).")
 
     def _estimate(self) -> Estimate:
         engine = self.crawl.engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -13,8 +13,39 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lycosa.cli.printing import lively
 from lycosa.core.telling import Tell, silent
 
-EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+EVERY, LIVE_EVERY = 10.0, 0.25
+"""Seconds between two lines where there is no terminal, and where there is."""
+
+
+class StatusLine:
+    """A line on the error output: rewritten in a terminal, another one now and then elsewhere."""
+
+    def __init__(self, every: float = EVERY, patience: float | None = None) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self._live, self._shown = lively(self.console), False
+        self._pause = LIVE_EVERY if self._live else every
+        self._next = time.monotonic() + (self._pause if patience is None else patience)
+
+    def show(self, line: Callable[[], str]) -> None:
+        """Say it, if it is time."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._pause
+        if self._live:
+            self.clear()
+            sys.stderr.write(line()[: self.console.width - 1])
+            sys.stderr.flush()
+            self._shown = True
+        else:
+            print(line(), file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Make room for something else."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._shown = False
 
 
 @contextmanager

@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-import time
 from collections import Counter
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from lycosa import crawling
 from lycosa.cli.hunting import until_stopped
 from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
-from lycosa.cli.printing import COLOURS, lively, output, print_json
+from lycosa.cli.printing import COLOURS, output, print_json
+from lycosa.cli.progress import LIVE_EVERY, StatusLine
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
@@ -29,9 +28,8 @@ from lycosa.refresh.change import change_of
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.telling.words import plain
 
-EVERY = 0.25
 PLAIN_EVERY = 30.0
-"""Seconds between two lines that say how far it is: in a terminal, and elsewhere."""
+"""Seconds between two lines that say how far it is, where there is no terminal."""
 
 
 Now = Annotated[
@@ -108,7 +106,7 @@ class Telling:
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.console = Console(stderr=True, highlight=False)
+        self.line = StatusLine(PLAIN_EVERY)
         self.output = output()
         self.looks = 0
         self.unchanged = 0
@@ -117,8 +115,6 @@ class Telling:
         self.aside = 0  # new pages off the topic
         self.failed: Counter[str] = Counter()
         self._told_notes = 0
-        self._shown = time.monotonic()
-        self._line = ""
 
     def __enter__(self) -> Telling:
         return self
@@ -126,19 +122,19 @@ class Telling:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._clear()
+        self.line.clear()
 
     async def tick(self) -> None:
         """Say also while nothing arrives what it waits for."""
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(LIVE_EVERY)
             self._draw()
 
     def say(self, text: str) -> None:
         """A line of its own."""
         if not self.quiet:
-            self._clear()
-            self.console.print(text)
+            self.line.clear()
+            self.line.console.print(text)
 
     def update(self, visit: Visit) -> None:
         """Take in a visit; tell what has become of its page."""
@@ -156,7 +152,7 @@ class Telling:
                 told = {"url": visit.node, "at": visit.started, "title": visit.title, **change.as_data()}
                 print_json(told)
             elif change.matters and not self.quiet:
-                self._clear()
+                self.line.clear()
                 self._tell(visit, change.what, _how(visit))
         self._draw()
 
@@ -172,25 +168,7 @@ class Telling:
         if self.quiet or self.json:
             return
         self.notes()
-        now, live = time.monotonic(), lively(self.console)
-        if now - self._shown < (EVERY if live else PLAIN_EVERY):
-            return
-        self._shown = now
-        line = self._headline()
-        if live:
-            width = self.console.width - 1
-            self._clear()
-            sys.stderr.write(line[:width])
-            sys.stderr.flush()
-            self._line = line[:width]
-        else:
-            print(line, file=sys.stderr, flush=True)
-
-    def _clear(self) -> None:
-        if self._line:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
-            self._line = ""
+        self.line.show(self._headline)
 
     def _headline(self) -> str:
         engine = self.crawl.engine
@@ -209,7 +187,7 @@ class Telling:
         if self.quiet:
             return
         for note in self.crawl.notes[self._told_notes :]:
-            self._clear()
+            self.line.clear()
             print(f"note: {note}", file=sys.stderr)
         self._told_notes = len(self.crawl.notes)
 

@@ -13,6 +13,7 @@ import typer
 
 from lycosa.cli.moments import by_the_end
 from lycosa.cli.parameters import Quiet
+from lycosa.cli.progress import StatusLine
 from lycosa.core.errors import InputError
 from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
@@ -37,7 +38,7 @@ def replay(
     indexing = _Indexing(quiet)
     moment = round(by_the_end(at, time.time(), "--at") * 1e6) if at else None
     with Recording(files, at=moment, tell=indexing) as recording:
-        indexing.end()
+        indexing.line.clear()
         proxy = Proxy(recording, Authority(), port)
         for note in [] if quiet else recording.notes:
             print(f"note: {note}", file=sys.stderr)
@@ -90,21 +91,16 @@ def _farewell(proxy: Proxy) -> None:
 
 
 class _Indexing:
-    """Says which file is being read, and on a terminal how far."""
+    """Says which file is being read, and how far."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet, self._path, self._size = quiet, Path(), 1
+        self._quiet, self._path, self._size, self.line = quiet, Path(), 1, StatusLine()
 
     def __call__(self, path: Path, reached: int, captures: int) -> None:
         if self._quiet:
             return
         if path != self._path:
-            self.end()
+            self.line.clear()
             self._path, self._size = path, max(1, path.stat().st_size)
             print(f"reading {path.name}, {self._size / 1e6:,.1f} MB, for its index: once", file=sys.stderr)
-        if sys.stderr.isatty():
-            print(f"\r{reached / self._size:4.0%} {captures:,}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self._path != Path() and sys.stderr.isatty():
-            print("\r" + " " * 30 + "\r", end="", file=sys.stderr, flush=True)
+        self.line.show(lambda: f"{reached / self._size:4.0%} {captures:,}")

@@ -6,8 +6,7 @@ import shlex
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Self
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -15,7 +14,8 @@ from rich.text import Text
 
 from lycosa.cli.moments import moment
 from lycosa.cli.parameters import Dir, Json
-from lycosa.cli.printing import lively, print_json, squeezed, wrapped
+from lycosa.cli.printing import print_json, squeezed, wrapped
+from lycosa.cli.progress import StatusLine
 from lycosa.collection.querying import Query, joined, parse
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Progress, Results, Search
@@ -50,7 +50,8 @@ def search(
     console = Console(highlight=False)
     typed = joined(words)
     query = parse(typed)  # before the index is touched: what was typed may be nothing
-    with Collection(directory) as collection, Telling() as telling, Search(collection, telling) as index:
+    telling = Telling()
+    with Collection(directory) as collection, Search(collection, telling) as index:
         results = index.find(
             typed,
             limit=limit,
@@ -63,6 +64,7 @@ def search(
             changed=changed_since,
             width=max(100, LINES * (min(console.width, WIDEST) - 6)),
         )
+    telling.line.clear()
     if json:
         print_json({"query": typed, **results.as_dict()})
         return
@@ -147,39 +149,15 @@ def _unread(results: Results, directory: Path) -> str:
 
 
 class Telling(Progress):
-    """Says how far the index is, on stderr, once it takes more than a moment."""
+    """Says how far the index is, once it takes more than a moment."""
 
     PATIENCE = 1.0
-    EVERY, PLAIN_EVERY = 0.25, 10.0
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False, force_terminal=lively(Console(stderr=True)))
-        self._begun = time.monotonic()
-        self._next = self._begun + self.PATIENCE
-        self._told = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._told and self._console.is_terminal:
-            self._console.file.write("\r\x1b[K")
-            self._console.file.flush()
+        self.line = StatusLine(patience=self.PATIENCE)
 
     def waiting(self) -> None:
         print("another search is building the index: waiting for it", file=sys.stderr, flush=True)
 
     def indexed(self, pages: int, share: float) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        line = f"indexing: {pages:,} pages, {share:.0%}"
-        if self._console.is_terminal:
-            self._console.file.write(f"\r\x1b[K{line}")
-            self._console.file.flush()
-        else:
-            print(line, file=sys.stderr, flush=True)
-        self._told = True
-        self._next = now + (self.EVERY if self._console.is_terminal else self.PLAIN_EVERY)
+        self.line.show(lambda: f"indexing: {pages:,} pages, {share:.0%}")

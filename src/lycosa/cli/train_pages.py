@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -28,15 +28,14 @@ from lycosa.cli.parameters import (
 from lycosa.cli.parameters import Column as ClassColumn
 from lycosa.cli.printing import NARROW, left_out, listing, output, print_json, right
 from lycosa.cli.progress import progress
-from lycosa.training import background as counting
-from lycosa.training.looking import fetched, recorded
-from lycosa.training.pages import Trained, train
-from lycosa.training.quality import TABLE, WORST, Quality
-from lycosa.training.sources import IRRELEVANT, RELEVANT
+
+if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
+    from lycosa.training.pages import Trained
+    from lycosa.training.quality import Quality
 
 ENDING = ".model"
 
-_UNWANTED = {IRRELEVANT, "other", "others", "rest", "misc", "negative", "no", "false", "0"}
+_UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 
 MOST_ROWS = 60
 """Classes that the report lists; all of them are in --json and in the model."""
@@ -81,6 +80,9 @@ def pages(
     json: Json = False,
 ) -> None:
     """Make a model of labelled pages."""
+    from lycosa.training.looking import fetched, recorded
+    from lycosa.training.pages import train
+
     options = network_options(allow_network=allow_network, delay=delay, proxy=proxy, proxy_ca=proxy_ca, contact=contact)
     out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}{ENDING}")
     with progress(quiet or json) as tell:
@@ -125,6 +127,8 @@ def background(
 
     'lycosa crawl --background FILE' then takes a word for the rarer the fewer of these pages have it.
     """
+    from lycosa.training import background as counting
+
     counting.run(sources, out, terms)
 
 
@@ -150,11 +154,15 @@ def report(done: Trained) -> None:
 
 def likely(classes: Sequence[str]) -> str:
     """The class that someone may want, for an example: one that isn't called like what nobody wants."""
-    wanted = [name for name in classes if name.casefold() not in _UNWANTED]
+    from lycosa.training.sources import IRRELEVANT, RELEVANT
+
+    wanted = [name for name in classes if name.casefold() not in (IRRELEVANT, *_UNWANTED)]
     return RELEVANT if RELEVANT in classes else [*wanted, *classes][0]
 
 
 def _measured(console: Console, quality: Quality, pages: int) -> None:
+    from lycosa.training.quality import TABLE, WORST
+
     console.print(
         f"Measured on {quality.pages:,} pages held out, by a model of the others; the one that was written has learned "
         f"from all {pages:,}.\n"

@@ -7,15 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from lycosa.collection.best import alike, host_of
+from lycosa.collection.best import alike, side_of
 from lycosa.collection.estimate import unsure
 from lycosa.collection.reading import Collection
 from lycosa.core.types import Visit
 from lycosa.store.labels import labels_in
-from lycosa.store.log import WORTH
-from lycosa.store.versions import current_in
 
 WIDER = 10
 """So many times the pages that are asked about are looked at."""
@@ -42,21 +38,20 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
 
     `labelled`: pages with labels that are not in the log yet.
     """
-    log, labels = collection.log, {*labels_in(collection.log), *labelled}
-    rows = [row for row in log.rows(f"seq, node, {WORTH}", current_in(log)) if row[1] not in labels]
-    order = unsure(np.array([row[2] for row in rows]), collection.threshold, collection.probability)
+    labels = {*labels_in(collection.log), *labelled}
+    pages = sorted((page.seq, page.worth) for page in collection.view().pages() if page.node not in labels)
+    order = unsure([worth for _, worth in pages], collection.threshold, collection.probability)
     chosen: list[Visit] = []
     left: list[Visit] = []
     hosts: Counter[str] = Counter()
     for place in order[: WIDER * most].tolist():
-        visit = next(log.events("seq = ?", given=(rows[place][0],)))
-        assert isinstance(visit, Visit)
+        visit = collection.log.visit(pages[place][0])
         if any(alike(visit, other) for other in chosen):
             continue
-        if hosts[host_of(visit)] >= OF_ONE_HOST:
+        if hosts[side_of(visit)] >= OF_ONE_HOST:
             left.append(visit)
             continue
-        hosts[host_of(visit)] += 1
+        hosts[side_of(visit)] += 1
         chosen.append(visit)
         if len(chosen) == most:
             break

@@ -7,14 +7,13 @@ of a better one. Of ten pages in a row a host has three at most, as long as othe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from lycosa.collection.reading import Collection
+from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
-from lycosa.store.log import FIRSTS, WORTH, SqliteLog
-from lycosa.store.versions import END, current_in
-from lycosa.web.urls import lane
 
 ROW, OF_ONE_HOST = 10, 3
 """Pages in a row, and how many of them one host may have."""
@@ -35,33 +34,27 @@ AT_LEAST = 200
 
 
 def best_of(
-    log: SqliteLog, most: int, *, at_least: float = 0.0, last: int = END, first_versions: bool = False
+    collection: Collection, most: int, *, at_least: float = 0.0, first_versions: bool = False
 ) -> list[tuple[int, Visit]]:
-    """The best pages and the numbers of their events, up to an event: as they are now, or as they first were."""
-    where = FIRSTS if first_versions else current_in(log, last)
-    pages = log.numbered(
-        f"{where} AND {WORTH} >= ? AND {WORTH} > 0 AND seq <= ?",
-        f"{WORTH} DESC, seq LIMIT {max(AT_LEAST, WIDER * most)}",
-        (at_least, last),
-    )
-    return spread(list(_different(pages)), most)
-
-
-def _different(pages: Iterator[tuple[int, object]]) -> Iterator[tuple[int, Visit]]:
-    """One of each group of copies, the best."""
-    chosen: list[Visit] = []
-    for seq, visit in pages:
-        assert isinstance(visit, Visit)
-        if visit.simhash:
-            if any(alike(visit, other) for other in chosen):
-                continue
-            chosen.append(visit)
-        yield seq, visit
+    """The best pages and the numbers of their events: as they are now, or as they first were."""
+    view = collection.view()
+    if first_versions:
+        numbers, worths, pages = view.column("first"), view.column("first_worth"), view.firsts()[1]
+    else:
+        numbers, worths, pages = view.column("seq"), view.column("worth"), view.current()
+    chosen = np.flatnonzero(pages & (worths > 0) & (worths >= at_least))
+    order = chosen[np.lexsort((numbers[chosen], -worths[chosen]))][: max(AT_LEAST, WIDER * most)]
+    different: list[tuple[int, Visit]] = []
+    for seq in numbers[order].tolist():
+        visit = collection.log.visit(seq)
+        if not any(alike(visit, other) for _, other in different):
+            different.append((seq, visit))
+    return spread(different, most)
 
 
 def alike(page: Visit, other: Visit) -> bool:
     """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
-    if not page.simhash or (page.simhash ^ other.simhash).bit_count() > ALIKE:
+    if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > ALIKE:
         return False
     shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
     return shared >= SHARED * (len(page.terms.ids) + len(other.terms.ids) - shared)
@@ -85,16 +78,16 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
             (
                 place
                 for place, (_, visit) in enumerate(left)
-                if visit.worth >= enough and hosts[host_of(visit)] < OF_ONE_HOST
+                if visit.worth >= enough and hosts[side_of(visit)] < OF_ONE_HOST
             ),
             0,
         )
         page = left.pop(at)
-        hosts[host_of(page[1])] += 1
+        hosts[side_of(page[1])] += 1
         chosen.append(page)
     return chosen
 
 
-def host_of(visit: Visit) -> str:
+def side_of(visit: Visit) -> str:
     """A page's host; names of other spaces than the web have none, so each stands for itself."""
-    return lane(visit.node) if "//" in visit.node else visit.node
+    return host_of(visit.node) or visit.node

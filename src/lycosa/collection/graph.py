@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import xxhash
@@ -174,7 +174,7 @@ class Graph:
         if kind == SITEMAP and self._depth[numbers[0]] == FAR:
             self._depth[numbers[0]] = 0  # a list of addresses to start from
         children = self.extend(vertex, seq, numbers, redirect=kind == REDIRECT)
-        if self._vertex[numbers[0]] < 0:
+        if self._vertex[numbers[0]] < 0 or kind == PAGE:  # what was a redirect may have become a page
             self._vertex[numbers[0]] = vertex
         self._edges.frombytes(children.tobytes())
         self._starts.append(len(self._edges))
@@ -233,8 +233,7 @@ class Graph:
             target[source] = leads
         wanted = np.array([self.addresses.number(node) for node in nodes], np.int32)
         target[wanted] = wanted
-        for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
-            target = np.where(target >= 0, target[target], -1)
+        target = _followed(target)
         chosen = np.zeros(len(target) + 1, np.bool_)  # one more, for what leads nowhere
         chosen[wanted] = True
         return np.where(chosen[target], target, -1).astype(np.int32)
@@ -267,8 +266,7 @@ class Breadth:
         leads = redirect & (self.starts[1:] > starts)
         target[redirect] = -1
         target[leads] = self.edges[starts[leads]]
-        for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
-            target = np.where(target >= 0, target[target], -1)
+        target = _followed(target)
         target[(target >= 0) & redirect[target]] = -1  # a loop
         return target
 
@@ -304,6 +302,13 @@ class Breadth:
         before = np.cumsum(counts) - counts
         children: NDArray[np.int32] = self.edges[np.repeat(starts - before, counts) + np.arange(counts.sum())]
         return children
+
+
+def _followed(target: NDArray[Any]) -> NDArray[Any]:
+    """Where each leads in the end, given where it leads next."""
+    for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
+        target = np.where(target >= 0, target[target], -1)
+    return target
 
 
 def _distinct(vertices: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from lycosa.core.settling import settled
 from lycosa.core.types import Event, Label, Lesson, Page, Setting, Visit
 from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
-from lycosa.store.log import VERSIONS, WORTH, SqliteLog
+from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
 from lycosa.topics.around import BETAS, Heard, InLanguage, heeding
@@ -105,23 +106,16 @@ def judge(
     same = topic is None and threshold is not None and not (words or examples or judge)
     read = Directory.read_options(path)
     options = _changed(as_begun(read) if same else read, words, list(examples), threshold, judge)
-    opened = Directory.open(path) if keep else None
-    try:
-        with Collection(path) as collection:
-            log = opened.log() if opened is not None else collection.log
-            if same:
-                collection.options = as_begun(collection.options)
-            try:
-                done = _Anew(collection, log, options, topic, now)
-                if opened is not None:
-                    done.keep(opened)
-                return done.judged
-            finally:
-                if opened is not None:
-                    log.close()
-    finally:
+    with ExitStack() as stack:
+        opened = stack.enter_context(closing(Directory.open(path))) if keep else None
+        collection = stack.enter_context(Collection(path))
+        log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
+        if same:
+            collection.options = as_begun(collection.options)
+        done = _Anew(collection, log, options, topic, now)
         if opened is not None:
-            opened.close()
+            done.keep(opened)
+        return done.judged
 
 
 def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
@@ -262,7 +256,7 @@ class _Anew:
         counts, line, was = self.counts, self.threshold, self.collection.threshold
         if len(self.worths) != len(counts):
             raise InputError(f"the judge rated {len(self.worths)} pages, the crawl has {len(counts)}")
-        worths, pages = np.asarray(self.worths, float), int(sum(1 for _ in self._pages()))
+        worths, pages = np.asarray(self.worths, float), next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= was, worths >= line
         comes, goes = np.flatnonzero(counts & after & ~before), np.flatnonzero(counts & before & ~after)
         mine = np.flatnonzero(counts)
@@ -280,16 +274,12 @@ class _Anew:
             self._told(near[:SHOWN]),
         )
 
-    def _pages(self) -> Iterable[tuple[Any, ...]]:
-        return self.log.rows("seq", "kind = 'page' AND outcome = 'ok'")
-
     def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
-        pages = []
-        for place in places:
-            visit = next(self.log.events("seq = ?", given=(self.seqs[place],)))
-            assert isinstance(visit, Visit)
-            pages.append(Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place])))
-        return pages
+        visits = ((place, self.log.visit(self.seqs[place])) for place in places)
+        return [
+            Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place]))
+            for place, visit in visits
+        ]
 
     def keep(self, opened: Directory) -> None:
         """From now on the crawl is judged so."""

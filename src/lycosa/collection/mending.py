@@ -167,19 +167,26 @@ class _Mending:
                     raise
             if top < 0:
                 top = _top(db, last)
-            for seq in range(last + 1, top + 1):
-                last = seq
-                try:
-                    row = db.execute(f"SELECT {_COLUMNS} FROM event WHERE seq = ?", (seq,)).fetchone()
-                except sqlite3.DatabaseError:
-                    self.done.lost.append(f"event {seq}: the file is damaged there")
-                    self.wordless = True
-                    continue
-                if row is not None:
-                    yield row
-                    break
-            if last >= top:
+            row = self._next(db, last, top)
+            if row is None:
                 return
+            yield row
+            last = row[0]
+
+    def _next(self, db: sqlite3.Connection, last: int, top: int) -> tuple[Any, ...] | None:
+        """The next row behind one, each number tried by itself; those that can't be given are lost."""
+        for seq in range(last + 1, top + 1):
+            try:
+                row: tuple[Any, ...] | None = db.execute(
+                    f"SELECT {_COLUMNS} FROM event WHERE seq = ?", (seq,)
+                ).fetchone()
+            except sqlite3.DatabaseError:
+                self.done.lost.append(f"event {seq}: the file is damaged there")
+                self.wordless = True
+                continue
+            if row is not None:
+                return row
+        return None
 
     def _mended(self, row: tuple[Any, ...]) -> Event | None:
         """An event, as it was or as it can be made again; None if it is lost."""

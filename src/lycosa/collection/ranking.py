@@ -56,7 +56,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Term:
+class QueryTerm:
     """A word of the query and where it is."""
 
     words: list[str]
@@ -102,13 +102,13 @@ class Ranking:
             answer.marks += [Mark(clause.words, worth, group=-number) for number, clause in enumerate(phrases, 1)]
         return answer
 
-    def _terms(self, clause: Clause) -> list[Term]:
+    def _terms(self, clause: Clause) -> list[QueryTerm]:
         """The words of a clause, each once."""
         if not clause.is_phrase:
             return [self._term(clause)]
         return [self._term(Clause((word,), exact=True)) for word in dict.fromkeys(clause.words)]
 
-    def _term(self, clause: Clause) -> Term:
+    def _term(self, clause: Clause) -> QueryTerm:
         word = clause.words[0]
         words, times = [word], self._times(clause.words, prefix=clause.prefix)
         start = "" if clause.exact or clause.prefix else beginning(word)
@@ -117,7 +117,7 @@ class Ranking:
                 times += OTHER_FORMS * self._times((form,))
                 words.append(form)
         idf = math.log(1 + self._odds(int(np.count_nonzero(times))))
-        return Term(words, clause.prefix, idf * (K1 + 1) * times / (times + 1), idf)
+        return QueryTerm(words, clause.prefix, idf * (K1 + 1) * times / (times + 1), idf)
 
     def _times(self, words: Sequence[str], *, prefix: bool = False) -> Weights:
         """How often a word is on each page, in parts of the page's length norm."""

@@ -5,8 +5,10 @@ Works beside a running crawl, and streams: nothing here keeps more than one page
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,8 +19,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, WORTH, SqliteLog
-from lycosa.store.versions import Versions, current_in
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
@@ -26,6 +28,9 @@ from lycosa.web.urls import canonical
 
 INFLATED = 10_000_000
 """Bytes of a body that are read: the same as while it was crawled."""
+
+SLICE = 500
+"""Visits that are read before the log is let go of for a moment."""
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -40,12 +45,14 @@ class Collection:
 
     A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
     One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for. What counts is what a page
-    is worth now (`visit.worth`), not what was said of it when it was fetched.
+    is worth now (`visit.worth`), not what was said of it when it was fetched. `view`: one that somebody keeps.
     """
 
-    def __init__(self, path: Path, threshold: float | None = None, *, whole_text: bool = False) -> None:
+    def __init__(
+        self, path: Path, threshold: float | None = None, *, whole_text: bool = False, view: CrawlView | None = None
+    ) -> None:
         self.path = path
-        self._view: CrawlView | None = None
+        self._view = view
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text
         """Whether pages are read with all that they say, rather than their main part."""
@@ -76,15 +83,21 @@ class Collection:
         """Let go of the log."""
         self.log.close()
 
-    def pages(self, *, at_least: float = 0.0, copies: bool = False, after: int = 0) -> Iterator[tuple[int, Visit]]:
-        """Pages and their numbers in the log, in its order: those that are worth so much, those behind a number.
+    def pages(self, *, at_least: float = 0.0, copies: bool = False) -> Iterator[tuple[int, Visit]]:
+        """Pages that are worth so much and their numbers in the log, in its order.
 
         Both are of the version that stands now, so a page that changes moves towards the end.
         """
-        where = f"{current_in(self.log, copies=copies)} AND {WORTH} >= ? AND seq > ?"
-        for seq, visit in self.log.numbered(where, given=(at_least, after)):
-            assert isinstance(visit, Visit)
-            yield seq, visit
+        pages = self.view().pages(copies=copies)
+        return self.visits(sorted(page.seq for page in pages if page.worth >= at_least))
+
+    def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
+        """Visits by their numbers in the log, in its order, a slice at a time: a crawl may write it meanwhile."""
+        for start in range(0, len(numbers), SLICE):
+            wanted = json.dumps(list(numbers[start : start + SLICE]))
+            for seq, visit in self.log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
+                assert isinstance(visit, Visit)
+                yield seq, visit
 
     def relevant(self) -> Iterator[Visit]:
         """The relevant pages, each content once: what the harvest counts."""
@@ -92,8 +105,7 @@ class Collection:
 
     def history(self, url: str) -> list[Visit]:
         """Every visit of a URL, in order."""
-        node = canonical(url) or url
-        return [event for event in self.log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
+        return list(self.log.visits("node = ?", given=(canonical(url) or url,)))
 
     def fate(self, url: str) -> Fate | None:
         """What has become of a page: whether it stands, has vanished or moved, and since when; None for no page."""

@@ -20,24 +20,19 @@ from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Ranked, Ranking
 from lycosa.collection.reading import Collection
 from lycosa.collection.snippets import Mark, Snippet, snippet
+from lycosa.collection.tally import host_of
 from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa.store.indexfile import IndexDamaged, building
 from lycosa.store.log import VERSIONS, WORTH
-from lycosa.store.search import NAME, Index, IndexedPage
-from lycosa.store.versions import current
+from lycosa.store.search import NAME, Index, IndexDamaged, IndexedPage, building
 from lycosa.web.html import Document
-from lycosa.web.urls import lane
 
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
 """What goes into the index at once: what a kill can cost, and what has to fit into memory."""
 
 DEEPEST = 1_000
 """Results among which those that somebody `takes` are looked for."""
-
-AT_ONCE = 200
-"""Events read from the log in one go: a crawl that runs beside us wants to tidy its log up meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +199,7 @@ class Search:
             return Ranking(index, where, values).answer(query, limit)
 
     def _hit(self, rank: int, page: Ranked, marks: Sequence[Mark], width: int) -> Hit:
-        visit = next(self.collection.log.events("seq = ?", given=(page.seq,)))
-        assert isinstance(visit, Visit)
+        visit = self.collection.log.visit(page.seq)
         document, _ = self._read(visit)
         fate = self.collection.fate(visit.node)
         return Hit(
@@ -215,7 +209,7 @@ class Search:
             snippet(said(document), marks, width),
             visit.worth,
             page.weight,
-            _host(visit.node),
+            host_of(visit.node),
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),
             visit.same_as,
@@ -286,14 +280,12 @@ class Search:
 
     def _entries(self, after: int, end: int) -> Iterator[IndexedPage]:
         """Pages behind an event, up to another, in the log's order; of each the version that stood by then."""
-        where = f"{current(end, copies=True)} AND seq > ? AND seq <= ?"
-        before = -1
-        while before != after:
-            before = after
-            for after, visit in self.collection.log.numbered(where, f"seq LIMIT {AT_ONCE}", (before, end)):
-                assert isinstance(visit, Visit)
-                if visit.status != 304:  # visited again, and nothing new
-                    yield self._entry(after, visit)
+        versions = self.collection.log.rows(
+            "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (after, end)
+        )
+        for seq, visit in self.collection.visits([seq for (seq,) in versions]):
+            if visit.status != 304:  # visited again, and nothing new
+                yield self._entry(seq, visit)
 
     def _entry(self, seq: int, visit: Visit) -> IndexedPage:
         document, readable = self._read(visit)
@@ -302,7 +294,7 @@ class Search:
             visit.node,
             spaced(fold(clean(document.title or visit.title))),
             spaced(fold(said(document))),
-            host=_host(visit.node),
+            host=host_of(visit.node),
             language=visit.language,
             fetched=visit.started,
             changed=self._changed(seq, visit),
@@ -315,15 +307,9 @@ class Search:
         """When a page last changed, by the time of that event."""
         if visit.kind != "revisit":
             return 0.0
-        looks = self.collection.log.events("node = ? AND seq <= ?", given=(visit.node, seq))
-        fate = Fate.of(look for look in looks if isinstance(look, Visit))
+        fate = Fate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
         return fate.changed if fate is not None else 0.0
 
 
 def _moment(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None
-
-
-def _host(node: str) -> str:
-    """A node's host with its port; nodes of other spaces than the web have none."""
-    return lane(node) if "//" in node else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from lycosa.collection.asking import Question, questions
 from lycosa.collection.best import best_of
-from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
 from lycosa.collection.wording import at_least
@@ -138,7 +138,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
         summary.warning = weakness(collection, summary.pages)
         summary.best = [
             {"url": visit.node, "score": round(visit.worth, 4), "title": visit.title}
-            for _, visit in best_of(collection.log, best)
+            for _, visit in best_of(collection, best)
         ]
         if not summary.estimate.sure:
             summary.unsure = questions(collection, UNSURE)
@@ -154,8 +154,7 @@ def _count(collection: Collection, summary: Summary) -> None:
         summary.groups = [Held(**group) for group in last.value.get("groups", ())]
     summary.is_relevant = view.relevant(summary.threshold)[crawled].tolist()
     summary.pages = len(summary.is_relevant)
-    worths = view.column("first_worth")[crawled & ~view.column("first_copy")]
-    summary.estimate = estimate(worths, summary.threshold, summary.pages, collection.probability)
+    summary.estimate = view.estimate(summary.threshold)
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
     summary.spent = Counter({what: count for what, count in tally.spent.items() if what != LOOKS})
     for (kind, outcome), count in tally.kinds.items():

@@ -228,8 +228,6 @@ class Looks:
         """When each change was seen that is one of SORTS, and which."""
         self.restless: Counter[str] = Counter()
         """How often pages have changed in what matters."""
-        self.gone: dict[str, tuple[str, float, str]] = {}
-        """Pages that are not where they were: what has become of them, since when, and where they are."""
 
     def visit(self, visit: Visit) -> None:
         """See a visit; those that are no looks again are passed over, but for pages that were found meanwhile."""
@@ -239,10 +237,6 @@ class Looks:
         self.count += 1
         self.first, self.last = self.first or visit.started, max(self.last, visit.started)
         change = change_of(visit)
-        if visit.outcome in ("ok", "unchanged"):
-            self.gone.pop(visit.node, None)
-        elif change is not None and change.what in ("vanished", "moved"):
-            self.gone[visit.node] = (change.what, visit.started, change.target)
         if change is None:
             return
         sort = change.kind if change.what == "changed" else change.what

@@ -24,8 +24,7 @@ def known(collection: Collection, typed: str) -> list[Visit]:
     """All visits of what a person typed, in order: as it is, in canonical form, with the scheme it lacks."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
-        visits = [visit for visit in collection.log.events("node = ?", given=(node,)) if isinstance(visit, Visit)]
-        if visits:
+        if visits := list(collection.log.visits("node = ?", given=(node,))):
             return visits
     raise InputError(_unknown(collection, typed))
 

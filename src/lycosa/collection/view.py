@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.fate import Fate
 from lycosa.collection.following import Follower
 from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
@@ -212,12 +213,16 @@ class CrawlView(Follower):
                 columns["first_worth"][number] = worths[first]
         self._judged_anew = False
 
+    def _words(self, visit: Visit) -> None:
+        """Number the words that came with a visit."""
+        for stem in visit.terms.new:
+            if stem in self.topic:
+                self._wanted[stem] = len(self.words)
+            self.words.append(stem)
+
     def _visit(self, seq: int, visit: Visit, numbers: NDArray[np.int32]) -> None:
         if self.content:
-            for stem in visit.terms.new:
-                if stem in self.topic:
-                    self._wanted[stem] = len(self.words)
-                self.words.append(stem)
+            self._words(visit)
         self.tally.visit(visit)
         vertex = self.graph.vertex(visit.node)
         if visit.kind in ("page", "redirect", "sitemap"):
@@ -306,10 +311,18 @@ class CrawlView(Follower):
     def pages(self, *, copies: bool = False) -> list[PageRow]:
         """The pages, in the order in which they were first fetched."""
         with self.lock:
-            chosen = self.column("kind") == PAGE
-            if not copies:
-                chosen = chosen & ~self.column("copy")
-            return [PageRow(self, number) for number in np.flatnonzero(chosen).tolist()]
+            return [PageRow(self, number) for number in np.flatnonzero(self.current(copies=copies)).tolist()]
+
+    def current(self, *, copies: bool = False) -> NDArray[np.bool_]:
+        """For each vertex whether it is a page; one that repeats another only if copies are asked for.
+
+        Whether it does is said of each version when it is recorded (traps/copies.py), and the last word counts: a copy
+        that changes into something of its own is a page of its own, and of two that change alike the second is the
+        copy, so that no content is left out with both. That a page has vanished does not take it out.
+        """
+        with self.lock:
+            pages: NDArray[np.bool_] = self.column("kind") == PAGE
+            return pages if copies else pages & ~self.column("copy")
 
     def page(self, node: str) -> PageRow | None:
         """The page at an address."""
@@ -334,6 +347,11 @@ class CrawlView(Follower):
         with self.lock:
             crawled = self.column("crawled")
             return self.column("first_worth").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
+
+    def estimate(self, threshold: float | None = None) -> Estimate:
+        """How many pages are relevant, and how sure that is."""
+        worths, counted, pages = self.firsts()
+        return estimate(worths[counted], self.threshold if threshold is None else threshold, pages, self.probability)
 
     def hosts(self, threshold: float | None = None) -> list[Host]:
         """The hosts in the order in which they were met, with their relevant pages."""
@@ -377,7 +395,7 @@ class CrawlView(Follower):
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
         """The page whose link led to an address, by whatever redirects, and which link it was; None for a seed.
 
-        `read` gives a visit by the number of its event.
+        Of several it is the most promising. `read` gives a visit by the number of its event.
         """
         for _ in range(MAX_HOPS):
             via = self.way_in(node)
@@ -385,7 +403,7 @@ class CrawlView(Follower):
             if visit is None or node not in visit.links.urls:
                 break
             if visit.outcome != "redirect":
-                return visit, visit.links.urls.index(node)
+                return visit, _best_link(visit, node)
             node = visit.node
         return None
 
@@ -480,12 +498,20 @@ def _linked(event: Event) -> list[str]:
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
 
+def _best_link(visit: Visit, node: str) -> int:
+    """The most promising of the links from a page to a node; of equal ones the first that has words."""
+    links = visit.links
+    alphas = links.alphas.tolist() or [0.0] * len(links)
+    places = (at for at, url in enumerate(links.urls) if url == node)
+    return max(places, key=lambda at: (alphas[at], bool(links.anchors[at]), -at))
+
+
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     """What the visit of that number says of a link to a node."""
-    visit = next(log.events("seq = ?", given=(seq,)), None)
-    if not isinstance(visit, Visit) or node not in visit.links.urls:
+    visit = next(log.visits("seq = ?", given=(seq,)), None)
+    if visit is None or node not in visit.links.urls:
         return Origin("")
-    at = visit.links.urls.index(node)
+    at = _best_link(visit, node)
     alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from lycosa.collection.reading import Collection
-from lycosa.core.types import Visit
 from lycosa.store.log import VISITS
 from lycosa.text.tokens import stems
 
@@ -37,8 +36,7 @@ def weakness(collection: Collection, pages: int) -> str:
     needed = min(len(wanted), ENOUGH)
     words_before, looked_at, having = 0, 0, 0
     numbers: set[int] = set()
-    for visit in collection.log.events(VISITS):
-        assert isinstance(visit, Visit)
+    for visit in collection.log.visits(VISITS):
         numbers.update(words_before + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
         words_before += len(visit.terms.new)
         if visit.is_page:

@@ -24,6 +24,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -204,13 +205,9 @@ class Frontier:
 
     def _fit(self) -> None:
         """Columns as long as the table."""
-        if len(self.table) > len(self.score):
-            size = max(len(self.table), 2 * len(self.score))
-            for name, value in (("score", -math.inf), ("level", FREE)):
-                old = getattr(self, name)
-                new = np.full(size, value, old.dtype)
-                new[: len(old)] = old
-                setattr(self, name, new)
+        n = len(self.table)
+        if n > len(self.score):
+            self.score, self.level = fit(self.score, n, -math.inf), fit(self.level, n, FREE)
 
     def lane(self, number: int) -> Lane:
         """A lane by its number in the table."""

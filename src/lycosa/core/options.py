@@ -18,9 +18,17 @@ FILES = ("file", "scores")
 """Parameters of a strategy that name a file."""
 
 
-def option(default: Any, help: str, *, group: str, flag: str = "", metavar: str = "") -> Any:
+GROUPS = {
+    "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
+    "concurrency": "Politeness", "allow_network": "Fetching", "archive": "Keeping", "per_hour": "Freshness",
+    "webhooks": "Telling",
+}  # fmt: skip
+"""What options are about, each under the first of its group."""
+
+
+def option(default: Any, help: str, *, flag: str = "", metavar: str = "") -> Any:
     """A field with its help; `flag` is its name on the command line where that differs."""
-    metadata = {"help": help, "group": group, "flag": flag, "metavar": metavar}
+    metadata = {"help": help, "flag": flag, "metavar": metavar}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -42,36 +50,25 @@ RETIRED = ("learn_labels",)
 class Options:
     """What to hunt, from where, how far, how politely."""
 
-    topic: str = option("", "The topic as words, for example 'coral reef bleaching'.", group="Topic")
+    topic: str = option("", "The topic as words, for example 'coral reef bleaching'.")
     terms: str = option(
         "",
         "The topic as a file of terms: one a line, a weight after a tab if it matters more or less than 1.",
-        group="Topic",
         metavar="FILE",
     )
     examples: list[str] = option(
         [],
         "The topic by an example page, a URL or an HTML or text file; repeat it for more.",
-        group="Topic",
         flag="--example",
         metavar="PAGE",
     )
-    regex: str = option(
-        "",
-        "The topic as a regular expression: pages that match are wanted.",
-        group="Topic",
-        metavar="PATTERN",
-    )
+    regex: str = option("", "The topic as a regular expression: pages that match are wanted.", metavar="PATTERN")
     model: str = option(
-        "",
-        "The topic by a model that 'lycosa train' made; --target says which of its classes.",
-        group="Topic",
-        metavar="FILE",
+        "", "The topic by a model that 'lycosa train' made; --target says which of its classes.", metavar="FILE"
     )
     targets: list[str] = option(
         [],
         "The class, or the branch of the taxonomy, that is wanted; repeat it for more.",
-        group="Topic",
         flag="--target",
         metavar="CLASS",
     )
@@ -79,44 +76,36 @@ class Options:
         "",
         "How pages are judged: vector, embedding, ... with parameters, as in vector,idf=learned (see 'lycosa "
         "topics'), or a Python class of your own, module:Class.",
-        group="Topic",
         metavar="NAME",
     )
     background: str = option(
         "",
         "Word statistics to weigh words by, made by 'lycosa train background'. Default: learned from the pages.",
-        group="Topic",
         metavar="FILE",
     )
     ontology: str = option(
         "",
         "What words mean, for judges and strategies that go by meaning: a directory of WordNet's files, or an ontology "
         "of yours (SKOS, or a TSV of relations). Default: WordNet, where it is found (see 'lycosa wordnet').",
-        group="Topic",
         metavar="FILE",
     )
     whole_text: bool = option(
-        False,
-        "Read all that a page says, with menus, footers and comments, rather than its main part.",
-        group="Topic",
+        False, "Read all that a page says, with menus, footers and comments, rather than its main part."
     )
     threshold: float = option(
         0.0,
         "Pages that score at least this count as found. 0: the judge's own (words .1, examples to .2, patterns and "
         "models .5; for others see 'lycosa topics NAME').",
-        group="Topic",
     )
     space: str = option(
         "web",
         "Where to hunt: web, or social, search-form, graph with parameters, as in social,server=URL (see 'lycosa "
         "spaces'), or a Python class of your own, module:Class.",
-        group="Start",
         metavar="NAME",
     )
     seeds: list[str] = option(
         [],
         "A page to start from, or what the space begins with (see 'lycosa spaces'); repeat it for more.",
-        group="Start",
         flag="--seed",
         metavar="URL",
     )
@@ -124,222 +113,150 @@ class Options:
         [],
         "Pages to start from: a file (URLs one a line, bookmarks, OPML, a saved sitemap or feed), or the URL of a "
         "sitemap, feed or llms.txt, whose links are followed as the topic finds them promising.",
-        group="Start",
         flag="--seeds",
         metavar="FILE",
     )
-    sitemaps: bool = option(
-        False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.", group="Start"
-    )
+    sitemaps: bool = option(False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.")
     strategy: str = option(
         "scent",
         "What to fetch next: scent, best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see "
         "'lycosa strategies'), or a Python class of your own, module:Class.",
-        group="Hunt",
         metavar="NAME",
     )
     choosy: float = option(
         0.7,
         "Let a slot wait when all that could be fetched now promises less than this share of the best page whose host "
         "rests: finds more, takes longer. 0: never wait, 1: always the best. For strategies whose scores allow it.",
-        group="Hunt",
     )
-    random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.", group="Hunt")
-    budget: int = option(1000, "Pages to fetch at most; what else is asked for, --max-requests bounds.", group="Budget")
+    random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.")
+    budget: int = option(1000, "Pages to fetch at most; what else is asked for, --max-requests bounds.")
     max_requests: int = option(
         0,
         "Requests to send at most, for whatever: dead links, redirects, robots.txt and retries count as well. 0: in "
         "proportion to the budget, ten a page and 100 more.",
-        group="Budget",
     )
-    max_bytes: int = option(
-        0,
-        "Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit.",
-        group="Budget",
-    )
-    max_time: float = option(
-        0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.", group="Budget"
-    )
-    host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.", group="Budget")
+    max_bytes: int = option(0, "Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit.")
+    max_time: float = option(0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.")
+    host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.")
     hosts: list[str] = option(
-        [],
-        "Stay on this host; repeat it for more. Default: anywhere the seeds lead.",
-        group="Scope",
-        flag="--host",
-        metavar="HOST",
+        [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", flag="--host", metavar="HOST"
     )
     domains: list[str] = option(
-        [],
-        "Stay in this domain and below it; repeat it for more.",
-        group="Scope",
-        flag="--domain",
-        metavar="DOMAIN",
+        [], "Stay in this domain and below it; repeat it for more.", flag="--domain", metavar="DOMAIN"
     )
     include: list[str] = option(
-        [],
-        "Only URLs that match this regular expression; repeat it for more.",
-        group="Scope",
-        metavar="PATTERN",
+        [], "Only URLs that match this regular expression; repeat it for more.", metavar="PATTERN"
     )
     exclude: list[str] = option(
-        [],
-        "No URLs that match this regular expression; repeat it for more.",
-        group="Scope",
-        metavar="PATTERN",
+        [], "No URLs that match this regular expression; repeat it for more.", metavar="PATTERN"
     )
-    max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.", group="Scope")
+    max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.")
     traps: bool = option(
-        True,
-        "Recognise calendars, copies, soft 404s and other traps, and fetch what looks like one last.",
-        group="Traps",
+        True, "Recognise calendars, copies, soft 404s and other traps, and fetch what looks like one last."
     )
     trust: list[str] = option(
-        [],
-        "Hold nothing back on this host, or under this address; repeat it for more.",
-        group="Traps",
-        metavar="HOST",
+        [], "Hold nothing back on this host, or under this address; repeat it for more.", metavar="HOST"
     )
-    concurrency: int = option(16, "Requests in flight at once, over all hosts.", group="Politeness")
-    delay: float = option(
-        1.0,
-        "Seconds to leave a host alone after each answer; more if it is slow or asks for more.",
-        group="Politeness",
-    )
-    per_host: int = option(1, "Requests at once to one host.", group="Politeness")
+    concurrency: int = option(16, "Requests in flight at once, over all hosts.")
+    delay: float = option(1.0, "Seconds to leave a host alone after each answer; more if it is slow or asks for more.")
+    per_host: int = option(1, "Requests at once to one host.")
     address_delay: float = option(
         0.25,
         "Seconds between requests to one address, whatever the host; at most the delay, and not in allowed networks.",
-        group="Politeness",
     )
     patience: float = option(
-        300.0,
-        "End the run when every host left wants to be left alone for more than so many seconds.",
-        group="Politeness",
+        300.0, "End the run when every host left wants to be left alone for more than so many seconds."
     )
-    attempts: int = option(3, "Times to try a page whose host is busy or does not answer.", group="Politeness")
-    follow_nofollow: bool = option(False, "Follow links marked nofollow, too.", group="Politeness")
-    user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.", group="Politeness")
-    contact: str = option(
-        "",
-        "A URL or mail address that hosts can turn to; becomes part of the user agent.",
-        group="Politeness",
-    )
+    attempts: int = option(3, "Times to try a page whose host is busy or does not answer.")
+    follow_nofollow: bool = option(False, "Follow links marked nofollow, too.")
+    user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.")
+    contact: str = option("", "A URL or mail address that hosts can turn to; becomes part of the user agent.")
     allow_network: list[str] = option(
         [],
         "A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more.",
-        group="Fetching",
         metavar="CIDR",
     )
     languages: list[str] = option(
         [],
         "Only pages in this language (en, de, ...) count as found; repeat it for more.",
-        group="Fetching",
         flag="--language",
         metavar="CODE",
     )
     accept: list[str] = option(
-        [],
-        "Archive this content type, too (its text is not read); repeat it for more.",
-        group="Fetching",
-        metavar="TYPE",
+        [], "Archive this content type, too (its text is not read); repeat it for more.", metavar="TYPE"
     )
-    timeout: float = option(60.0, "Seconds that one request may take.", group="Fetching")
-    min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.", group="Fetching")
-    max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.", group="Fetching")
+    timeout: float = option(60.0, "Seconds that one request may take.")
+    min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.")
+    max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.")
     proxy: str = option(
         "",
         "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the names, not we.",
-        group="Fetching",
         metavar="URL",
     )
     proxy_ca: str = option(
-        "",
-        "Trust the certificates that this file vouches for (PEM): the proxy's own.",
-        group="Fetching",
-        metavar="FILE",
+        "", "Trust the certificates that this file vouches for (PEM): the proxy's own.", metavar="FILE"
     )
-    archive: bool = option(True, "Keep what was fetched as WARC files.", group="Keeping")
-    rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.", group="Keeping")
+    archive: bool = option(True, "Keep what was fetched as WARC files.")
+    rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.")
     per_hour: float = option(
-        60.0,
-        "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with.",
-        group="Freshness",
+        60.0, "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."
     )
     explore: float = option(
         0.0,
         "Share of these requests that goes to new pages, by the crawl's strategy; the rest keeps the known ones fresh.",
-        group="Freshness",
         metavar="SHARE",
     )
     schedule: str = option(
         "automatic",
         "When pages are due: automatic, adaptive, fixed or proportional, with parameters, as in fixed,every=1d.",
-        group="Freshness",
         metavar="NAME",
     )
     detect: list[str] = option(
         [],
         "How changes are noticed: digest, paper, main-text, simhash, tree, links, relevance, images; repeat it for "
         "more. Default: main-text, tree, links, relevance.",
-        group="Freshness",
         metavar="NAME",
     )
     frequently: list[str] = option(
         [],
         "Addresses that match this pattern are looked at as often as they change, and once in --frequent at least.",
-        group="Freshness",
         metavar="PATTERN",
     )
     infrequently: list[str] = option(
         [],
         "Addresses that match this are looked at once in --infrequent, however relevant and however changeable.",
-        group="Freshness",
         metavar="PATTERN",
     )
     always: list[str] = option(
-        [],
-        "Addresses that match this are looked at in every refresh, and never taken from a cache.",
-        group="Freshness",
-        metavar="PATTERN",
+        [], "Addresses that match this are looked at in every refresh, and never taken from a cache.", metavar="PATTERN"
     )
-    frequent: str = option("1d", "How often 'frequently' is at least.", group="Freshness", metavar="TIME")
-    infrequent: str = option("30d", "How often 'infrequently' is.", group="Freshness", metavar="TIME")
-    watch_all: bool = option(
-        False, "Keep every page fresh, not only the finds, the seeds, and sitemaps and feeds.", group="Freshness"
-    )
+    frequent: str = option("1d", "How often 'frequently' is at least.", metavar="TIME")
+    infrequent: str = option("30d", "How often 'infrequently' is.", metavar="TIME")
+    watch_all: bool = option(False, "Keep every page fresh, not only the finds, the seeds, and sitemaps and feeds.")
     webhooks: list[str] = option(
         [],
         "Tell this address of changes: JSON by POST, signed with the environment's LYCOSA_WEBHOOK_SECRET.",
-        group="Telling",
         flag="--webhook",
         metavar="URL",
     )
-    mail_to: list[str] = option(
-        [], "Send a digest of changes to this address; repeat it for more.", group="Telling", metavar="ADDRESS"
-    )
-    mail_from: str = option("", "The sender of digests. Default: the first recipient.", group="Telling")
+    mail_to: list[str] = option([], "Send a digest of changes to this address; repeat it for more.", metavar="ADDRESS")
+    mail_from: str = option("", "The sender of digests. Default: the first recipient.")
     smtp: str = option(
         "",
         "The mail server, as in smtp://user@mail.example.org:587; its password is the environment's "
         "LYCOSA_SMTP_PASSWORD.",
-        group="Telling",
         metavar="URL",
     )
-    digest_every: str = option("1d", "How often a digest is sent at most.", group="Telling", metavar="TIME")
-    feeds: bool = option(True, "Write changes.atom and changes.json into the directory.", group="Telling")
-    feed_url: str = option(
-        "", "Where the feeds will be published: their own address, for readers.", group="Telling", metavar="URL"
-    )
+    digest_every: str = option("1d", "How often a digest is sent at most.", metavar="TIME")
+    feeds: bool = option(True, "Write changes.atom and changes.json into the directory.")
+    feed_url: str = option("", "Where the feeds will be published: their own address, for readers.", metavar="URL")
     tell_kinds: list[str] = option(
         [],
         "Tell only of changes of this kind: topic, text, structure, link; repeat it for more.",
-        group="Telling",
         flag="--tell-kind",
         metavar="KIND",
     )
-    tell_at_least: float = option(
-        0.0, "Tell only of changes of this magnitude, from 0 to 1, or more.", group="Telling", metavar="SHARE"
-    )
+    tell_at_least: float = option(0.0, "Tell only of changes of this magnitude, from 0 to 1, or more.", metavar="SHARE")
 
     @property
     def subject(self) -> str:
@@ -417,10 +334,8 @@ class Options:
     def to_toml(self) -> str:
         """The options as a file that explains itself: what is set, and, commented out, what could be."""
         lines = ["# A crawl by Lycosa. Change what you like, then go on with: lycosa resume <this directory>"]
-        group = ""
         for item in fields(self):
-            if item.metadata["group"] != group:
-                group = item.metadata["group"]
+            if group := GROUPS.get(item.name):
                 lines += ["", f"# -- {group} --"]
             value = getattr(self, item.name)
             mark = "# " if value == default_of(item) else ""
@@ -442,16 +357,10 @@ def _flat(text: str) -> str:
 
 def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:
     """Name, flag, type, default, group and help of each option."""
-    kinds = typing.get_type_hints(Options)
+    kinds, group = typing.get_type_hints(Options), ""
     for item in fields(Options):
-        yield (
-            item.name,
-            flag_of(item.name),
-            kinds[item.name],
-            default_of(item),
-            item.metadata["group"],
-            item.metadata["help"],
-        )
+        group = GROUPS.get(item.name, group)
+        yield item.name, flag_of(item.name), kinds[item.name], default_of(item), group, item.metadata["help"]
 
 
 def flag_of(name: str) -> str:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import Meter
+from lycosa.core.mark import Mark
 from lycosa.core.types import (
     Event,
     Exchange,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lycosa.core.frontier import Frontier, Ready
+    from lycosa.core.options import Options
     from lycosa.core.table import Table
 
 Clock: TypeAlias = "Callable[[], float]"
@@ -65,6 +67,18 @@ class Space:
 
     meter: Meter | None = None
     """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
+    mark: Mark | None = None
+    """Which page is being read, for the next run to know if this one dies of it."""
+    has_addresses: bool = False
+    """Whether nodes are addresses, of which sitemaps, feeds and lists name many: files of seeds may be such."""
+    has_traps: bool = False
+    """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
+    has_versions: bool = False
+    """Whether what was visited can be looked at again, to see what has become of it."""
+
+    def scope(self, options: Options) -> Callable[[str, int], bool]:
+        """Which nodes, at which depth, belong to a crawl with these options: all, unless a space knows of limits."""
+        return lambda node, depth: True
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Look at a node: a page and its links. Failures are outcomes, not exceptions."""

@@ -156,12 +156,19 @@ class ScanFrontier(Frontier):
         product = usable = pool.scan(self.weights)
         if rests is not None:
             usable = np.where(rests[pool.lanes[: pool.size]], np.float32(-math.inf), product)
-        best = int(usable.argmax())
-        top = float(usable[best])
+        top = float(usable.max())
         if top == -math.inf:
             return -1
         if not self.linear:  # rounding keeps the order, but for those that become equal
             return self._first(pool.rows[np.flatnonzero(usable == top)], None)[0]
+        return self._best_by_weights(pool, product, usable, rests)
+
+    def _best_by_weights(
+        self, pool: Pool, product: NDArray[np.float32], usable: NDArray[np.float32], rests: NDArray[np.bool_] | None
+    ) -> int:
+        """The same by products in single precision: those that rounding could have misplaced are looked at again."""
+        best = int(usable.argmax())
+        top = float(usable[best])
         slack = pool.rounding(self.weights, self.intercept)
         if rests is None and pool.crowds:
             row = self._of_crowd(pool, best, int(np.count_nonzero(product >= np.float32(top - 3 * slack))))

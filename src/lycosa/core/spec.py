@@ -21,6 +21,8 @@ Made = TypeVar("Made")
 _COMMA = re.compile(r"(?<!\\),")
 """One that separates parameters."""
 
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
     r"""The name, and its parameters as they were written; a comma in a value, of a file say, has a backslash before it.
@@ -162,19 +164,9 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:
-        truth = {
-            "yes": True,
-            "true": True,
-            "on": True,
-            "1": True,
-            "no": False,
-            "false": False,
-            "off": False,
-            "0": False,
-        }
-        if text.lower() not in truth:
+        if text.lower() not in _YES + _NO:
             raise InputError(f"{what} is {text!r}: it has to be yes or no")
-        return truth[text.lower()]
+        return text.lower() in _YES
     if kind is str:
         return text
     try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Set
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.edges import Edges
 from lycosa.core.types import Rows, Step, Visit
 
@@ -242,13 +243,8 @@ class Table:
         self._capacity *= 2
         for name in _COLUMNS:
             if name not in _SUMS:
-                old = getattr(self, name)
-                new = np.zeros(self._capacity, old.dtype)
-                new[: len(old)] = old
-                setattr(self, name, new)
-        sums = np.zeros((self._capacity, len(_SUMS)))
-        sums[: len(self._sums)] = self._sums
-        self._stand(sums)
+                setattr(self, name, fit(getattr(self, name), self._capacity))
+        self._stand(fit(self._sums, self._capacity))
 
     def _stand(self, sums: NDArray[np.float64]) -> None:
         """The six columns are those of this matrix."""

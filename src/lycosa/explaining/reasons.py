@@ -20,8 +20,9 @@ from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Visit
+from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
-from lycosa.explaining.recalling import Recalled
+from lycosa.explaining.recalling import recall, recalled
 from lycosa.explaining.standing import Ranking, foresight, rankings
 from lycosa.store.log import VISITS, WORTH
 from lycosa.web.urls import canonical, origin
@@ -57,7 +58,7 @@ class Reasons:
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
             self._check()
-            self._crawl = Recalled(self.path, **self._own)
+            self._request = recalled(self.path, **self._own)
         except BaseException:
             self.close()
             raise
@@ -81,7 +82,7 @@ class Reasons:
     @cached_property
     def engine(self) -> Engine:
         """The crawl where its log ends. It is not to be run."""
-        return self._crawl.recall()
+        return recall(self._request)
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -109,7 +110,9 @@ class Reasons:
     # -- finding it --------------------------------------------------------------------------------------------
 
     def _spellings(self, typed: str) -> list[str]:
-        return list(dict.fromkeys(node for node in (typed, self._crawl.meant(typed), *spellings(typed)) if node))
+        return list(
+            dict.fromkeys(node for node in (typed, node_of(self._request.space, typed), *spellings(typed)) if node)
+        )
 
     def _settled(self, node: str) -> tuple[int, Visit] | None:
         """The last visit of a node, and its number, if there is none to come."""
@@ -277,21 +280,20 @@ class Reasons:
         """
         found: list[tuple[float, dict[str, float]]] = []
 
-        def watch(number: int, event: Event) -> None:
-            if seq - IN_FLIGHT <= number <= seq and crawl.engine is not None:
-                known = foresight(crawl.engine, visit.arm, node)
+        def watch(engine: Engine, number: int, event: Event) -> None:
+            if seq - IN_FLIGHT <= number <= seq:
+                known = foresight(engine, visit.arm, node)
                 if known is not None:
                     found.append(known)
 
-        crawl = self._crawl
         if not math.isfinite(visit.score):
             return {}, math.nan
-        if crawl.engine is not None:  # folded already, without a look at this visit
+        if "engine" in self.__dict__:  # folded already, without a look at this visit
             if self._own["topic"] is not None or self._own["strategy"] is not None:
                 return {}, math.nan  # which have learned what there is to learn: they can't do so twice
-            crawl = self._crawl = Recalled(self.path, **self._own)
+            self._request = recalled(self.path, **self._own)
         self.__dict__.pop("rankings", None)
-        self.__dict__["engine"] = crawl.recall(watch)
+        self.__dict__["engine"] = recall(self._request, watch)
         if not found:
             return {}, math.nan
         score, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.score))

@@ -16,24 +16,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
-from lycosa.core.protocols import Estimator, Log, Space, Strategy, Topic
 from lycosa.core.types import Event
-from lycosa.crawling import Crawl, _node
+from lycosa.crawling.assembly import assemble
+from lycosa.crawling.files import Files
+from lycosa.crawling.request import Request
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.warc import WarcArchive
-from lycosa.web.urls import check_seed
 
-Watch = Callable[[int, Event], None]
-"""Hears of each event and its number before it is folded."""
+Watch = Callable[[Engine, int, Event], None]
+"""Hears of each event and its number before the engine folds it."""
 
 
 class ReadLog(SqliteLog):
     """A log that takes no more events: what is appended is forgotten."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, readonly=True)
 
     def append(self, event: Event) -> None:
         """Forget it."""
@@ -47,49 +42,49 @@ class ReadLog(SqliteLog):
         yield
 
 
-class Recalled(Crawl):
-    """The crawl in a directory, brought to where its log ends; one with objects of your own needs them again."""
+class ReadFiles(Files):
+    """A crawl's files as they are: only the log is looked at. `watch` hears of its events."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        topic: Topic | None = None,
-        strategy: Estimator | Strategy | None = None,
-        space: Space | None = None,
-    ) -> None:
-        # A proxy is knocked at before a crawl begins; here it is not needed, and may be gone.
-        options = replace(Directory.read_options(path), proxy="", proxy_ca="")
-        super().__init__(options, path, topic=topic, guide=strategy, space=space, resuming=True)
+    readonly = True
 
-    def meant(self, typed: str) -> str | None:
-        """The node that a person means, by the rules of the space."""
-        return check_seed(typed) if self._space is None else _node(self._space, typed)
+    def __init__(self, request: Request, watch: Callable[[int, Event], None]) -> None:
+        super().__init__(request)
+        self.watch = watch
 
-    def recall(self, watch: Watch = lambda seq, event: None) -> Engine:
-        """Fold the log, once; the engine is not to be run."""
-        self._watch = watch
-        if asyncio._get_running_loop() is None:
-            return asyncio.run(self._recall())
-        with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
-            return pool.submit(asyncio.run, self._recall()).result()
+    def open(self) -> None:
+        """Open the log."""
+        assert self.request.path is not None
+        self.log = ReadLog(self.request.path / NAME, readonly=True)
 
-    async def _recall(self) -> Engine:
-        try:
-            return await self._open()
-        finally:
-            await self._close()
-
-    def _open_files(self) -> tuple[Log, WarcArchive | None]:
-        assert self.path is not None
-        self._log = ReadLog(self.path / NAME)
-        return self._log, None
-
-    def _remembered(self, log: Log, archive: WarcArchive | None) -> Iterator[Event]:
-        assert isinstance(log, SqliteLog)
-        for seq, event in log.numbered():
-            self._watch(seq, event)
+    def events(self) -> Iterator[Event]:
+        """The log's events."""
+        assert isinstance(self.log, SqliteLog)
+        for seq, event in self.log.numbered():
+            self.watch(seq, event)
             yield event
 
-    async def _learned(self, space: Space, news: list[Event]) -> dict[str, Any]:
-        raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
+
+def recalled(path: Path, **own: Any) -> Request:
+    """The request of the crawl in a directory; one with a topic, strategy or space of your own needs it again."""
+    # A proxy is knocked at before a crawl begins; here it is not needed, and may be gone.
+    return Request(replace(Directory.read_options(path), proxy="", proxy_ca=""), path, resuming=True, **own)
+
+
+def recall(request: Request, watch: Watch = lambda engine, seq, event: None) -> Engine:
+    """Fold the log; the engine is not to be run. A request is good for one time."""
+    if asyncio._get_running_loop() is None:
+        return asyncio.run(_recall(request, watch))
+    with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
+        return pool.submit(asyncio.run, _recall(request, watch)).result()
+
+
+async def _recall(request: Request, watch: Watch) -> Engine:
+    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event))
+    try:
+        assembly = await assemble(request, files)
+        await assembly.take_up()
+    finally:
+        if request.space is not None:
+            await request.space.close()
+        files.close()
+    return assembly.engine

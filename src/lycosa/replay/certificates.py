@@ -11,8 +11,8 @@ import hashlib
 import ipaddress
 import ssl
 import tempfile
-from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from cryptography import x509
@@ -46,7 +46,7 @@ class Authority:
         except OSError as error:
             raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
         self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts of a run
-        self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
+        self.context = lru_cache(MOST_HOSTS)(self._new_context)
 
     @property
     def pin(self) -> str:
@@ -56,17 +56,8 @@ class Authority:
         )
         return base64.b64encode(hashlib.sha256(key).digest()).decode()
 
-    def context(self, host: str) -> ssl.SSLContext:
-        """How to speak TLS as this host."""
-        context = self._contexts.get(host)
-        if context is None:
-            context = self._contexts[host] = self._new_context(host)
-            if len(self._contexts) > MOST_HOSTS:
-                self._contexts.popitem(last=False)
-        self._contexts.move_to_end(host)
-        return context
-
     def _new_context(self, host: str) -> ssl.SSLContext:
+        """How to speak TLS as this host."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
         # The ssl module takes certificates from files only.
@@ -84,15 +75,9 @@ class Authority:
             name: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host.strip("[]")))
         except ValueError:
             name = x509.DNSName(host)
-        now = datetime.now(UTC)
         return (
-            x509.CertificateBuilder()
-            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])]))
+            _begun(host[:64], self._host_key, days=200)
             .issuer_name(self._certificate.subject)
-            .public_key(self._host_key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=2))
-            .not_valid_after(now + timedelta(days=200))
             .add_extension(x509.SubjectAlternativeName([name]), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -127,21 +112,15 @@ def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | N
 def _make(path: Path) -> None:
     """Make an authority that can sign for hosts and nothing else."""
     key = ec.generate_private_key(ec.SECP256R1())
-    now = datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Lycosa replay, made {now:%Y-%m-%d}")])
+    name = f"Lycosa replay, made {datetime.now(UTC):%Y-%m-%d}"
     usage = dict.fromkeys(
         "digital_signature content_commitment key_encipherment data_encipherment key_agreement "
         "encipher_only decipher_only".split(),
         False,
     )
     certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=2))
-        .not_valid_after(now + timedelta(days=365 * YEARS))
+        _begun(name, key, days=365 * YEARS)
+        .issuer_name(_named(name))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.KeyUsage(**usage, key_cert_sign=True, crl_sign=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -150,6 +129,23 @@ def _make(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with replacing(path, 0o600) as file:
         file.write(_pem(key) + certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def _begun(name: str, key: ec.EllipticCurvePrivateKey, days: int) -> x509.CertificateBuilder:
+    """What every certificate says."""
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_named(name))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=2))
+        .not_valid_after(now + timedelta(days=days))
+    )
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -200,8 +200,8 @@ class Teller:
         return kept[key]
 
     def _read(self, seq: int) -> str:
-        visit = next(self.collection.log.events("seq = ?", given=(seq,)), None)
-        if not isinstance(visit, Visit):
+        visit = next(self.collection.log.visits("seq = ?", given=(seq,)), None)
+        if visit is None:
             return ""
         try:
             document = self.collection.document(visit)
@@ -225,7 +225,7 @@ def why_of(origin: Origin, score: float) -> Why:
 def collection_of(shelf: CrawlView) -> Collection | None:
     """The crawl's directory, for reading; None while nothing is there."""
     try:
-        return Collection(shelf.path)
+        return Collection(shelf.path, view=shelf)
     except InputError as error:
         if (shelf.path / CONFIG).exists() and (shelf.path / NAME).exists():  # somebody has edited it, say
             raise StoreError(str(error)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lycosa.core.mark import Mark
 from lycosa.core.protocols import Space
 from lycosa.core.types import Outcome, Task, Visit
 from lycosa.spaces.web import WebSpace
@@ -19,6 +20,15 @@ class OverWeb(Space):
         self.web = web
         self.meter = web.meter
         web.probe_after, web.sitemaps = 0, False
+
+    @property
+    def mark(self) -> Mark:
+        """The web's: it reads."""
+        return self.web.mark
+
+    @mark.setter
+    def mark(self, mark: Mark) -> None:
+        self.web.mark = mark
 
     def lane(self, node: str) -> str:
         """The host."""

@@ -16,6 +16,7 @@ from typing import Any
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.mark import Mark
+from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.web.dates import retry_after
@@ -26,6 +27,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
+from lycosa.web.scope import Scope
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve
@@ -78,6 +80,9 @@ class _Robots:
 class WebSpace(Space):
     """Fetch pages over a transport, politely."""
 
+    has_addresses = has_traps = has_versions = True
+    mark: Mark
+
     def __init__(
         self,
         transport: Transport,
@@ -101,7 +106,6 @@ class WebSpace(Space):
         self.clock = clock
         self.names = names
         self.mark = Mark()
-        """Which page is being read, for the next run to know if this one dies of it."""
         self.agent = product(user_agent)
         self.wanted = HTML | TEXT | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
@@ -129,6 +133,10 @@ class WebSpace(Space):
         self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
+
+    def scope(self, options: Options) -> Scope:
+        """Hosts, domains, patterns of addresses and the depth set limits."""
+        return Scope.of(options)
 
     def node(self, text: str) -> str | None:
         """An address as people type it, in canonical form."""
@@ -241,19 +249,8 @@ class WebSpace(Space):
         )
         if response.truncated:
             page.flags.append(f"truncated:{response.truncated}")
-        if response.status == 304:
-            asked = any(name.startswith("If-") for name, _ in task.conditions)
-            page.outcome = "unchanged" if asked else "invalid"
-            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
-        elif response.status in REDIRECTS:
-            self._redirect(task, response, page)
-        elif response.status in BUSY:
-            page.outcome = "busy"
-            self._rest(task, page, retry_after(fields.get("retry-after", ""), self.clock()))
-        elif response.status >= 500 or response.status < 200:
-            page.outcome = "broken"
-        elif response.status >= 300:
-            page.outcome = "gone"
+        if not 200 <= response.status < 300:
+            self._without_content(task, response, page)
         elif task.follows and response.truncated in ("disconnect", "time"):  # half an answer is no other version
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
             page.note = "the answer broke off"
@@ -266,6 +263,20 @@ class WebSpace(Space):
         elif task.kind == "sitemap":
             await self._read_source(task, response, page)
         return page
+
+    def _without_content(self, task: Task, response: Response, page: Page) -> None:
+        """An answer that brings no page, by its status."""
+        if response.status == 304:
+            asked = any(name.startswith("If-") for name, _ in task.conditions)
+            page.outcome = "unchanged" if asked else "invalid"
+            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
+        elif response.status in REDIRECTS:
+            self._redirect(task, response, page)
+        elif response.status in BUSY:
+            page.outcome = "busy"
+            self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+        else:
+            page.outcome = "gone" if 300 <= response.status < 500 else "broken"
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
         """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import fields
 from itertools import chain
+from operator import attrgetter
 from typing import Any, get_args
 
 import msgpack
@@ -43,6 +45,9 @@ _LARGEST = 256 * 2**20
 """Bytes of an event. A page has at most some megabytes of links and words."""
 _PIECE, _USUAL = 1 << 20, 64
 """Bytes that are always believed, and how many times smaller than its content an event usually is."""
+_PLAIN = [part.name for part in fields(Visit)][:27]
+_plain = attrgetter(*_PLAIN)
+"""The fields of a visit that are kept as they are, in order."""
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
@@ -51,33 +56,7 @@ def encode_visit(visit: Visit) -> bytes:
     links, terms = visit.links, visit.terms
     packed: bytes = msgpack.packb(
         (
-            visit.node,
-            visit.kind,
-            visit.outcome,
-            visit.pick,
-            visit.arm,
-            visit.score,
-            visit.attempt,
-            visit.retry_at,
-            visit.hops,
-            visit.origin,
-            visit.started,
-            visit.ended,
-            visit.address,
-            visit.status,
-            visit.size,
-            visit.title,
-            visit.language,
-            visit.etag,
-            visit.modified,
-            visit.flags,
-            visit.note,
-            visit.digest,
-            visit.simhash,
-            visit.judge,
-            visit.beta,
-            visit.same_as,
-            visit.data,
+            *_plain(visit),
             _deltas(terms.ids),
             terms.counts.tobytes(),
             terms.new,
@@ -97,12 +76,12 @@ def encode_visit(visit: Visit) -> bytes:
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    fields: list[Any] = msgpack.unpackb(_inflated(blob), **_STRICT)
-    _check(fields)
-    ids, counts, new = fields[27:30]
-    urls, anchors, contexts, rels, positions, alphas = fields[30:36]
-    facets = {name: np.frombuffer(column, np.float32) for name, column in (fields[36:37] or [{}])[0].items()}
-    marks = np.frombuffer(fields[37] if len(fields) > 37 else b"", np.uint8)
+    values: list[Any] = msgpack.unpackb(_inflated(blob), **_STRICT)
+    _check(values)
+    ids, counts, new = values[27:30]
+    urls, anchors, contexts, rels, positions, alphas = values[30:36]
+    facets = {name: np.frombuffer(column, np.float32) for name, column in (values[36:37] or [{}])[0].items()}
+    marks = np.frombuffer(values[37] if len(values) > 37 else b"", np.uint8)
     terms = Terms(
         np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
     )
@@ -114,7 +93,7 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
         len(column) not in (0, len(urls)) for column in numbers
     ):
         raise ValueError("the columns of its links differ in length")
-    parts: list[Any] = [*fields[:27], terms, links, place]
+    parts: list[Any] = [*values[:27], terms, links, place]
     return Visit(*parts)
 
 
@@ -126,16 +105,16 @@ _FIELDS: tuple[Any, ...] = (
 """Of a visit; earlier versions had fewer."""
 
 
-def _check(fields: Any) -> None:
+def _check(values: Any) -> None:
     """Whether these are the fields of a visit. Whoever folds it relies on that."""
-    if not isinstance(fields, list) or not 36 <= len(fields) <= len(_FIELDS):
+    if not isinstance(values, list) or not 36 <= len(values) <= len(_FIELDS):
         raise ValueError("it is no visit")
-    for at, (value, kind) in enumerate(zip(fields, _FIELDS, strict=False)):
+    for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=False)):
         if not isinstance(value, kind):
             raise ValueError(f"its field {at} is {type(value).__name__}")
-    if fields[1] not in KINDS or fields[2] not in OUTCOMES:
-        raise ValueError(f"there is no visit of kind {fields[1][:40]!a} and outcome {fields[2][:40]!a}")
-    if not set(map(type, chain(fields[19], *fields[29:34]))) <= {str} or not set(map(type, fields[34])) <= {int}:
+    if values[1] not in KINDS or values[2] not in OUTCOMES:
+        raise ValueError(f"there is no visit of kind {values[1][:40]!a} and outcome {values[2][:40]!a}")
+    if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
         raise ValueError("its words, links or flags are no lists of texts")
 
 
@@ -160,29 +139,22 @@ def _inflated(blob: bytes) -> bytes:
 
 def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
     """A small event."""
-    match event:
-        case Seed(node, at, source):
-            fields: tuple[Any, ...] = (node, at, source)
-        case Label(node, relevant, at, by):
-            fields = (node, relevant, at, by)
-        case Setting(key, value, at):
-            fields = (key, value, at)
-        case Lesson(judge, data, at):
-            return _zstd.compress(msgpack.packb((judge, data, at), default=_packed, unicode_errors="surrogatepass"))
-    packed: bytes = msgpack.packb(fields, unicode_errors="surrogatepass")
+    values = [getattr(event, part.name) for part in fields(event)]
+    if isinstance(event, Lesson):  # which may hold arrays
+        return _zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
+    packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
 
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
     if kind == "lesson":
-        fields = msgpack.unpackb(_inflated(blob), ext_hook=_unpacked, **_STRICT)
+        values = msgpack.unpackb(_inflated(blob), ext_hook=_unpacked, **_STRICT)
     else:
-        fields = msgpack.unpackb(blob, **_STRICT)
-    kinds = _OTHERS[kind]
-    if not isinstance(fields, list) or not all(map(isinstance, fields, kinds)):
+        values = msgpack.unpackb(blob, **_STRICT)
+    if not isinstance(values, list) or not all(map(isinstance, values, _OTHERS[kind])):
         raise ValueError(f"it is no {kind}")
-    event: Event = {"seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson}[kind](*fields)
+    event: Event = {"seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson}[kind](*values)
     return event
 
 

@@ -227,6 +227,14 @@ class SqliteLog:
         """Events, all in their order or a selection; streams."""
         return (event for _, event in self.numbered(where, order, given))
 
+    def visits(self, where: str, order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
+        """The visits among some events."""
+        return (event for event in self.events(where, order, given) if isinstance(event, Visit))
+
+    def visit(self, seq: int) -> Visit:
+        """A visit by its number."""
+        return next(self.visits("seq = ?", given=(seq,)))
+
     def numbered(
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
@@ -263,18 +271,15 @@ class SqliteLog:
             for kind, name, of in schema:
                 if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
                     raise DamagedError(f"{self.path} is no log of Lycosa: it has a {kind} {str(name)[:60]!a}")
-            columns = [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")]
-            if columns != _COLUMNS and schema:
-                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
             if not schema:
                 return
+            if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
+                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
             # As bytes: SQLite would not give what is no text.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
-            for seq, kind, node, outcome, same, file, beta, start, length, body in self._db.execute(
-                f"SELECT seq, {texts}, beta, start, length, typeof(body) FROM event ORDER BY seq"
-            ):
-                why = _wrong(kind, node, outcome, same, file, beta, start, length, body)
-                if why:
+            columns = f"seq, {texts}, beta, start, length, typeof(body)"
+            for seq, *row in self._db.execute(f"SELECT {columns} FROM event ORDER BY seq"):
+                if why := _wrong(*row):
                     raise self._damaged(f"event {seq}: {why}")
             # A node is kept twice, in the table and in its index.
             lost = self._db.execute(
@@ -423,27 +428,6 @@ def _brief(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-class NullLog:
-    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
-
-    def append(self, event: Event) -> None:
-        """Forget it."""
-
-    def rate(self, worths: NDArray[Any]) -> None:
-        """Forget them."""
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """As one."""
-        yield
-
-    def __iter__(self) -> Iterator[Event]:
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing to let go of."""
-
-
 class MemoryLog:
     """A log that dies with the process: experiments and tests."""
 
@@ -469,3 +453,13 @@ class MemoryLog:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+class NullLog(MemoryLog):
+    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
+
+    def append(self, event: Event) -> None:
+        """Forget it."""
+
+    def rate(self, worths: NDArray[Any]) -> None:
+        """Forget them."""

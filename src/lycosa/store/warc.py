@@ -166,22 +166,8 @@ class WarcArchive:
             self._open(name)
         except OSError as error:
             raise self._explained(error) from error
-        fields = (
-            f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n"
-            f"conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
-            + (f"description: {' '.join(self.description.split())}\r\n" if self.description else "")
-            + "robots: obey\r\n"
-        )
-        info = _member(
-            self._info_id,
-            f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\nWARC-Filename: {name}\r\n",
-            "",
-            fields.encode(),
-            b"",
-            False,
-        )
         try:
-            self._write(info)
+            self._write(warcinfo(name, self.software, self.description, self._info_id))
         except StoreError:
             self.close()
             (self.directory / name).unlink()  # an empty file is not a WARC
@@ -222,20 +208,28 @@ class WarcArchive:
         )
 
 
-def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
-    """The response that `append` wrote there, and, if it is a revisit, the URL whose body it shares."""
+def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
+    """The first record at a place, unpacked; the same as it is stored; and what is stored behind it."""
     try:
         with open(path, "rb") as file:
             file.seek(place.offset)
             packed = file.read(min(place.length, LARGEST))
-        unpacking = zlib.decompressobj(31)
-        record = unpacking.decompress(packed, LARGEST)
-        if unpacking.unconsumed_tail:
-            raise DamagedError(f"{path}: the record at byte {place.offset} has more than {LARGEST:,} bytes")
+        member = zlib.decompressobj(31)
+        record = member.decompress(packed, LARGEST)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
     except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception
         raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
+    if member.unconsumed_tail:
+        raise DamagedError(f"{path}: the record at byte {place.offset} has more than {LARGEST:,} bytes")
+    if not member.eof:
+        raise DamagedError(f"{path}: no whole record at byte {place.offset}; restore the file from a backup")
+    return record, packed[: len(packed) - len(member.unused_data)], member.unused_data
+
+
+def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
+    """The response that `append` wrote there, and, if it is a revisit, the URL whose body it shares."""
+    record, _, _ = read_record(path, place)
     try:
         fields, _, content = record.partition(b"\r\n\r\n")
         head, _, body = content.removesuffix(b"\r\n\r\n").partition(b"\r\n\r\n")
@@ -248,6 +242,19 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
     except ValueError as error:  # the digest and the texts, too
         raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
     return Exchange(b"", status_line, headers, body, digest, truncated), refers_to
+
+
+def warcinfo(name: str, software: str, description: str, record_id: str = "") -> bytes:
+    """The record with which a file begins."""
+    fields = (
+        f"software: {software}\r\nformat: WARC File Format 1.1\r\n"
+        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
+        + (f"description: {' '.join(description.split())}\r\n" if description else "")
+        + "robots: obey\r\n"
+    )
+    about = f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
+    about += f"WARC-Filename: {name}\r\n" if name else ""
+    return _member(record_id or _record_id(), about, "", fields.encode(), b"", False)
 
 
 def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool) -> bytes:

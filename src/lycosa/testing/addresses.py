@@ -14,8 +14,6 @@ from .chance import stir
 from .graph import Graph
 from .prose import slug, subject_name, title, topic_label, topic_slug
 
-__all__ = ["AddressBook"]
-
 _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|/)?$")
 
 

@@ -12,8 +12,6 @@ from lycosa.web.html import CLOSE, OPEN, extract
 
 from .web import Web
 
-__all__ = ["browse"]
-
 SESSIONS = 60
 
 

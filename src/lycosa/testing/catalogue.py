@@ -17,9 +17,7 @@ from urllib.parse import parse_qsl, quote_plus, urlsplit
 
 from .chance import dice, roll, stir
 from .prose import TOPICS, paragraphs, title
-from .reply import Document
-
-__all__ = ["HOST", "RECORDS", "SHELF", "Catalogue"]
+from .reply import ALLOW_ALL, Document
 
 HOST = "old-library.localhost"
 RECORDS = 2000
@@ -88,7 +86,7 @@ class Catalogue:
         """Answer for a path of the library's host; None if there is nothing."""
         parts = urlsplit(path)
         if parts.path == "/robots.txt":
-            return Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+            return ALLOW_ALL
         if parts.path == "/":
             return _sheet("Old Library", "<p>All our holdings are in the catalogue.</p>")
         if parts.path == "/search":

@@ -11,8 +11,6 @@ from hashlib import blake2b
 from random import Random
 from typing import TypeVar
 
-__all__ = ["dice", "pick", "roll", "stir"]
-
 T = TypeVar("T")
 
 

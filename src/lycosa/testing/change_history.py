@@ -13,8 +13,6 @@ from .change_state import Birth, Block, State, Subject, apply
 from .graph import Graph
 from .prose import NOWHERE
 
-__all__ = ["NEVER", "History", "Life"]
-
 NEVER = float("inf")
 _TABLES, _PICTURES = 0.3, 0.08
 

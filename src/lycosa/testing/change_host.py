@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from .chance import stir
 
-__all__ = ["SOURCES", "VALIDATORS", "Entry", "deal", "feed", "sitemap"]
-
 VALIDATORS = (
     "honest",  # ETag and Last-Modified change with the bytes, and only with them
     "none",  # neither

@@ -18,8 +18,6 @@ from .change_state import State, Subject
 from .pages import Aside, Composer
 from .prose import paragraphs, subject_name, title, topic_slug
 
-__all__ = ["CHARSETS", "Dress", "Press", "Sheet"]
-
 CHARSETS = ("utf-8", "iso-8859-1", "windows-1252")
 
 _PLAIN = re.compile(

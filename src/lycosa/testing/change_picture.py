@@ -8,8 +8,6 @@ import zlib
 
 from .chance import dice
 
-__all__ = ["png"]
-
 SIZE = 48
 
 

@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 from .chance import dice, pick
 
-__all__ = ["COSMETICS", "KINDS", "MONTH", "PROCESSES", "Edit", "Process", "draw_process", "edits", "picture_process"]
-
 MONTH = 32
 """Days that are drawn together."""
 

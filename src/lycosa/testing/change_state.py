@@ -15,8 +15,6 @@ from .change_process import COSMETICS, Edit
 from .graph import Graph
 from .prose import NOWHERE, TOPICS, subject_of, title
 
-__all__ = ["Birth", "Block", "Links", "State", "Subject", "apply"]
-
 MOST_LINKS = 8
 """Added links on a page; with one more, the oldest goes."""
 

@@ -36,8 +36,6 @@ from .prose import NOWHERE, TOPICS
 from .reply import Document, Response, finish
 from .web import _NO_HEADERS, Web
 
-__all__ = ["START", "Change", "ChangingWeb", "Fate"]
-
 START = 1_700_000_000.0
 """When such a web begins, by its clock, unless told otherwise: where virtual time begins, too."""
 

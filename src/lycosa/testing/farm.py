@@ -15,15 +15,12 @@ from random import Random
 
 from .chance import dice, stir
 from .pages import Aside, Composer, sheet
-from .prose import TOPICS, by_name, paragraphs, query, slug, title, topic_label, topic_slug
-from .reply import Document
-
-__all__ = ["KINDS", "Farm"]
+from .prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
+from .reply import ALLOW_ALL, Document
 
 KINDS = ("keywords", "phrases", "markov", "quotes")
 
 _PATH = re.compile(r"/([a-z0-9-]+)/([a-z0-9-]+)-(\d{1,12})\.html$")
-_BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
 _RATE = 0.01
 """The share of clean pages that carry a link into the farm."""
 
@@ -64,9 +61,9 @@ class Farm:
     def document(self, name: str, path: str) -> Document | None:
         """Answer for a host of the farm; None if there is nothing."""
         if path == "/robots.txt":
-            return Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+            return ALLOW_ALL
         match = _PATH.match(path)
-        topic = _BY_SLUG.get(match[1], -1) if match else -1
+        topic = BY_SLUG.get(match[1], -1) if match else -1
         if match is None or topic < 0:
             return None
         rng = dice(self.graph.seed, "farm", name, path)

@@ -25,8 +25,6 @@ from .chance import dice, pick, roll, stir
 from .prose import NOWHERE, TOPICS, siblings, subject_of
 from .vocabulary import SITE_WORDS, SUBJECTS
 
-__all__ = ["Graph", "Section"]
-
 _PORTAL_NAMES = ("open-directory", "town-portal", "index-of-everything", "good-links", "start-page")
 _BRANCHING = 4  # each page of a section links to so many later ones, which makes the section a tree
 _HOST_BRANCHING = 12

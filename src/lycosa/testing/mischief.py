@@ -19,12 +19,10 @@ from dataclasses import dataclass, replace
 from .addresses import AddressBook
 from .chance import dice, stir
 from .pages import Aside, sheet
-from .prose import TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
+from .prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
 from .reply import Document, compress
 from .tongues import CHARSETS, SENTENCES
 from .traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
-
-__all__ = ["Mischief"]
 
 _PLAIN = re.compile(r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$")
 _CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")
@@ -32,7 +30,6 @@ _ROOM = re.compile(rf"/([a-z0-9-]+)/(?:{'|'.join(ROOMS)})(?:/\1/(?:{'|'.join(ROO
 _FACET = re.compile(r"/([a-z0-9-]+)/\?order=([a-z]+)(?:&view=(list|grid|table))?(?:&page=(\d{1,4}))?$")
 _GO = re.compile(r"/go/(?:(\d{1,2})-(\d{1,9})|round-([0-2])|(self))$")
 _STATUS = (301, 302, 307, 308, 303)
-_BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
 _COUNTING = ("flaky.localhost", "newsroom.localhost")
 _RULES = {
     "keep-out.localhost": "User-agent: *\nDisallow: /private/\n",
@@ -130,7 +127,7 @@ class Mischief:
         if match is None:
             return None
         area, word, number, kind = match.groups()
-        topic = _BY_SLUG.get(word, -1)
+        topic = BY_SLUG.get(word, -1)
         if topic < 0 or int(number) >= PAGES_PER_TOPIC or (kind != "html" and name != "depository.localhost"):
             return None
         if area and name not in TRAP_HOSTS[Trap.ROBOTS]:
@@ -165,10 +162,10 @@ class Mischief:
 
     def _calendar(self, name: str, path: str) -> Document | None:
         match = _CALENDAR.match(path)
-        if match is None or match[1] not in _BY_SLUG or not 1 <= int(match[3]) <= 12:
+        if match is None or match[1] not in BY_SLUG or not 1 <= int(match[3]) <= 12:
             return None
         word, year, month, day = match[1], int(match[2]), int(match[3]), match[4]
-        topic = _BY_SLUG[word]
+        topic = BY_SLUG[word]
         months = [divmod(year * 12 + month - 1 + step, 12) for step in (1, -1, 12)]
         links = [
             Aside(f"{ENDLESS[Trap.CALENDAR]}{word}/{y:04d}/{m + 1:02d}/", f"{topic_label(topic)} events, {label}")
@@ -185,7 +182,7 @@ class Mischief:
     def _loop(self, name: str, path: str) -> Document | None:
         """Serve the same page at every depth: its links are relative, and the server takes them all."""
         match = _ROOM.match(path)
-        topic = _BY_SLUG.get(match[1], -1) if match else -1
+        topic = BY_SLUG.get(match[1], -1) if match else -1
         if topic < 0 or len(path) > 1_500:
             return None
         deeper = [f"{topic_slug(topic)}/{room}/" for room in ROOMS]
@@ -196,7 +193,7 @@ class Mischief:
     def _facet(self, name: str, path: str) -> Document | None:
         """Serve one list, whatever is chosen."""
         match = _FACET.match(path)
-        topic = _BY_SLUG.get(match[1], -1) if match else -1
+        topic = BY_SLUG.get(match[1], -1) if match else -1
         if match is None or topic < 0 or match[2] not in ORDERS:
             return None
         page = int(match[4] or 1)
@@ -227,7 +224,7 @@ class Mischief:
 
     def _missing(self, name: str, path: str) -> Document:
         word = path.strip("/").split("/")[0]
-        topic = _BY_SLUG.get(word, stir(path) % len(TOPICS))
+        topic = BY_SLUG.get(word, stir(path) % len(TOPICS))
         text = ["Sorry, the page you are looking for could not be found.", *self._banner(name, topic)]
         home = [Aside(f"/{topic_slug(topic)}/0.html", "Back to the start")]
         wanted = " ".join(re.findall(r"[a-z]+", path))

@@ -15,8 +15,6 @@ from .addresses import AddressBook
 from .chance import dice, pick, stir
 from .prose import paragraphs, subject_name, subject_of, topic_label
 
-__all__ = ["Aside", "Composer", "sheet"]
-
 _VAGUE = ("read more", "here", "this page", "more", "continue reading", "details", "the full story", "link")
 _INLINE = (
     "See also %s.",

@@ -12,21 +12,6 @@ from random import Random
 from .chance import stir
 from .vocabulary import GENERAL, PATTERNS, SUBJECTS, SubTopic, Words
 
-__all__ = [
-    "NOWHERE",
-    "TOPICS",
-    "by_name",
-    "paragraphs",
-    "query",
-    "siblings",
-    "slug",
-    "subject_name",
-    "subject_of",
-    "title",
-    "topic_label",
-    "topic_slug",
-]
-
 NOWHERE = -1
 
 _SUBS: tuple[SubTopic, ...] = tuple(sub for subject in SUBJECTS for sub in subject.subtopics)
@@ -103,6 +88,10 @@ def slug(text: str) -> str:
 def topic_slug(topic: int) -> str:
     """Make a path segment of a topic's name."""
     return slug(_SUBS[topic].name) if topic >= 0 else "general"
+
+
+BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
+"""Topics by the path segments of their names."""
 
 
 def topic_label(topic: int) -> str:

@@ -11,8 +11,6 @@ from email.utils import formatdate, parsedate_to_datetime
 import brotlicffi as brotli
 import zstandard
 
-__all__ = ["CODECS", "Document", "Response", "compress", "finish"]
-
 CODECS = ("gzip", "br", "zstd", "deflate")
 
 
@@ -31,6 +29,10 @@ class Document:
     cut: int | None = None
     chunked: bool = False
     weak: bool = False  # whether the validator is a weak one
+
+
+ALLOW_ALL = Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+"""A robots.txt that forbids nothing."""
 
 
 @dataclass(frozen=True, slots=True)

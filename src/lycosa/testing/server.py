@@ -17,8 +17,6 @@ from types import TracebackType
 from .reply import Response
 from .web import Web
 
-__all__ = ["Hit", "Server", "gaps", "most_at_once", "serve"]
-
 _HEAD_LIMIT = 65536
 _BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _REASONS = {status.value: status.phrase for status in HTTPStatus}

@@ -31,8 +31,6 @@ from .chance import roll
 from .reply import Response as Reply
 from .server import Hit
 
-__all__ = ["EPOCH", "AnyWeb", "SimTransport", "VirtualLoop", "clock", "run_virtual"]
-
 EPOCH = 1_700_000_000.0
 """The time of day when virtual time is 0."""
 

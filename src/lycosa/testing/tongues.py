@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHARSETS", "SENTENCES", "Charset"]
-
-
 SENTENCES: dict[str, tuple[str, ...]] = {
     "fr": (
         "L’été dernier, les visiteurs ont découvert une côte très différente.",

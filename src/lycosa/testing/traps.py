@@ -15,8 +15,6 @@ from .chance import roll, stir
 from .pages import Aside
 from .prose import TOPICS, title, topic_slug
 
-__all__ = ["ENDLESS", "ORDERS", "PAGES_PER_TOPIC", "ROOMS", "TRAP_HOSTS", "Trap", "TrapLinks", "choose"]
-
 PAGES_PER_TOPIC = 12  # on the host of a trap
 
 

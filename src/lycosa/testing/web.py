@@ -16,10 +16,8 @@ from .graph import Graph
 from .mischief import Mischief
 from .pages import Composer
 from .prose import TOPICS, by_name, query
-from .reply import CODECS, Document, Response, finish
+from .reply import ALLOW_ALL, CODECS, Document, Response, finish
 from .traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
-
-__all__ = ["Web"]
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _SESSION = re.compile(r"([?&])PHPSESSID=[0-9a-f]*(?:&|$)")
@@ -199,7 +197,7 @@ class Web:
         if document is not None:
             return document
         if path == "/robots.txt" and (self._book.host(name) is not None or self._mirrored(name) is not None):
-            return Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+            return ALLOW_ALL
         return Document(_NOT_FOUND, status=404, codec="")
 
     def _clean(self, page: int) -> Document:

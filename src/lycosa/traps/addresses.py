@@ -81,11 +81,8 @@ class Address:
             return None
         for number, segment in enumerate(segments):
             if segment[:1].isdigit() and _DATE.fullmatch(segment):
-                rest = [part for part in segments[number + 1 :] if part]
-                bare = len(rest) <= (2 if len(segment) == 4 else 1 if len(segment) == 7 else 0)
-                if bare and all(_MONTH_OR_DAY.fullmatch(part) for part in rest):
-                    return Suspicion(CALENDAR, _join(segments[:number]))
-                return None  # what has a name or a number of its own after the date is an article
+                # What has a name or a number of its own after the date is an article.
+                return Suspicion(CALENDAR, _join(segments[:number])) if _is_bare(segments[number:]) else None
         if len(set(segments)) < len(segments):
             for number, segment in enumerate(segments):
                 # Side by side is a name: /scrapy/scrapy. With something in between it may be a round.
@@ -136,6 +133,14 @@ class Address:
         shown = "" if not stem else "#" if stem.isdigit() else "*"
         keys = sorted({parameter.partition("=")[0] for parameter in self.query.split("&")}) if self.query else ()
         return _DIGITS.sub("#", f"{_join(folders)}/{shown}{ending}" + ("?" + "&".join(keys) if keys else ""))
+
+
+def _is_bare(segments: list[str]) -> bool:
+    """Whether a path that begins with a date says no more than that date."""
+    date, *rest = segments
+    rest = [part for part in rest if part]
+    months_and_days = {4: 2, 7: 1}.get(len(date), 0)  # after a year, or a year and a month
+    return len(rest) <= months_and_days and all(_MONTH_OR_DAY.fullmatch(part) for part in rest)
 
 
 def _join(segments: list[str]) -> str:

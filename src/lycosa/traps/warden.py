@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core import protocols
+from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
@@ -249,8 +250,7 @@ class Warden(protocols.Warden):
         first, last = self._known, len(table)
         if last > len(self._section):
             for name in ("_section", "_own", "_trusted", "_suspect", "_smells"):
-                old = getattr(self, name)
-                setattr(self, name, np.concatenate([old, np.zeros(max(last, len(old)), old.dtype)]))
+                setattr(self, name, fit(getattr(self, name), last))
         for row in range(first, last):
             address = Address(table.nodes[row])
             number = self._section_of(address)

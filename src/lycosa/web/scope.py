@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.web.urls import canonical, host
 
 
@@ -32,6 +33,11 @@ class Scope:
         self.max_depth = max_depth
         self._anywhere = not self.hosts and not self.domains
         self._known: dict[str, bool] = {}
+
+    @classmethod
+    def of(cls, options: Options) -> Scope:
+        """What a crawl's options say of it."""
+        return cls(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
 
     def __call__(self, url: str, depth: int) -> bool:
         """True if the URL may be fetched."""

@@ -87,7 +87,7 @@ def test_names_of_files_are_safe(tmp_path: Path) -> None:
     """Whatever a URL is like, its text gets a plain name inside the folder, and no two get the same."""
     urls = ["http://a.test/../../etc/passwd", "http://a.test/" + "x" * 1_900, "http://[::1]/?a=/%00", "ü/..", "."]
     with crawled(tmp_path / "crawl") as crawl:
-        for i, url in enumerate(urls * 2):
+        for i, url in enumerate([*urls, *(url + " " for url in urls)]):
             crawl.page(url, html("T", prose(i)), title="tab\there\nnew line")
     assert 10 == export(tmp_path / "crawl", tmp_path / "corpus", "text").pages
     names = sorted(path.name for path in (tmp_path / "corpus").iterdir())

@@ -46,7 +46,8 @@ def test_changes_are_told(told: Report) -> None:
     assert fresh is not None
     assert (8, EPOCH + 10 * DAY, 2) == (fresh.looks, fresh.last, fresh.changed)
     assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.sorts
-    latest = [(change.node, change.kind if change.what == "changed" else change.what) for change in fresh.latest]
+    changes = [(entry.url, entry.change) for entry in fresh.latest]
+    latest = [(url, change.kind if change.what == "changed" else change.what) for url, change in changes]
     assert [(A, "text"), (C, "moved"), (B, "vanished"), (A, "topic")] == latest
     assert 1 == fresh.new
     assert [("C", "moved", "http://b.test/c"), ("B", "vanished", "")] == [

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.export import graphml, tables, text, wacz, warc
-from lycosa.collection.export.selection import Selection, Told, Written
+from lycosa.collection.export.selection import Selection, Tell, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
 from lycosa.collection.wording import at_least
@@ -102,7 +102,7 @@ def export(
     whole_text: bool = False,
     threshold: float | None = None,
     stdout: IO[bytes] | None = None,
-    tell: Told = lambda what, done, total: None,
+    tell: Tell = lambda what, done, total: None,
 ) -> Exported:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
 

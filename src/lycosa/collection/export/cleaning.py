@@ -1,4 +1,4 @@
-"""Text that every reader takes: no control characters, no halves of characters; times and counts as text."""
+"""Text that every reader takes: no control characters, no halves of characters; times as text."""
 
 from __future__ import annotations
 
@@ -50,12 +50,3 @@ def moment(at: float) -> datetime | None:
 def iso(at: datetime | None, digits: str = "milliseconds") -> str | None:
     """A time as ISO 8601 writes it."""
     return None if at is None else at.isoformat(timespec=digits).replace("+00:00", "Z")
-
-
-def count(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> count(1, "page"), count(1200, "page")
-    ('1 page', '1,200 pages')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

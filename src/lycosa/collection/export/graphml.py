@@ -13,11 +13,12 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.export.cleaning import count, iso, line
+from lycosa.collection.export.cleaning import iso, line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.tables import COLUMNS, ExportedPage
 from lycosa.collection.graph import Addresses
 from lycosa.core.types import Visit
+from lycosa.drawing.formats import many
 
 _NODE = ("url", "title", "score", "relevant", "language", "fetched", "versions", "changed", "standing")
 """Columns of the table of pages that nodes have."""
@@ -50,7 +51,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
             data = _data("anchor", line(anchor)) + _data("alpha", f"{alpha:.9g}")
             out.write(f'    <edge source="n{number}" target="n{target}">{data}</edge>\n'.encode())
     out.write(b"  </graph>\n</graphml>\n")
-    return Written(pages.total, [f"{count(edges, 'link')} between them"])
+    return Written(pages.total, [f"{many(edges, 'link')} between them"])
 
 
 def _about(page: ExportedPage) -> str:

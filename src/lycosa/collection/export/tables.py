@@ -16,11 +16,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import IO, Any
 
-from lycosa.collection.export.cleaning import clean, count, iso, line, moment, unmarked
+from lycosa.collection.export.cleaning import clean, iso, line, moment, unmarked
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.fate import Fate
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
+from lycosa.drawing.formats import many
 from lycosa.web.html import Document
 
 
@@ -88,7 +89,6 @@ _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 def rows(pages: Selection) -> Iterator[dict[str, Any]]:
     """A row for each page, or for each version."""
-    _ = pages.view  # read before the first page is written
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
         yield {name: of(page) for name, (_, of) in COLUMNS.items()}
@@ -98,7 +98,7 @@ def written(pages: Selection) -> Written:
     """How many rows there are, and what is missing in them."""
     done = Written(pages.total)
     if missing := pages.total - pages.archived:
-        done.remarks.append(f"no text for {count(missing, 'page')}: the crawl kept no archive (--no-archive)")
+        done.remarks.append(f"no text for {many(missing, 'page')}: the crawl kept no archive (--no-archive)")
     return done
 
 
@@ -121,7 +121,7 @@ def write_csv(pages: Selection, out: IO[bytes]) -> Written:
     done = written(pages)
     if cut:
         done.remarks.append(
-            f"text cut at {CELL:,} characters, a spreadsheet's limit, for {count(cut, 'page')}: "
+            f"text cut at {CELL:,} characters, a spreadsheet's limit, for {many(cut, 'page')}: "
             "JSONL and Parquet have all of it"
         )
     return done

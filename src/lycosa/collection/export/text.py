@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from lycosa.collection.export.cleaning import clean, count, iso, line, moment
+from lycosa.collection.export.cleaning import clean, iso, line, moment
 from lycosa.collection.export.near import Repeats
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Visit
+from lycosa.drawing.formats import many
 from lycosa.web.html import CLOSE, OPEN, Document
 
 INDEX = "index.tsv"
@@ -86,7 +87,7 @@ def write_folder(pages: Selection, folder: Path) -> Written:
 
 def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, str]]:
     """Pages with prose that no earlier page had; the others are counted."""
-    repeats = Repeats(lambda seq: prose(pages.read(pages.visit(seq))[0]))
+    repeats = Repeats(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
     bare = copies = 0
     for seq, visit in pages.pages():
         document = pages.read(visit)[0]
@@ -99,9 +100,9 @@ def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, s
             done.pages += 1
             yield visit, document, text
     if copies:
-        done.remarks.append(f"left out: {count(copies, 'near-duplicate')}")
+        done.remarks.append(f"left out: {many(copies, 'near-duplicate')}")
     if bare:
-        done.remarks.append(f"left out: {count(bare, 'page')} without text")
+        done.remarks.append(f"left out: {many(bare, 'page')} without text")
 
 
 def prose(document: Document) -> str:

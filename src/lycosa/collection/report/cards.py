@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,7 @@ class Cards:
         self._number = np.cumsum(self.view.column("crawled"))
         self._kind = self.view.column("kind")
         self._relevant = self.view.relevant(collection.threshold)
-        self.read = lru_cache(maxsize=512)(self._read)
-
-    def _read(self, seq: int) -> Visit:
-        visit = next(self.collection.log.events("seq = ?", given=(seq,)))
-        assert isinstance(visit, Visit)
-        return visit
+        self.read = lru_cache(maxsize=512)(collection.log.visit)
 
     def visit(self, vertex: int) -> Visit:
         """The visit that first brought a vertex."""
@@ -88,20 +83,18 @@ class Cards:
         if self._kind[vertex] == SITEMAP:
             card.origin = "start"
             return
-        trail = self.view.trail(vertex)[::-1]
-        redirects = sum(1 for _ in takewhile(lambda stop: self._kind[stop] == REDIRECT, trail[1:]))
-        card.redirected = redirects > 0
-        if redirects + 1 == len(trail):  # the way begins with itself, or with a redirect
-            card.origin = "seed" if self.view.graph.is_seed(self.view.nodes[trail[-1]]) else "unknown"
+        via, source = self.view.way_in(card.node), self.view.source(self.read, card.node)
+        card.redirected = via >= 0 and self.read(via).outcome == "redirect"
+        if source is None:
+            start = self.view.nodes[self.view.trail(vertex)[0]]  # it, or a redirect that led to it
+            card.origin = "seed" if self.view.graph.is_seed(start) else "unknown"
             return
-        child, above = trail[redirects : redirects + 2]
-        parent = self.visit(above)
-        card.origin = "sitemap" if self._kind[above] == SITEMAP else "link"
+        parent, link = source
+        card.origin = "sitemap" if parent.kind == "sitemap" else "link"
         card.parent, card.parent_title = parent.node, parent.title[:CLIP]
-        card.parent_number = int(self._number[above]) if card.origin == "link" else 0
-        # A page that has changed may have had the link in a later version only.
-        holding = self.read(self.view.columns["via"].item(child))
-        card.anchor = _anchor(holding, self.view.nodes[child])
+        card.anchor = parent.links.anchors[link][:CLIP]
+        if card.origin == "link":
+            card.parent_number = int(self._number[self.view.graph.vertex(parent.node)])
 
     def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
         """The passage of its text that says most of the topic, in pieces."""
@@ -176,14 +169,3 @@ def pattern_marks(regex: str, text: str) -> list[Mark]:
         return []
     words = tuple(cut(match.group())) if match else ()
     return [Mark(words)] if words else []
-
-
-def _anchor(parent: Visit, node: str) -> str:
-    """The words of the most promising link from a page to a node."""
-    links = parent.links
-    places = [i for i, url in enumerate(links.urls) if url == node]
-    if not places:
-        return ""
-    alphas = links.alphas if len(links.alphas) == len(links) else np.zeros(len(links), np.float32)
-    best = max(places, key=lambda i: (float(alphas[i]), bool(links.anchors[i]), -i))
-    return links.anchors[best][:CLIP]

@@ -18,7 +18,7 @@ BINS = 40
 
 
 @dataclass(slots=True)
-class Harvest:
+class HarvestChart:
     """Finds among the first n pages: as they were fetched, breadth first, and at best."""
 
     figure: Figure
@@ -32,7 +32,7 @@ class Harvest:
     """A quarter of the pages, and the finds among them: as fetched, and breadth first."""
 
 
-def harvest(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> Harvest | None:
+def harvest(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
     """The harvest of pages in two orders; None without pages."""
     count = len(found)
     if not count:
@@ -46,7 +46,7 @@ def harvest(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> Harvest | N
         Curve("the same pages, breadth first", at.tolist(), [0, *other[at[1:] - 1].tolist()]),
         Curve("every find first", [0, total, count], [0, max(1, total), max(1, total)]),
     ]
-    return Harvest(
+    return HarvestChart(
         Figure("harvest", "The harvest", "pages fetched", "finds", curves),
         ticks(count, 6),
         ticks(max(1, total), 5),

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from lycosa.collection.asking import Question
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.report.charts import Harvest
+from lycosa.collection.report.charts import HarvestChart
 from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Histogram
 from lycosa.drawing.hostmap import HostMap
+from lycosa.refresh.ledger import Told
 
 LONG_WAY = 5
 """Pages in a row that are only passed through and still shown one by one."""
@@ -143,19 +144,6 @@ class Outlook:
 
 
 @dataclass(slots=True)
-class Changed:
-    """A change, as it is told."""
-
-    node: str
-    title: str
-    at: float
-    what: str
-    kind: str
-    magnitude: float
-    says: str
-
-
-@dataclass(slots=True)
 class Gone:
     """A page that is not where it was."""
 
@@ -189,7 +177,7 @@ class Freshness:
     new: int = 0
     """Pages that were fetched for the first time meanwhile."""
     chart: Histogram | None = None
-    latest: list[Changed] = field(default_factory=list)
+    latest: list[Told] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     gone_count: int = 0
     restless: list[Restless] = field(default_factory=list)
@@ -240,7 +228,7 @@ class Report:
     scoreless: int = 0
     """Pages with nothing of the topic."""
     copied: int = 0
-    curve: Harvest | None = None
+    curve: HarvestChart | None = None
     scores: Histogram | None = None
     pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import fields
 from heapq import nsmallest
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,19 +17,18 @@ import numpy as np
 from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
-from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import charts
-from lycosa.collection.report.cards import Cards, topic_marks
-from lycosa.collection.report.figures import Copies, Report
-from lycosa.collection.report.freshness import freshness
-from lycosa.collection.tally import Host, Tally
+from lycosa.collection.report.cards import CLIP, Cards, topic_marks
+from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
+from lycosa.collection.tally import SORTS, Host, Tally
 from lycosa.collection.view import CrawlView
 from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import Options, default_of, flag_of
 from lycosa.core.types import Held, Setting
 from lycosa.drawing import hostmap
+from lycosa.refresh.ledger import Wanted, changes
 from lycosa.store.directory import is_running
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
@@ -51,6 +50,11 @@ MAPPED = 100
 
 COPIES = 10
 LANGUAGES = 12
+
+LATEST, GONE, RESTLESS = 30, 30, 10
+"""Changes, vanished or moved pages, and restless ones that are shown."""
+
+_WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
 
 def gather(collection: Collection) -> Report:
@@ -78,7 +82,7 @@ def gather(collection: Collection) -> Report:
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
     report.pages, report.relevant = len(pages), int(relevant.sum())
-    report.estimate = estimate(worths[~copies], collection.threshold, len(pages), collection.probability)
+    report.estimate = view.estimate(collection.threshold)
     if not report.estimate.sure:
         report.unsure = questions(collection)
     report.warning = weakness(collection, len(pages))
@@ -93,7 +97,7 @@ def gather(collection: Collection) -> Report:
     )
     best = _best(collection, view, bool(report.relevant))
     report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
-    report.freshness = freshness(collection)
+    report.freshness = _freshness(collection)
     if report.freshness is not None:
         for card in report.best:
             cards.tell_since(card)
@@ -115,7 +119,7 @@ def _learned(collection: Collection) -> list[str]:
 def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[int]:
     """The best of the relevant pages; where there are none, the pages that came closest."""
     line = collection.threshold if any_relevant else 0.0
-    best = best_of(collection.log, BEST, at_least=line, last=view.seq, first_versions=True)
+    best = best_of(collection, BEST, at_least=line, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
@@ -193,6 +197,34 @@ def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
         if original is not None:
             card = cards.card(original.number)
             report.copies.append(Copies(card.node, card.title, count, cards.read(example).node))
+
+
+def _freshness(collection: Collection) -> Freshness | None:
+    """What looking again has brought; None where nobody has."""
+    view = collection.view()
+    looks = view.tally.looks
+    if not looks.count:
+        return None
+    fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
+    fresh.returned, fresh.new = looks.sorts["returned"], looks.new
+    fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
+    fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST))
+    gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
+    fresh.gone_count = len(gone)
+    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:GONE]:
+        fresh.gone.append(Gone(node, _title(collection, node), fate.state, fate.since, fate.target))
+    for node, times in looks.restless.most_common(RESTLESS):
+        page = view.page(node)
+        if page is not None and page.fate is not None:
+            title = _title(collection, node)
+            fresh.restless.append(Restless(node, title, times, page.fate.looks, page.fate.changed))
+    return fresh
+
+
+def _title(collection: Collection, node: str) -> str:
+    """The title that a page last had."""
+    version = collection.versions.last(node)
+    return version.title[:CLIP] if version is not None else ""
 
 
 def _options(options: Options) -> list[tuple[str, str, str]]:

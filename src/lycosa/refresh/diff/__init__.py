@@ -2,8 +2,7 @@
 
 blocks      a text as blocks of words
 alignment   what two sequences have in common
-rows        which block became which, and which words of it changed
-tidying     as a person would mark it
+rows        which block became which, and which words of it changed, as a person would mark it
 comparison  two versions: their words, titles and links, and what the revisit recorded
 terminal    as text; page as HTML
 """

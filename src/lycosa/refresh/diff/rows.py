@@ -4,7 +4,7 @@
     2. A block that is gone here and stands elsewhere, word for word, was moved.
     3. Within a gap, words are aligned. Blocks that share many of them belong together, in one row; one block that
        became two, or two that became one, make one row as well. Blocks that share little were removed and added.
-    4. Rows are tidied (tidying.py).
+    4. Rows are tidied: the shortest diff is not always the one that a person would write.
 
 Blanks do not count, and neither do characters that can't be seen (blocks.py).
 """
@@ -19,7 +19,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lycosa.refresh.diff.alignment import align
 from lycosa.refresh.diff.blocks import BREAK, JOINT, Block, blocks, joined
-from lycosa.refresh.diff.tidying import Part, tidy
 
 RunState: TypeAlias = Literal["kept", "removed", "added"]
 RowState: TypeAlias = Literal["same", "changed", "removed", "added", "moved away", "moved here"]
@@ -33,6 +32,16 @@ PIECE_WORDS = 6
 
 MOVED_WORDS = 4
 """Words of a block that is recognised elsewhere; shorter ones repeat by chance."""
+
+
+ISLAND = 2
+"""Words that two large changes may have between them without being told apart."""
+
+FACTOR = 3
+"""How many times as long those changes are."""
+
+SLIDE = 8
+"""Words that a change is moved by at most."""
 
 
 class Run(NamedTuple):
@@ -128,6 +137,25 @@ def _uncollected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@dataclass(slots=True)
+class Part:
+    """Words that were kept, and what was removed and added behind them."""
+
+    kept: list[str]
+    removed: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """How much differs."""
+        return max(len(self.removed), len(self.added))
+
+    def join(self, other: Part) -> None:
+        """Take in a change that follows with nothing between."""
+        self.removed += other.removed
+        self.added += other.added
 
 
 Group: TypeAlias = tuple[range, range, list[Part]]
@@ -331,3 +359,55 @@ def _row(parts: list[Part]) -> Row:
         told = (Run("kept", part.kept), Run("removed", part.removed), Run("added", part.added))
         runs += [run for run in told if run.words]
     return Row("same" if all(run.state == "kept" for run in runs) else "changed", runs)
+
+
+def tidy(parts: list[Part]) -> list[Part]:
+    """As a person would mark it: changes slide to where they read best, and islands go.
+
+    >>> told = tidy([Part(["coral"], [], ["bleach", "and", "coral"]), Part(["reefs"])])
+    >>> [(part.kept, part.added) for part in told]
+    [([], ['coral', 'bleach', 'and']), (['coral', 'reefs'], [])]
+    """
+    _slide(parts)
+    return _without_islands(_merged(parts))
+
+
+def _slide(parts: list[Part]) -> None:
+    """`coral [bleach and coral] reefs` is `[coral bleach and] coral reefs`: fewer pieces, the same words."""
+    for at in range(len(parts) - 2, -1, -1):
+        part, following = parts[at], parts[at + 1]
+        length = len(part.kept)
+        if not 0 < length <= SLIDE or not following.kept:
+            continue
+        for alone, other in ((part.added, part.removed), (part.removed, part.added)):
+            if not other and len(alone) > length and alone[-length:] == part.kept:
+                alone[:] = part.kept + alone[:-length]
+                following.kept = part.kept + following.kept
+                part.kept = []
+                break
+
+
+def _without_islands(parts: list[Part]) -> list[Part]:
+    """A word or two between large changes is there by chance (`of the`): it changed with the rest."""
+    told: list[Part] = []
+    for part in parts:
+        length = len(part.kept)
+        if told and 0 < length <= ISLAND and FACTOR * length <= min(told[-1].weight, part.weight):
+            told[-1].join(Part([], part.kept, part.kept))
+            part.kept = []
+        if told and not part.kept:
+            told[-1].join(part)
+        else:
+            told.append(part)
+    return told
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Changes with nothing between them are one."""
+    told: list[Part] = []
+    for part in parts:
+        if told and not part.kept:
+            told[-1].join(part)
+        else:
+            told.append(part)
+    return told

@@ -19,6 +19,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Space
 from lycosa.core.types import Rows
 from lycosa.crawling import Crawl, crawl
+from lycosa.crawling.request import Request
 from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, count_fates, measure, timeline
 from lycosa.refresh.change import change_of
@@ -195,7 +196,8 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
 
     async def run() -> str:
         keeping = KeepingKnown(rate=rate) if trial.schedule == KNOWN else Keeping()
-        going = Crawl(options, place, space=world.space(web), clock=clock, resuming=True, keeping=keeping)
+        asked = Request(options, place, space=world.space(web), clock=clock, resuming=True, keeping=keeping)
+        going = Crawl(asked)
         async for visit in going:
             if visit.node not in looks or visit.kind != "revisit":
                 sent["other"] += bool(visit.address)

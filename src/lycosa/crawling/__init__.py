@@ -1,0 +1,266 @@
+"""Put a crawl together and run it: `lycosa.crawl(...)`, `resume`, `revisit`, `watch`. The command line is a skin over
+this.
+
+request.py    what is asked for, checked
+seeds.py      what it starts from
+files.py      what it keeps: log, archive, mark
+assembly.py   the parts put together, and brought to where the log ends
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
+from lycosa.core.types import Visit
+from lycosa.crawling.assembly import assemble
+from lycosa.crawling.files import Files
+from lycosa.crawling.request import Request
+from lycosa.refresh.keeper import Keeping
+from lycosa.refresh.telling.excerpts import Excerpts
+from lycosa.refresh.telling.herald import Crier, Herald
+from lycosa.spaces.making import wall_clock
+from lycosa.store.directory import Directory
+from lycosa.store.labels import labels_in
+from lycosa.store.log import SqliteLog
+from lycosa.web.authority import Authority
+
+
+def crawl(
+    topic: str | Topic = "",
+    seeds: Iterable[str] = (),
+    *,
+    out: str | Path | None = None,
+    strategy: str | Estimator | Strategy = "",
+    space: str | Space | None = None,
+    clock: Clock | None = None,
+    config: str | Path | None = None,
+    authority: Authority | None = None,
+    **options: Any,
+) -> Crawl:
+    """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
+
+    `topic`, `strategy` and `space` may be objects of your own; the strategy is scent unless you or the `config`
+    file say otherwise. Without `out` nothing is written to disk. Crawls in one process that share an `authority`
+    are polite together. The other options are those of `lycosa crawl --help`, with underscores.
+
+    >>> from lycosa.spaces.graph import GraphSpace
+    >>> from lycosa.topics.given import Given
+    >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
+    >>> [visit.node for visit in crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
+    ['a', 'b', 'c', 'd']
+    """
+    base = Options.load(Path(config)) if config is not None else Options()
+    chosen = replace(base, seeds=([seeds] if isinstance(seeds, str) else list(seeds)) or base.seeds)
+    if isinstance(topic, str) and topic:
+        chosen.topic = topic
+    if isinstance(strategy, str) and strategy:
+        chosen.strategy = strategy
+    if isinstance(space, str):
+        chosen.space = space
+    request = Request(
+        Options.from_mapping({**vars(chosen), **options}, "crawl()"),
+        Path(out) if out is not None else None,
+        topic=None if isinstance(topic, str) else topic,
+        strategy=None if isinstance(strategy, str) else strategy,
+        space=None if isinstance(space, str) else space,
+        clock=clock or wall_clock(),
+        authority=authority,
+    )
+    return Crawl(request)
+
+
+def resume(
+    out: str | Path,
+    *,
+    topic: Topic | None = None,
+    strategy: Estimator | Strategy | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    authority: Authority | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Go on with the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
+
+    A crawl made with objects of your own needs them again.
+    """
+    return _again(out, "resume()", changes, clock, topic=topic, strategy=strategy, space=space, authority=authority)
+
+
+def revisit(
+    out: str | Path,
+    *,
+    everything: bool = False,
+    now: Iterable[str] = (),
+    requests: int = 0,
+    began: float = 0.0,
+    topic: Topic | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    authority: Authority | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Look again at the pages of a directory that are due, or at `everything`; ends when nothing more is.
+
+    Each turn gives a `Visit`; `lycosa.refresh.change.change_of(visit)` says what has become of its page. `now`:
+    patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.
+    `changes` to the crawl's options are kept.
+    """
+    keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests, began=began)
+    own = {"topic": topic, "space": space, "authority": authority}
+    return _again(out, "revisit()", changes, clock, keeping=keeping, **own)
+
+
+def watch(
+    out: str | Path,
+    *,
+    now: Iterable[str] = (),
+    requests: int = 0,
+    topic: Topic | None = None,
+    space: Space | None = None,
+    clock: Clock | None = None,
+    **changes: Any,
+) -> Crawl:
+    """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
+    keeping = Keeping(now=list(now), requests=requests)
+    return _again(out, "watch()", changes, clock, keeping=keeping, topic=topic, space=space)
+
+
+def _again(out: str | Path, called: str, changes: dict[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
+    options = Options.from_mapping({**vars(Directory.read_options(Path(out))), **changes}, called)
+    return Crawl(Request(options, Path(out), clock=clock or wall_clock(), resuming=True, **asked))
+
+
+class Crawl:
+    """One crawl, new or resumed: an iterator over its visits, for `async for` as well as for plain `for`.
+
+    While it runs, `engine` tells how it goes: `engine.tally`, `engine.frontier`, `engine.in_flight`.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.path = request.path
+        self.engine: Engine | None = None
+        self.notes: list[str] = request.notes
+        """What a person should know: what was moved aside, seeds that lie out of scope."""
+        self.lessons = 0
+        """Labels that the judge has heard."""
+        self.lost = ""
+        """Why the crawl had to be stopped: its proxy is gone."""
+        self._files = Files(request)
+        self._crier: Crier | None = None
+        self._is_open = self._stopping = False
+        self._running: AsyncGenerator[Visit, None] | None = None
+        request.lost = self._lose
+
+    @property
+    def options(self) -> Options:
+        """What it goes by."""
+        return self.request.options
+
+    @property
+    def command(self) -> str:
+        """What goes on with it on the command line."""
+        return self.request.command
+
+    async def open(self) -> Engine:
+        """Get everything in place without fetching a page yet: what else happens at the first turn."""
+        request, files = self.request, self._files
+        try:
+            assembly = await assemble(request, files)
+            self.engine = assembly.engine
+            if request.keeping is not None:
+                self._crier = self._make_crier()
+                self._crier.start()
+            await assembly.take_up()
+            if request.resuming and isinstance(files.log, SqliteLog):
+                self.lessons = len(labels_in(files.log))
+        except BaseException:
+            await self.close()
+            raise
+        self._is_open = True
+        return assembly.engine
+
+    def _make_crier(self) -> Crier:
+        """Who tells people of changes."""
+        request, log = self.request, self._files.log
+        assert isinstance(log, SqliteLog)
+        assert request.path is not None
+        excerpts = Excerpts(self._files.versions())
+        herald = Herald(request.path, log, request.options, request.clock, excerpt=excerpts)
+        return Crier(herald, request.clock, self.notes.append)
+
+    def __aiter__(self) -> AsyncGenerator[Visit, None]:
+        """Run it; each turn gives a recorded visit."""
+        self._running = self._run()
+        return self._running
+
+    async def _run(self) -> AsyncGenerator[Visit, None]:
+        engine = self.engine if self._is_open and self.engine is not None else await self.open()
+        try:
+            if self._stopping:
+                engine.stop()
+            async with aclosing(engine.run()) as visits:
+                async for visit in visits:
+                    if self._crier is not None and "change" in visit.data:
+                        self._crier.news()
+                    yield visit
+        finally:
+            await self.close()
+
+    def __iter__(self) -> Iterator[Visit]:
+        """Run it without asyncio. Nothing is fetched while the loop's body works: let it be quick."""
+        if asyncio._get_running_loop() is not None:
+            raise InputError("an event loop is running here already (a notebook?): write 'async for' in place of 'for'")
+        with asyncio.Runner() as runner:
+            visits = aiter(self)
+            try:
+                while True:
+                    try:
+                        yield runner.run(anext(visits))
+                    except StopAsyncIteration:
+                        break
+            finally:
+                runner.run(visits.aclose())
+
+    async def __aenter__(self) -> Self:
+        """With `async with`, the crawl is closed also when the loop over it is left early."""
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        if self._running is not None:
+            await self._running.aclose()
+            self._running = None
+
+    def stop(self) -> None:
+        """End after what is in flight has arrived."""
+        self._stopping = True
+        if self.engine is not None:
+            self.engine.stop()
+
+    def _lose(self, why: str) -> None:
+        """The proxy is gone: going on would only count every page as unreachable."""
+        if not self.lost:
+            self.lost = why
+            self.notes.append(f"{why}: the crawl was stopped")
+        self.stop()
+
+    async def close(self) -> None:
+        """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
+        space, crier = self.request.space, self._crier
+        self._is_open, self._crier = False, None
+        async with AsyncExitStack() as last_first:
+            last_first.callback(self._files.close)
+            if space is not None:
+                self.notes += getattr(space, "notes", [])
+                last_first.push_async_callback(space.close)
+            if crier is not None:
+                last_first.push_async_callback(crier.close)

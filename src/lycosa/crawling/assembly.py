@@ -1,0 +1,214 @@
+"""From a request to an engine that stands where its log ends."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.engine import Engine
+from lycosa.core.errands import fetch
+from lycosa.core.errors import InputError
+from lycosa.core.pace import Pace
+from lycosa.core.protocols import Space, Strategy
+from lycosa.core.table import OPEN
+from lycosa.core.types import Event, Page, Seed, Setting, Task
+from lycosa.crawling.files import Files
+from lycosa.crawling.request import Request
+from lycosa.crawling.seeds import read_seeds
+from lycosa.estimators import strategy as strategy_by_name
+from lycosa.refresh.keeper import Keeper
+from lycosa.spaces.web import source_page
+from lycosa.store.log import SqliteLog
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.around import InLanguage, heeding
+from lycosa.topics.examples import learned_from
+from lycosa.topics.making import fingerprint, judge_of, read_terms
+from lycosa.traps.warden import Warden
+from lycosa.web.html import page_in
+from lycosa.web.urls import check_seed, is_http
+
+AT_ONCE = 10
+"""Events of a log that are folded before others get a turn."""
+
+
+async def assemble(request: Request, files: Files) -> Assembly:
+    """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
+    space, options = request.make_space(), request.options
+    learned, news = await _open(request, files, space)
+    topic = request.make_topic(learned)
+    strategy = _strategy(request)
+    for part in (topic, getattr(strategy, "estimator", strategy)):
+        request.notes += [note for note in getattr(part, "notes", []) if note not in request.notes]
+    if hasattr(topic, "facets"):
+        topic.facets = strategy.wants
+    judge_name = fingerprint(options, topic)
+    probability = bool(getattr(topic, "probability", False))
+    topic = heeding(topic)
+    if options.languages:
+        topic = InLanguage(topic)
+    keeper = _keeper(request, files, space, topic.threshold)
+    if hasattr(space, "mark"):
+        space.mark = files.mark
+    engine = Engine(
+        space,
+        topic,
+        strategy,
+        files.log,
+        clock=request.clock,
+        budget=request.budget,
+        keeper=keeper,
+        pace=Pace(options.per_hour) if request.is_watch else None,
+        archive=files.archive,
+        reader=Vocabulary(options.languages[0] if options.languages else "en"),
+        concurrency=options.concurrency,
+        host_budget=options.host_budget,
+        patience=options.patience,
+        choosy=options.choosy,
+        warden=Warden(topic.threshold, options.trust) if options.traps and getattr(space, "has_traps", False) else None,
+        scope=space.scope(options) if hasattr(space, "scope") else lambda node, depth: True,
+        judge_name=judge_name,
+        mark=files.mark,
+    )
+    return Assembly(request, files, engine, news, probability)
+
+
+@dataclass
+class Assembly:
+    """A crawl put together."""
+
+    request: Request
+    files: Files
+    engine: Engine
+    news: list[Event]
+    """What came of learning terms, not yet recorded."""
+    probability: bool
+    """Whether its judge gives probabilities."""
+
+    async def take_up(self) -> None:
+        """Bring the engine to where the log ends, and record what is new."""
+        request, files, engine = self.request, self.files, self.engine
+        if request.resuming:
+            await self._replay()
+        seeds = request.seeds
+        if request.resuming:
+            seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
+        now = request.clock()
+        # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
+        news: list[Event] = [Seed(node, now, kind) for node, kind in seeds.nodes.items() if self._is_new(node)]
+        news += [*self.news, Setting("threshold", engine.topic.threshold, now)]
+        if request.is_watch:
+            news.append(Setting("watched", True, now))
+        if self.probability != engine.tally.settings.get("probability", False):
+            news.append(Setting("probability", self.probability, now))
+        news += self._suspects(now)
+        with files.log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
+            for event in news:
+                files.log.append(event)
+                engine.fold(event)
+            for name, source in seeds.sources:
+                engine.absorb(Task(name, "sitemap"), source_page(source, now))
+            engine.lessons.catch_up()
+        files.mark.clear()
+
+    async def _replay(self) -> None:
+        """A few events at a time, as others in the same loop want turns. Each is folded before the next is read."""
+        engine, files, events = self.engine, self.files, self.files.events()
+        engine.replay(())
+        for event in events:
+            engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
+            await asyncio.sleep(0)
+        if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:
+            for pace in filter(None, (engine.picker.pace, engine.keeper.pace)):
+                pace.reset()  # a crawl's requests are not the watch's
+        if files.judged_by not in ("", engine.lessons.judge_name):
+            self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
+
+    def _is_new(self, node: str) -> bool:
+        """Whether the log lacks this seed: at first it does all, later those that were added to crawl.toml."""
+        table = self.engine.table
+        row = table.row_of.get(node)
+        return row is None or (table.state[row] == OPEN and not bool(table.is_seed[row]))
+
+    def _suspects(self, now: float) -> list[Event]:
+        """The pages that earlier runs died in, the last run among them: told to whoever reads and judges."""
+        mark = self.files.mark
+        deaths: dict[str, int] = dict(self.engine.tally.settings.get("deaths", {}))  # type: ignore[call-overload]
+        mark.deaths = deaths
+        node = mark.left
+        if not node:
+            return []
+        deaths[node] = deaths.get(node, 0) + 1
+        then = "left alone" if mark.is_poison(node) else "it is read apart from now on"
+        self.request.notes.append(f"the last run died while it read or judged {node}: {then}")
+        return [Setting("deaths", dict(deaths), now)]
+
+
+async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event]]:
+    """Open the files. The terms that the topic is made from, if it is; and the events to record if they are new."""
+    if not request.resuming:  # before anything is written: an example may not be readable
+        learned, news = await _learn_terms(request, space)
+        files.open()
+        return learned, news
+    files.open()
+    if not request.lacks_terms or not isinstance(files.log, SqliteLog):
+        return {}, []
+    if known := files.log.setting("learned", {}):
+        return known, []
+    if files.readonly:
+        raise InputError(f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'")
+    return await _learn_terms(request, space)
+
+
+def _strategy(request: Request) -> Strategy:
+    if request.keeping is not None and not request.options.explore:
+        return strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
+    return request.make_strategy()
+
+
+def _keeper(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:
+    """Who says what is due, if it is asked for."""
+    options = request.options
+    if request.keeping is None:
+        return None
+    if not getattr(space, "has_versions", False) or not isinstance(files.log, SqliteLog):
+        raise InputError(f"{request.path} is not a crawl of the web: only those can be refreshed")
+    keeper = request.keeping.keeper(options, files.versions(), space, threshold, request.clock())
+    if request.is_watch and options.explore:
+        keeper.pace = Pace(options.explore * options.per_hour)
+    return keeper
+
+
+async def _learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], list[Event]]:
+    """The terms of a file or of example pages; and the events to record: them, and what it took to read them.
+
+    They are kept in the log: a resumed crawl needs neither the file nor the pages again.
+    """
+    options, news = request.options, list[Event]()
+    if not options.terms and not options.examples:
+        return {}, []
+    if options.terms:
+        learned = read_terms(Path(options.terms))
+    else:
+        pages = []
+        for name in options.examples:
+            page, visits = await _example(request, space, name)
+            pages.append(page)
+            news += visits
+        learned = learned_from(judge_of(options), pages)
+    return learned, [*news, Setting("learned", learned, request.clock())]
+
+
+async def _example(request: Request, space: Space, name: str) -> tuple[Page, list[Event]]:
+    """An example page, of a file or of the web, and the visits that it took."""
+    if not is_http(name):
+        return page_in(name, whole_text=request.options.whole_text), []
+    node = check_seed(name)
+    if node is None:
+        raise InputError(f"cannot use the example {name}: it is not a web address")
+    _, page, visits = await fetch(
+        space, node, "example", f"the example {name}", clock=request.clock, patience=request.options.patience
+    )
+    return page, list(visits)

@@ -1,0 +1,75 @@
+"""What a crawl keeps: its log, its archive, and the mark of the page it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lycosa.core.mark import Mark
+from lycosa.core.protocols import Log
+from lycosa.core.types import Event, Lesson, Visit
+from lycosa.crawling.request import Request
+from lycosa.store.directory import Directory
+from lycosa.store.log import NullLog, SqliteLog
+from lycosa.store.versions import Versions
+from lycosa.store.warc import WarcArchive
+from lycosa.version import SOFTWARE
+
+
+class Files:
+    """Those of the directory that was asked for; without one nothing is kept."""
+
+    readonly = False
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.log: Log = NullLog()
+        self.archive: WarcArchive | None = None
+        self.mark = Mark()
+        self.judged_by = ""
+        """The judge of the last page of an earlier run."""
+        self._directory: Directory | None = None
+
+    def open(self) -> None:
+        """Make the directory, or take it over; options that have changed are written down."""
+        request, options = self.request, self.request.options
+        if request.path is None:
+            return
+        directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
+        self._directory, request.in_directory = directory, True
+        self.mark = Mark(request.path)
+        if not request.resuming:
+            options = request.options = options.with_files(directory.options.files())  # the directory's own copies
+        kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
+        if vars(directory.options) != vars(kept):
+            directory.options = kept
+            directory.save()
+        log = self.log = directory.log()
+        log.command = request.command
+        if options.archive:
+            self.archive = directory.archive(log, SOFTWARE, options.rotate)
+            self.archive.command = request.command
+            request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
+
+    def events(self) -> Iterator[Event]:
+        """The log's events; in passing it is noted who judged, and which payloads the archive holds."""
+        for event in self.log:
+            if isinstance(event, Visit | Lesson):
+                self.judged_by = event.judge or self.judged_by
+            if isinstance(event, Visit) and self.archive is not None:
+                self.archive.remember(event)
+            yield event
+
+    def versions(self) -> Versions:
+        """The pages as they were, for those who look again."""
+        assert isinstance(self.log, SqliteLog)
+        assert self.request.path is not None
+        return Versions(self.log, self.request.path / "archive")
+
+    def close(self) -> None:
+        """Let others write."""
+        for part in (self.mark, self.archive, self.log, self._directory):
+            if part is not None:
+                part.close()
+        self.archive = self._directory = None
+        self.log = NullLog()

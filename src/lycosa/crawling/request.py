@@ -1,0 +1,195 @@
+"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.budget import Budget, requests_for
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
+from lycosa.core.spec import parse
+from lycosa.core.strategies import steer
+from lycosa.crawling.seeds import Seeds, read_seeds
+from lycosa.estimators import STRATEGIES, TAXONOMY
+from lycosa.estimators import strategy as strategy_by_name
+from lycosa.refresh.keeper import Keeping
+from lycosa.refresh.telling.herald import targets_of, wanted_by
+from lycosa.spaces import SPACES
+from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
+from lycosa.store.directory import located
+from lycosa.text.keywords import keywords
+from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, takes_ontology
+from lycosa.web.authority import Authority
+from lycosa.web.scope import Scope
+
+
+@dataclass
+class Request:
+    """Options, a directory, and objects of the user's own in place of what the options would name."""
+
+    options: Options
+    path: Path | None = None
+    topic: Topic | None = None
+    strategy: Estimator | Strategy | None = None
+    space: Space | None = None
+    """The user's own; or what the options name, once it is made."""
+    clock: Clock = field(default_factory=wall_clock)
+    resuming: bool = False
+    keeping: Keeping | None = None
+    """How known pages are looked at again, if that is what it is for."""
+    authority: Authority | None = None
+    notes: list[str] = field(default_factory=list)
+    """What a person should know: what was moved aside, seeds that lie out of scope."""
+    lost: Callable[[str], None] = lambda why: None
+    """Hears of it when the proxy is gone."""
+
+    def __post_init__(self) -> None:
+        options = self.options
+        self.in_directory = self.resuming
+        """Whether the files that the options name lie in the directory."""
+        self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
+        options.check()
+        if self.keeping is not None:
+            self.keeping.check(options)
+            targets_of(options)
+            wanted_by(options)
+        Scope.of(options)
+        guard_of(options)
+        user_agent(options)
+        if parse(options.space)[0] != "web":
+            self.make_space()
+        self.seeds = Seeds() if self.resuming else self._first_seeds()
+        self._check_own()
+        if self.topic is None:
+            self._check_topic()
+        self._check_ontology()
+        self.make_strategy()
+
+    # -- checks ------------------------------------------------------------------------------------------------
+
+    def _first_seeds(self) -> Seeds:
+        seeds = read_seeds(self.options, self.space, self.notes)
+        if seeds.outside and not seeds.nodes:
+            raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
+        if not seeds.nodes and not seeds.sources:
+            raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
+        return seeds
+
+    def _check_own(self) -> None:
+        """Whether the user's own objects are what they have to be."""
+        decides = "pick" if hasattr(self.strategy, "pick") else "score"  # a strategy, or an estimator
+        for part, needs in ((self.topic, "judge"), (self.strategy, decides), (self.space, "visit")):
+            if part is not None and not hasattr(part, needs):
+                raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
+
+    def _check_topic(self) -> None:
+        """Whether the options name a topic; who judges is written down in them."""
+        options = self.options
+        asked = any(getattr(options, name) for name in SOURCES)
+        entry = SPACES.get(parse(options.space)[0])
+        if not options.judge and not asked and entry is not None:
+            options.judge = entry.judge  # a space that knows what its nodes are worth
+        if self.resuming and not options.judge and judge_of(options) == DEFAULT:
+            options.judge = FORMER  # of an earlier version, until it is judged anew
+        if not options.judge and asked:
+            options.judge = judge_of(options)
+        check_request(self.located)
+        if not options.examples and not (self.resuming and options.terms):
+            self._topic = make_topic(self.located)
+            # As the model spells them, and those it did not have to be told.
+            options.targets = list(getattr(self._topic, "targets", options.targets))
+
+    def _check_ontology(self) -> None:
+        """Whether anyone goes by the ontology that was given."""
+        options = self.options
+        if not options.ontology or self.topic is not None or self.strategy is not None:
+            return
+        judge, (guide, given) = judge_of(options), parse(options.strategy)
+        bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
+        names = [parse(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
+        if not any(map(takes_ontology, [TOPICS.maker(judge), *map(STRATEGIES.maker, names)])):
+            raise InputError(
+                f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
+                "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
+            )
+
+    # -- what it asks for --------------------------------------------------------------------------------------
+
+    @property
+    def command(self) -> str:
+        """What goes on with it on the command line."""
+        return "resume" if self.keeping is None else "refresh" if self.keeping.once else "watch"
+
+    @property
+    def is_watch(self) -> bool:
+        """Whether it goes on until it is stopped, at so many requests an hour."""
+        return self.keeping is not None and not self.keeping.once
+
+    @property
+    def located(self) -> Options:
+        """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""
+        return located(self.options, self.path) if self.path is not None and self.in_directory else self.options
+
+    @property
+    def budget(self) -> Budget:
+        """A crawl's is one of pages and what they may take; a refresh has requests, as it fetches few new ones."""
+        options = self.options
+        if self.keeping is not None:
+            return Budget(seconds=options.max_time, requests=self.keeping.requests)
+        requests = options.max_requests or requests_for(options.budget)
+        return Budget(options.budget, options.max_bytes, options.max_time, requests)
+
+    def make_space(self) -> Space:
+        """The space, made if it is not there yet."""
+        if self.space is None:
+            lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
+            self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
+        return self.space
+
+    @property
+    def lacks_terms(self) -> bool:
+        """Whether the topic can't be made without the terms of a file or of example pages."""
+        return self._topic is None
+
+    def make_topic(self, learned: dict[str, Any]) -> Topic:
+        """The topic, with the terms that were learned for it."""
+        self._topic = self._topic or make_topic(self.located, learned)
+        return self._topic
+
+    def make_strategy(self) -> Strategy:
+        """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
+        options, topic = self.located, self._topic
+        if self.strategy is not None:
+            own = self.strategy
+            return steer(own, options.strategy) if isinstance(own, Estimator) else own
+        entry = STRATEGIES.get(parse(options.strategy)[0])
+        if entry is not None and entry.needs == TAXONOMY and not options.model and self.topic is None:
+            raise InputError(
+                f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
+                "as 'lycosa train' makes it"
+            )
+        return strategy_by_name(
+            options.strategy,
+            targets=tuple(options.targets or getattr(topic, "targets", ())),
+            seed=options.random_seed,
+            budget=options.budget,
+            threshold=getattr(topic, "threshold", 0.1),
+            probability=getattr(topic, "probability", False),
+            words=self._words(),
+            stems=getattr(topic, "weights", None) if options.examples else None,
+            ontology=options.ontology,
+        )
+
+    def _words(self) -> str | Mapping[str, float]:
+        """The topic in words, for strategies that go by their meaning; empty if it is none of words."""
+        if self.options.examples:  # their words are stems, of which nobody knows the meaning
+            return self.options.topic
+        if self._topic is None and self.options.terms:
+            return "words"  # of a file that is not read yet: this is only a check of the request
+        words = getattr(self._topic, "words", "")  # a topic of your own may call anything so
+        return (words if isinstance(words, str | Mapping) else "") or self.options.topic
