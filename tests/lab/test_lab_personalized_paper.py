@@ -17,8 +17,7 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.personalized.changes import DETECTORS, as_xml, levels
-from lycosa.lab.papers.personalized.changing import CHANGES, written
+from lycosa.lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
 from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
 from lycosa.lab.subjects import Subject
 from lycosa.refresh.detectors.text import checksum
@@ -139,6 +138,7 @@ def test_claims_of_change_detection_go_by_what_was_seen() -> None:
     for seen, xml, verdict in ((good, 50, "holds"), (bad, 99, "does not hold")):
         claims = [*(claim(seen) for claim in changes.ON_CHANGES), changes.xml_is_smaller(100, xml)]
         assert [verdict] * 4 == [claim.verdict for claim in claims]
+    assert "another word (0.0% seen)" in claims[0].evidence
 
 
 def test_editions_of_a_news_page_differ() -> None:

@@ -70,9 +70,9 @@ def in_figures(table: Table) -> list[bool]:
     ]
 
 
-def titled(title: str, mode: Mode) -> str:
-    """A title with the badge that its mode asks for."""
-    return f"{title} [{BADGE}]" if mode == AS_PUBLISHED else title
+def badge(mode: Mode) -> str:
+    """What is said beside a title, if its mode asks for it."""
+    return BADGE if mode == AS_PUBLISHED else ""
 
 
 def filled(row: Sequence[Any], columns: int) -> list[Any]:
@@ -92,12 +92,13 @@ def escaped(text: str) -> str:
 def as_tex(table: Table) -> str:
     """A table for LaTeX, with the rules of booktabs."""
     right = in_figures(table)
+    title = f"{table.title} [{BADGE}]" if badge(table.mode) else table.title
     label = re.sub(r"[^A-Za-z0-9:.-]+", "-", table.key)
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{escaped(titled(table.title, table.mode))}}}",
+        rf"\caption{{{escaped(title)}}}",
         rf"\label{{tab:{label}}}",
         rf"\begin{{tabular}}{{{''.join('r' if figures else 'l' for figures in right)}}}",
         r"\toprule",

@@ -22,8 +22,8 @@ from markupsafe import Markup
 from lycosa.drawing.browser import plot, plotly_script
 from lycosa.drawing.formats import clip
 from lycosa.drawing.pages import digest, embedded, environment, source
-from lycosa.lab.findings import AS_PUBLISHED, Claim, Curve, Figure, Findings, Table
-from lycosa.lab.report.cells import BADGE, filled, in_figures, shown
+from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table
+from lycosa.lab.report.cells import badge, filled, in_figures, shown
 from lycosa.lab.report.storing import plain
 from lycosa.version import __version__
 
@@ -62,7 +62,7 @@ class Shown:
     @property
     def badge(self) -> str:
         """What is said where the guide is the judge."""
-        return BADGE if self.part.mode == AS_PUBLISHED else ""
+        return badge(self.part.mode)
 
 
 @dataclass

@@ -84,9 +84,9 @@ def publish(
         try:
             bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell), large, develop)
             bench.out.mkdir(parents=True, exist_ok=True)
-            found = findings(name, bench)
-            write_report(found, out / name, command(name, out, corpus, quick, random_seed, large, develop))
-            paper.findings = found
+            measured = findings(name, bench)
+            write_report(measured, out / name, command(name, out, corpus, quick, random_seed, large, develop))
+            paper.findings = measured  # only now: the front page leads to reports that are written
         except LycosaError as error:
             paper.failure = str(error)
         made.append(paper)

@@ -10,8 +10,8 @@ from typing import Any
 from lycosa.core.errors import StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.pictures import pictures
-from lycosa.lab.findings import AS_PUBLISHED, Figure, Findings, Table
-from lycosa.lab.report.cells import BADGE, as_csv, as_tex, filled
+from lycosa.lab.findings import Figure, Findings, Table
+from lycosa.lab.report.cells import as_csv, as_tex, badge, filled
 from lycosa.lab.report.page import About, Section, Shown, ShownFigure, ShownTable, render_report, safe
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
 
@@ -60,7 +60,7 @@ def _part(part: Table | Figure, name: str, files: dict[str, bytes]) -> Shown:
         files[f"tables/{name}.tex"] = as_tex(part).encode()
         files[f"tables/{name}.csv"] = _csv(part, part.columns, part.rows)
         return ShownTable(part, name)
-    drawn = pictures(part, BADGE if part.mode == AS_PUBLISHED else "")
+    drawn = pictures(part, badge(part.mode))
     files |= {f"figures/{name}.{form}": content for form, content in drawn.items()}
     files[f"figures/{name}.csv"] = _csv(part, ("curve", "x", "y", "low", "high"), _points(part))
     return ShownFigure(part, name, drawn["svg"])

@@ -106,15 +106,15 @@ def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[P
     reader, rng = Reader(web), Random(seed)
     numbers = list(range(len(reader.pages)))
     rng.shuffle(numbers)
-    found: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS, NOTHING)}
+    by_edit: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS, NOTHING)}
     for number in numbers:
         for what, before, after in _between(reader, number, web.start + days * DAY, rng):
-            if len(found[what]) < each and reader.there(number, before, after):
+            if len(by_edit[what]) < each and reader.there(number, before, after):
                 old, new = reader.snapshot(number, before), reader.snapshot(number, after, 1)
-                found[what].append(Pair(old, new, what, what in KINDS))
-        if all(len(pairs) >= each for pairs in found.values()):
+                by_edit[what].append(Pair(old, new, what, what in KINDS))
+        if all(len(pairs) >= each for pairs in by_edit.values()):
             break
-    return [pair for pairs in found.values() for pair in pairs]
+    return [pair for pairs in by_edit.values() for pair in pairs]
 
 
 def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[tuple[str, float, float]]:
@@ -292,14 +292,14 @@ def detect_world(world: World, each: int, count: int, out: Path) -> dict[str, De
     return {name: Detection(Score(**one["drawn"]), one["edits"], one["milliseconds"]) for name, one in made.items()}
 
 
-def pooled(found: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
+def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
     """Several webs as one: counts are added; times are the mean of medians."""
     made: dict[str, Detection] = {}
     for name in NAMES:
-        every = [webs[name] for webs in found]
+        every = [webs[name] for webs in by_web]
         one = made[name] = Detection(Score(*map(sum, zip(*(astuple(each.drawn) for each in every), strict=True))))
         for each in every:
-            one.milliseconds += each.milliseconds / len(found)
+            one.milliseconds += each.milliseconds / len(by_web)
             for what, count in each.edits.items():
                 one.edits[what] = _added(count, one.edits.get(what))
     return made

@@ -214,8 +214,8 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
     start = EPOCH + crawled.ended
     end = start + world.days * DAY
     pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
-    found = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
-    found.fates = count_fates(web, list(looks), list(looks.values()), start, end)
-    found.seconds = perf_counter() - began
+    upkeep = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
+    upkeep.fates = count_fates(web, list(looks), list(looks.values()), start, end)
+    upkeep.seconds = perf_counter() - began
     shutil.rmtree(place, ignore_errors=True)
-    return found
+    return upkeep

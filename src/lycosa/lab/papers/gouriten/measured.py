@@ -384,11 +384,11 @@ class Forced:
     def quarters(self, graph: str) -> list[dict[str, float]]:
         """Mean distance of each estimator in each quarter of the crawl."""
         seen = self.watched[graph]
-        found = []
+        means = []
         for part in np.array_split(np.arange(len(seen.best)), QUARTERS):
             apart = {name: seen.best[part] - seen.picked[name][part] for name in PRECISE}
-            found.append({name: float(np.nanmean(of)) for name, of in apart.items()} if len(part) else {})
-        return found
+            means.append({name: float(np.nanmean(of)) for name, of in apart.items()} if len(part) else {})
+        return means
 
     def best_by_quarter(self) -> dict[str, Sequence[str]]:
         """The estimator nearest to the oracle in each quarter, by graph."""

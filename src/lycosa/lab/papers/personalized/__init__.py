@@ -221,7 +221,7 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
             if place < len(nodes) and nodes[place] == node:
                 for measure, judge in judges[name].items():
                     said[name][measure][node] = judge.judge(page, reading).beta
-    found = Ranked({}, {})
+    ranks = Ranked({}, {})
     for subject in subjects:
         nodes = chosen[subject.name]
         true = subject.truth[nodes] > 0
@@ -229,11 +229,11 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         for measure, values in said[subject.name].items():
             scores = np.array([values[node] for node in nodes.tolist()], np.float64)
             first = true[order][np.argsort(-scores[order], kind="stable")][:BEST]
-            found.average.setdefault(measure, []).append(average_precision(scores, true, order))
-            found.first.setdefault(measure, []).append(float(first.mean()))
-        found.average.setdefault(CHANCE, []).append(average_precision(np.zeros(len(nodes)), true, order))
-        found.first.setdefault(CHANCE, []).append(float(true.mean()))
-    return found
+            ranks.average.setdefault(measure, []).append(average_precision(scores, true, order))
+            ranks.first.setdefault(measure, []).append(float(first.mean()))
+        ranks.average.setdefault(CHANCE, []).append(average_precision(np.zeros(len(nodes)), true, order))
+        ranks.first.setdefault(CHANCE, []).append(float(true.mean()))
+    return ranks
 
 
 def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
@@ -244,13 +244,13 @@ def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]
     return np.sort(np.concatenate([relevant, rest]))
 
 
-def table_ranking(found: Ranked, strings: Sequence[str]) -> Table:
+def table_ranking(ranks: Ranked, strings: Sequence[str]) -> Table:
     """All measures, the best first."""
     rows: list[list[Cell]] = []
-    for measure in sorted(found.average, key=lambda name: -float(np.mean(found.average[name]))):
-        mean, low, high, _ = interval(found.average[measure])
+    for measure in sorted(ranks.average, key=lambda name: -float(np.mean(ranks.average[name]))):
+        mean, low, high, _ = interval(ranks.average[measure])
         sure = f" ({low:.3f} to {high:.3f})" if np.isfinite(low) else ""
-        rows.append([measure, f"{mean:.3f}{sure}", float(np.mean(found.first[measure]))])
+        rows.append([measure, f"{mean:.3f}{sure}", float(np.mean(ranks.first[measure]))])
     return Table(
         "personalized-ranking", "Ranking by the paper's measures of relevance",
         ["measure", "average precision", f"of the first {BEST} relevant"], rows,

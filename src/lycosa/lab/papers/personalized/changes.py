@@ -6,20 +6,174 @@ Two ways are the paper's, its checksum and its comparison of trees; two more are
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
+from itertools import pairwise
 from random import Random
 from time import perf_counter
+from typing import Literal, NamedTuple
 from xml.etree.ElementTree import fromstring
 
+from lycosa.core.types import Page
 from lycosa.lab.findings import Cell, Claim, Ruling, Table, ruled, says
 from lycosa.lab.index import Index
-from lycosa.lab.papers.personalized.changing import CHANGES, Sort, written
 from lycosa.lab.papers.weighing import NEGLIGIBLE
 from lycosa.refresh.detectors.text import checksum
 from lycosa.testing import Web
+from lycosa.web.html import CLOSE, OPEN
+
+# -- ways in which a page changes, each defined, so that it is known what a detector should have seen ------------------
+
+Sort = Literal["none", "cosmetic", "content", "structure"]
+"""What a reader gets of a change: nothing, nothing of it, another text, or other parts too."""
+
+_PARAGRAPH = re.compile(r"<p\b[^>]*>.*?</p>\n?", re.DOTALL)
+_TEXT = re.compile(r">([^<>]*[A-Za-z]{4}[^<>]*)<")
+_WORD = re.compile(r"[A-Za-z]{4,}")
+_LINK = re.compile(r'(<a href=")([^"]+)(")')
+
+
+class Change(NamedTuple):
+    """A kind of change. `make` gives the changed page, or None where a page has nothing to change in this way."""
+
+    name: str
+    sort: Sort
+    make: Callable[[str, Random], str | None]
+
+
+def written(page: Page) -> str:
+    """A recorded page as HTML: its title, its paragraphs and its links. What else it had was not recorded.
+
+    >>> print(written(Page("ok", title="Reefs", marked="Reefs")))
+    <!DOCTYPE html>
+    <html>
+    <head>
+    <title>Reefs</title>
+    </head>
+    <body>
+    <p>Reefs</p>
+    </body>
+    </html>
+    """
+    urls = iter(page.links.urls)
+
+    def linked(text: str) -> str:
+        opened = False
+        html = ""
+        for piece in re.split(f"([{OPEN}{CLOSE}])", text):
+            if piece not in (OPEN, CLOSE):
+                html += escape(piece, quote=False)
+                continue
+            html += "</a>" if opened else ""
+            opened = piece == OPEN
+            html += f'<a href="{escape(next(urls, "#"))}">' if opened else ""
+        return html + ("</a>" if opened else "")
+
+    lines = [linked(line.strip()) for line in page.marked.split("\n\n") if line.strip()]
+    body = "\n".join(f"<p>{line}</p>" for line in lines)
+    head = f"<head>\n<title>{escape(page.title, quote=False)}</title>\n</head>"
+    return f"<!DOCTYPE html>\n<html>\n{head}\n<body>\n{body}\n</body>\n</html>"
+
+
+def _next_letter(word: str, chance: Random) -> str:
+    """One letter becomes the next one of the alphabet."""
+    at = chance.randrange(len(word))
+    return word[:at] + ("a" if word[at] in "zZ" else chr(ord(word[at]) + 1)) + word[at + 1 :]
+
+
+def _in_word(source: str, chance: Random, change: Callable[[str], str]) -> str | None:
+    places = [
+        (text.start(1) + word.start(), text.start(1) + word.end())
+        for text in _TEXT.finditer(source, max(0, source.find("<body")))
+        for word in _WORD.finditer(text[1])
+    ]
+    if not places:
+        return None
+    start, end = chance.choice(places)
+    changed = source[:start] + change(source[start:end]) + source[end:]
+    return changed if changed != source else None
+
+
+def _swapped(source: str, chance: Random) -> str | None:
+    """Two paragraphs change places."""
+    found = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
+    pairs = [(a, b) for a, b in pairwise(found) if a[0] != b[0] and a.end() == b.start()]
+    if not pairs:
+        return None
+    first, second = chance.choice(pairs)
+    return source[: first.start()] + second[0] + first[0] + source[second.end() :]
+
+
+def _one(
+    pattern: re.Pattern[str], source: str, chance: Random, change: Callable[[re.Match[str]], str], fewest: int = 1
+) -> str | None:
+    """Change one place of some, by chance; None where there are too few."""
+    matches = list(pattern.finditer(source))
+    if len(matches) < fewest:
+        return None
+    match = chance.choice(matches)
+    return source[: match.start()] + change(match) + source[match.end() :]
+
+
+def _quoted(paragraph: re.Match[str]) -> str:
+    return "</blockquote>".join(paragraph[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
+
+
+def _news(chance: Random) -> str:
+    return f"<p>News of today, number {chance.randrange(10**6)}.</p>\n"
+
+
+CHANGES = (
+    Change("fetched again, the same", "none", lambda page, chance: page),
+    Change(
+        "empty lines between paragraphs", "cosmetic",
+        lambda page, chance: page.replace("\n<p", "\n\n<p") if "\n<p" in page else None,
+    ),
+    Change(
+        "a comment in the source", "cosmetic",
+        lambda page, chance: page.replace("</body>", f"<!-- served by {chance.randrange(10**6)} --></body>", 1),
+    ),
+    Change(
+        "an attribute with a number that changes", "cosmetic",
+        lambda page, chance: (
+            page.replace("<body", f'<body data-visit="{chance.randrange(10**6)}"', 1) if "<body" in page else None
+        ),
+    ),
+    Change(
+        "a letter becomes the next one", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: _next_letter(word, chance)),
+    ),
+    Change(
+        "another word", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: "another" if word != "another" else "different"),
+    ),
+    Change(  # another word, the same checksum
+        "letters of a word in another order", "content",
+        lambda page, chance: _in_word(page, chance, lambda word: word[1:] + word[0]),
+    ),
+    Change("two paragraphs change places", "content", _swapped),
+    Change(
+        "a link leads elsewhere", "content",
+        lambda page, chance: _one(_LINK, page, chance, lambda link: f"{link[1]}{link[2]}-2{link[3]}"),
+    ),
+    Change(
+        "a paragraph becomes a quotation", "structure", lambda page, chance: _one(_PARAGRAPH, page, chance, _quoted)
+    ),
+    Change(
+        "a paragraph more", "structure",
+        lambda page, chance: _one(_PARAGRAPH, page, chance, lambda paragraph: paragraph[0] + _news(chance)),
+    ),
+    Change(
+        "a paragraph less", "structure",
+        lambda page, chance: _one(_PARAGRAPH, page, chance, lambda paragraph: "", fewest=2),
+    ),
+)  # fmt: skip
+
+
+# -- who sees which ----------------------------------------------------------------------------------------------------
 
 SOURCE = "Trivedi et al. 2014"
 TREES = f"{SOURCE}, II, Change Detection, 2)"
@@ -94,17 +248,17 @@ def levels(source: str, *, content: bool = False) -> list[Level]:
     Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after
     Yadav et al. 2012. Whether text belongs to a level is left open there: "structural" says not. Both are here.
     """
-    found: list[Level] = []
+    depths: list[Level] = []
     here = tree(source).children
     while here:
-        found.append(
+        depths.append(
             [
                 (node.tag, len(node.children), *((node.attributes, " ".join(node.text.split())) if content else ()))
                 for node in here
             ]
         )
         here = [child for node in here for child in node.children]
-    return found
+    return depths
 
 
 def as_xml(source: str) -> str:
@@ -163,14 +317,14 @@ def corpus_pages(index: Index, count: int, random_seed: int) -> list[str]:
 
 def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
     """Make every change on every page, and ask every detector; `pairs` are real versions of pages."""
-    found = []
+    seen = []
     for change in CHANGES:
         chance = Random(f"{random_seed} {change.name}")
         made = [(page, change.make(page, chance)) for page in pages]
-        found.append(_asked(change.name, change.sort, [(old, new) for old, new in made if new is not None]))
+        seen.append(_asked(change.name, change.sort, [(old, new) for old, new in made if new is not None]))
     if pairs:
-        found.append(_asked(EDITION, "content", pairs))
-    return found
+        seen.append(_asked(EDITION, "content", pairs))
+    return seen
 
 
 def _asked(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
@@ -178,21 +332,21 @@ def _asked(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
     return Seen(name, sort, len(pairs), by)
 
 
-def rate(found: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
+def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
     """The share of the changes of some sorts that a detector saw; of all changed pages together."""
-    chosen = [seen for seen in found if seen.sort in sorts]
-    pages = sum(seen.pages for seen in chosen)
-    return sum(seen.by[detector] for seen in chosen) / pages if pages else 0.0
+    chosen = [each for each in seen if each.sort in sorts]
+    pages = sum(each.pages for each in chosen)
+    return sum(each.by[detector] for each in chosen) / pages if pages else 0.0
 
 
-def table_of(key: str, title: str, found: Sequence[Seen], note: str) -> Table:
+def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> Table:
     """What each detector sees, kind by kind, with the sums below."""
     rows: list[list[Cell]] = [
-        [seen.change, seen.sort, seen.pages, *(seen.share(name) for name in DETECTORS)] for seen in found if seen.pages
+        [each.change, each.sort, each.pages, *(each.share(name) for name in DETECTORS)] for each in seen if each.pages
     ]
     for sum_of, sorts in SUMS.items():
-        pages = sum(seen.pages for seen in found if seen.sort in sorts)
-        rows.append([sum_of, "together", pages, *(rate(found, name, sorts) for name in DETECTORS)])
+        pages = sum(each.pages for each in seen if each.sort in sorts)
+        rows.append([sum_of, "together", pages, *(rate(seen, name, sorts) for name in DETECTORS)])
     return Table(key, title, ["change", "sort", "pages", *DETECTORS], rows, note=note)
 
 
@@ -213,27 +367,27 @@ def costs(pages: Sequence[str]) -> Table:
     )
 
 
-def missed(found: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> list[str]:
+def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> list[str]:
     """The kinds of change that a detector did not see on all pages, with the share that it saw."""
     return [
-        f"{seen.change} ({seen.share(detector):.1%} seen)"
-        for seen in found
-        if seen.sort in sorts and seen.pages and seen.by[detector] < seen.pages
+        f"{each.change} ({each.share(detector):.1%} seen)"
+        for each in seen
+        if each.sort in sorts and each.pages and each.by[detector] < each.pages
     ]
 
 
 @says(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
-def checksum_sees_all(found: Sequence[Seen]) -> Ruling:
+def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """The checksum saw every change that a reader sees, on every page."""
-    unseen = missed(found, "checksum")
+    unseen = missed(seen, "checksum")
     told = "; ".join(unseen) or "none of the changes made"
     return ruled(not unseen, f"Not seen by the checksum: {told}. A digest sees all.")
 
 
 @says(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
-def no_false_alarm(found: Sequence[Seen]) -> Ruling:
+def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
     """The checksum was the same wherever the page was."""
-    idle, cosmetic = rate(found, "checksum", ("none",)), rate(found, "checksum", ("cosmetic",))
+    idle, cosmetic = rate(seen, "checksum", ("none",)), rate(seen, "checksum", ("cosmetic",))
     return ruled(
         idle == 0,
         f"{idle:.0%} of the pages that were the same were taken for changed; of the changes that no reader "
@@ -242,9 +396,9 @@ def no_false_alarm(found: Sequence[Seen]) -> Ruling:
 
 
 @says(TREES, "Comparing document trees level by level finds structural changes.")
-def trees_see_structure(found: Sequence[Seen]) -> Ruling:
+def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
     """All of them, on every page."""
-    unseen, blind = missed(found, "tree", ("structure",)), missed(found, "tree", ("content",))
+    unseen, blind = missed(seen, "tree", ("structure",)), missed(seen, "tree", ("content",))
     return ruled(
         not unseen,
         f"Structural changes that the tree did not see: {'; '.join(unseen) or 'none'}. It does not "
@@ -268,9 +422,9 @@ ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 def study(index: Index, count: int, random_seed: int) -> tuple[list[Table], list[Claim]]:
     """All of it: on pages as the embedded web serves them, and on those of the corpus."""
     pages = embedded_pages(count, random_seed)
-    found = detected(pages, list(editions(count)), random_seed)
+    seen = detected(pages, list(editions(count)), random_seed)
     tables = [
-        table_of("personalized-changes", "Which changes are seen: pages as the embedded web serves them", found, KEPT)
+        table_of("personalized-changes", "Which changes are seen: pages as the embedded web serves them", seen, KEPT)
     ]
     if index.has_text and not str(index.facts.get("source", "")).startswith("embedded"):
         own = detected(corpus_pages(index, count, random_seed), (), random_seed)
@@ -281,4 +435,4 @@ def study(index: Index, count: int, random_seed: int) -> tuple[list[Table], list
             )
         )  # fmt: skip
     html, xml = (sum(len(text.encode()) for text in texts) for texts in (pages, map(as_xml, pages)))
-    return [*tables, costs(pages)], [*(claim(found) for claim in ON_CHANGES), xml_is_smaller(html, xml)]
+    return [*tables, costs(pages)], [*(claim(seen) for claim in ON_CHANGES), xml_is_smaller(html, xml)]

@@ -74,22 +74,22 @@ def topics(index: Index, half: str, count: int, random_seed: int, remarks: list[
     sizes = {name: size for name, size in index.sizes().items() if name.casefold() not in NO and half_of(name) == half}
     fitting = [name for name, size in sizes.items() if LEAST <= size <= MOST]
     order = chance(random_seed, "scent", "topics").permutation(len(fitting)).tolist()
-    found: list[str] = []
+    chosen: list[str] = []
     for name in (fitting[place] for place in order):
-        if len(found) < count and not any(_within(name, other) or _within(other, name) for other in found):
-            found.append(name)
-    if len(found) < count:
+        if len(chosen) < count and not any(_within(name, other) or _within(other, name) for other in chosen):
+            chosen.append(name)
+    if len(chosen) < count:
         larger = sorted((size, name) for name, size in sizes.items() if MOST < size <= LARGEST * len(index))
-        more = [name for _, name in larger if not any(_within(other, name) for other in found)][: count - len(found)]
-        found += more
+        more = [name for _, name in larger if not any(_within(other, name) for other in chosen)][: count - len(chosen)]
+        chosen += more
         remarks.append(
-            f"The {half} half has {len(found)} topics"
+            f"The {half} half has {len(chosen)} topics"
             + (f", {len(more)} of them with more than {MOST} pages" if more else "")
             + f"; {count} of {LEAST} to {MOST} pages were wanted. Intervals over so few topics are too narrow."
         )
-    if not found:
+    if not chosen:
         raise InputError(f"no class of the {half} half has {LEAST} pages or more: take a corpus with more classes")
-    return sorted(found)
+    return sorted(chosen)
 
 
 def keywords(index: Index, half: str, count: int, random_seed: int, tell: Tell = silent) -> dict[str, int]:
@@ -113,8 +113,8 @@ def keywords(index: Index, half: str, count: int, random_seed: int, tell: Tell =
         if RARE * len(index) <= many <= COMMON * len(index) and times[word] >= OFTEN * many and half_of(word) == half
     )
     order = chance(random_seed, "scent", "keywords").permutation(len(fitting)).tolist()
-    found = [word for word in (fitting[place] for place in order) if stems(word)][:count]
-    return {word: pages[word] for word in sorted(found)}
+    chosen = [word for word in (fitting[place] for place in order) if stems(word)][:count]
+    return {word: pages[word] for word in sorted(chosen)}
 
 
 def _within(name: str, other: str) -> bool:
